@@ -8,10 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from benchmarks.measure import ROOT
-from reticent.datasets.census import CENSUS, write_census
+from reticent.datasets.census import CENSUS_COLUMNS, write_census
 
 
-def census_file(rows: int, attributes: Sequence[str] = CENSUS, seed: int = 0, suffix: str = ".parquet") -> Path:
+def census_file(rows: int, attributes: Sequence[str] = CENSUS_COLUMNS, seed: int = 0, suffix: str = ".parquet") -> Path:
     """A file with so many rows of the census, text as plain strings."""
     which = sha256(",".join(attributes).encode()).hexdigest()[:8]
     path = ROOT / ".cache" / f"census-v1-{rows}-{which}-{seed}{suffix}"

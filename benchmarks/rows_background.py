@@ -15,8 +15,8 @@ SETUP = """
 import numpy as np, polars as pl
 import reticent as rt
 from reticent import datasets
-from reticent.models.background.bound import adversaries
-from reticent.models.promises import Promises
+from reticent.models.background_knowledge.bt_privacy import bind_adversaries
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 trees = datasets.hierarchies("adult" if adult else "sal")
 if adult:
@@ -63,11 +63,11 @@ from reticent.audit.audit import audit_staged
 value = audit_staged(release.folder, beside).promises[1].achieved
 """
 HANDED = """
-from reticent.audit.audit import Handed
+from reticent.audit.audit import AuditContext
 from reticent.engines import local
 release = rt.publish(job, frame=frame, seed=1)
-counted = local.count(frame.lazy().select(list(columns)), columns)
-beside = Handed(None, counted.combinations, counted.times)
+counted = local.count_rows(frame.lazy().select(list(columns)), columns)
+beside = AuditContext(None, counted.combinations, counted.times)
 """
 PUBLISHED = """
 release = rt.publish(job, frame=frame, seed=1)

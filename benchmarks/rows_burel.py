@@ -19,12 +19,12 @@ from reticent.engines import local
 from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.burel import Burel
 from reticent.methods.sabre import Sabre
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 columns = {name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()}
 promises = Promises.of([rt.TCloseness("0.2") if method == "sabre" else rt.BetaLikeness(4)])
 planner = {"burel": Burel(), "nearest": Burel(fill="nearest"), "sabre": Sabre(), "perturbation": BetaPerturbation()}[method]
-count = lambda: local.count(pl.scan_parquet(path).select(list(columns)), columns).cells
+count = lambda: local.count_rows(pl.scan_parquet(path).select(list(columns)), columns).cells
 """
 WHOLE = "planner.plan(count(), promises, Random.from_seed(1))"
 PLAN_ONLY = "planner.plan(cells, promises, Random.from_seed(1))"

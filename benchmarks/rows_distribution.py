@@ -14,11 +14,13 @@ SENSITIVE = "salary_class"
 
 SETUP = """
 import numpy as np
-from reticent.methods.distribution.generalize import Held, faked, generalized
-from reticent.methods.distribution.tree import balanced
+from reticent.methods.distribution.generalization import GroupValues
+from reticent.methods.distribution.generalization import add_fakes
+from reticent.methods.distribution.generalization import generalize_groups
+from reticent.methods.distribution.value_domain import build_balanced_tree
 rng = np.random.default_rng(1)
-tree = balanced(domain, 2, np.arange(domain, dtype=float))
-weights = tree.reduced(tree.last - tree.first + 1)
+tree = build_balanced_tree(domain, 2, np.arange(domain, dtype=float))
+weights = tree.reduce_masses(tree.last - tree.first + 1)
 values = rng.integers(0, domain, rows)
 """
 ALGORITHM_1 = """

@@ -45,9 +45,9 @@ rows.with_columns((pl.col("row").cast(pl.Int64) * 7919 % 97).cast(pl.Int16).alia
 """
 TABLE = """
 import numpy as np, polars as pl, pyarrow.parquet as pq
-from reticent.datasets.census import pieces
+from reticent.datasets.census import iterate_census
 writer = None
-for at, piece in enumerate(pieces(rows, 0)):
+for at, piece in enumerate(iterate_census(rows, 0)):
     piece = piece.cast({pl.Enum: pl.String})
     drawn = np.random.default_rng(at).integers(0, 4, (columns - piece.width, len(piece)), np.int8)
     table = pl.concat([piece, pl.DataFrame({f"answer_{i}": column for i, column in enumerate(drawn)})], how="horizontal").to_arrow()

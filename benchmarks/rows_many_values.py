@@ -15,8 +15,8 @@ import reticent as rt
 from reticent.engines import local
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import Mosaic
-from reticent.methods.mosaic.space import space_of
-from reticent.models.promises import Promises
+from reticent.methods.mosaic.kernel_tables import make_loss_space
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 rng = np.random.default_rng(3)
 columns = {"sex": rt.quasi(), "region": rt.quasi(), "disease": rt.sensitive()}
@@ -32,7 +32,7 @@ else:
     people["age"] = rng.integers(0, 100, rows)
     people["code"] = np.array(codes)[(rng.random(rows) ** 2 * len(codes)).astype(np.int64)]
     columns |= {"age": rt.quasi(numeric=True), "code": rt.quasi(hierarchy=[[c, c[:3] + "-", c[0] + "--", "*"] for c in codes])}
-cells = local.count(pl.LazyFrame(people), columns).cells
+cells = local.count_rows(pl.LazyFrame(people), columns).cells
 promises = Promises.of([{"k": rt.KAnonymity(5), "l": rt.DistinctLDiversity(3)}[promise]])
 planner = Mondrian(cuts="loss") if effort == "mondrian" else Mosaic(effort=effort, threads=1)
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.data import census_file
 from benchmarks.measure import ROOT, measure
 from benchmarks.row import Row
-from reticent.datasets.census import SAL
+from reticent.datasets.census import SAL_COLUMNS
 
 SHARED = ROOT.parent / "shared"
 PLAN = """
@@ -20,12 +20,12 @@ import numpy as np, polars as pl
 import reticent as rt
 from reticent import registry
 from reticent.engines import local
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 frame = pl.read_parquet(path) if path.endswith(".parquet") else pl.read_csv(path, infer_schema=False)
 columns = {name: rt.quasi(**how) for name, how in quasi.items()} | {sensitive: rt.sensitive(type="categorical")}
-promises = Promises.of([registry.promise_from(promise) for promise in asked])
-cells = local.count(frame.lazy().select(list(columns)), columns).cells
+promises = Promises.of([registry.make_promise(promise) for promise in asked])
+cells = local.count_rows(frame.lazy().select(list(columns)), columns).cells
 keys = [np.unique(frame[name].to_numpy(), return_inverse=True)[1].astype(np.int64) for name in quasi]
 
 
@@ -66,8 +66,8 @@ def census(asked: list[dict], at_most: float | None, rows: int = 500_000, **meth
         from reticent.datasets import hierarchies
 
         trees = hierarchies("sal")
-        quasi = {name: {"hierarchy": trees[name]} if name in trees else {} for name in SAL[:-1]}
-        return planned(str(census_file(rows, SAL)), quasi, SAL[-1], asked, at_most, **method)
+        quasi = {name: {"hierarchy": trees[name]} if name in trees else {} for name in SAL_COLUMNS[:-1]}
+        return planned(str(census_file(rows, SAL_COLUMNS)), quasi, SAL_COLUMNS[-1], asked, at_most, **method)
 
     return row
 

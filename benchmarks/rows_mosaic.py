@@ -20,16 +20,16 @@ import reticent as rt
 from reticent.engines import local
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import Mosaic
-from reticent.methods.mosaic.space import space_of
-from reticent.models.promises import Promises
+from reticent.methods.mosaic.kernel_tables import make_loss_space
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 columns = {name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()}
 promises = Promises.of([{"k": rt.KAnonymity(5), "beta": rt.BetaLikeness(4), "t": rt.TCloseness("0.2")}[promise]])
 planner = Mondrian(cuts="loss") if effort == "mondrian" else Mosaic(effort=effort, threads=1)
-count = lambda: local.count(pl.scan_parquet(path).select(list(columns)), columns).cells
+count = lambda: local.count_rows(pl.scan_parquet(path).select(list(columns)), columns).cells
 def loss(recipe):
     lower, upper = recipe.spans()
-    return float((space_of(recipe.cells).per_row(lower, upper) * recipe.as_groups().sizes).sum() / recipe.cells.rows)
+    return float((make_loss_space(recipe.cells).compute_loss_per_row(lower, upper) * recipe.as_groups().sizes).sum() / recipe.cells.rows)
 """
 WHOLE = "planner.plan(count(), promises, Random.from_seed(1))"
 PLAN_ONLY = "recipe = planner.plan(cells, promises, Random.from_seed(1)); value = loss(recipe)"

@@ -14,21 +14,21 @@ from benchmarks.row import Row
 from benchmarks.rows_mosaic_work import SHARED, factor, work
 
 PLAN = """
-from reticent.methods.mosaic.space import space_of
-from reticent.models.promises import Promises
+from reticent.methods.mosaic.kernel_tables import make_loss_space
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.labels import merge_equal_labels
 given = Promises.of([{"k": rt.KAnonymity(5), "beta": rt.BetaLikeness(4), "t": rt.TCloseness("0.2")}[promise]])
 def loss(method):
-    recipe, _ = coalesce(method.plan(cells, given, Random.from_seed(1)))
+    recipe, _ = merge_equal_labels(method.plan(cells, given, Random.from_seed(1)))
     assert given.bind(cells).allow(recipe.as_groups()).all()
     lower, upper = recipe.spans()
-    return float((space_of(cells).per_row(lower, upper) * recipe.as_groups().sizes).sum() / cells.rows)
+    return float((make_loss_space(cells).compute_loss_per_row(lower, upper) * recipe.as_groups().sizes).sum() / cells.rows)
 began = time.process_time()
 ours = loss(rt.Mosaic(effort=effort, threads=1))
 value = {"ours": ours, "cpu": time.process_time() - began, "theirs": loss(rt.Mondrian(cuts="loss"))}
 from reticent.methods.mondrian import method
-method.AT_FIRST = method.NEVER
+method.LOOK_AHEAD_AT_FIRST = method.LOOK_AHEAD_NEVER
 value["greedy"] = loss(rt.Mondrian(cuts="loss"))
 """
 COUNT = """

@@ -21,7 +21,7 @@ SETUP = """
 import importlib.util, json, time
 import reticent as rt
 from reticent import registry
-from reticent.recipe.generalized import Generalized
+from reticent.recipe.generalized import GeneralizedWriter
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
 spec = importlib.util.spec_from_file_location("judge", judge)
@@ -30,10 +30,10 @@ meta, source, trees = module.load(work, name)
 columns = {q: rt.quasi(numeric=True) if q in meta["numeric"] else rt.quasi(hierarchy=trees[q]) for q in meta["qi"]}
 columns |= {meta["sensitive"]: rt.sensitive(type="categorical"), "rid": rt.insensitive(acknowledge=True)}
 method = rt.Mosaic(effort=effort, threads=1)
-job = rt.Job(columns=columns, promises=[registry.promise_from(p) for p in promises], method=method)
+job = rt.Job(columns=columns, promises=[registry.make_promise(p) for p in promises], method=method)
 from reticent.engines import local
 import polars as pl
-counted = local.count(pl.from_pandas(source).lazy().select(list(columns)), columns)
+counted = local.count_rows(pl.from_pandas(source).lazy().select(list(columns)), columns)
 """
 BODY = """
 from reticent.randomness import Random

@@ -9,7 +9,7 @@ from benchmarks.data import census_file
 from benchmarks.floor import floor
 from benchmarks.measure import Cost, measure
 from benchmarks.row import Row
-from reticent.datasets.census import SAL
+from reticent.datasets.census import SAL_COLUMNS
 
 SETUP = """
 import numpy as np, polars, pyarrow.parquet, randomgen
@@ -40,7 +40,7 @@ SKLEARN = "DecisionTreeClassifier().fit(exact, known)"
 
 
 def given(rows: int) -> dict[str, object]:
-    return {"path": str(census_file(rows, SAL)), "names": list(SAL)}
+    return {"path": str(census_file(rows, SAL_COLUMNS)), "names": list(SAL_COLUMNS)}
 
 
 @cache
@@ -50,7 +50,7 @@ def published(rows: int, runs: int = 3) -> Cost:
 
 def against_floor() -> Row:
     """700k rows, eight quasi-identifiers, 644,000 distinct combinations."""
-    least, cost = floor(census_file(700_000, SAL), SAL), published(700_000)
+    least, cost = floor(census_file(700_000, SAL_COLUMNS), SAL_COLUMNS), published(700_000)
     return Row(
         ours=cost.cpu, reference=least["cpu"], against=f"floor ({least['engine']})", at_most=5, note=f"wall {cost.wall:.1f} s"
     )  # fmt: skip

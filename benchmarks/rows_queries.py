@@ -26,7 +26,8 @@ MADE = """
 import numpy as np, polars as pl, reticent as rt
 from fractions import Fraction
 from reticent.engines import local
-from reticent.utility.workload import Sampled, Workload
+from reticent.utility.workload import SampledRows
+from reticent.utility.workload import Workload
 columns = {**{name: rt.quasi() for name in quasi}, sensitive: rt.sensitive(type="numeric")}
 frame = pl.read_csv(path) if str(path).endswith("csv") else pl.read_parquet(path)
 frame = frame.select(*quasi, sensitive)

@@ -100,12 +100,12 @@ path, promise = sys.argv[1:]
     + COLUMNS
     + """
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
-from reticent.recipe.losses import printed_loss
+from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.loss import compute_label_loss
 cells = rt.count(job, engine="stream")
-recipe = coalesce(rt.Mondrian().plan(cells, job.promises, Random.from_seed(1)))[0]
+recipe = merge_equal_labels(rt.Mondrian().plan(cells, job.promises, Random.from_seed(1)))[0]
 peak = next(int(line.split()[1]) / 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(json.dumps({"ail": printed_loss(recipe), "cells": len(cells), "peak": peak}))
+print(json.dumps({"ail": compute_label_loss(recipe), "cells": len(cells), "peak": peak}))
 """
 )
 

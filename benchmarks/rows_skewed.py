@@ -14,8 +14,9 @@ SENSITIVE = "salary_class"
 
 COUNTS = """
 import numpy as np
-from reticent.methods.suppression.stage import KINDS, ranked
-kind = KINDS[kind]
+from reticent.methods.suppression.stage import SUPPRESSION_KINDS
+from reticent.methods.suppression.stage import rank_values
+kind = SUPPRESSION_KINDS[kind]
 weight = 1 / np.arange(1, 1001) ** 1.2
 counts = np.maximum(weight / weight.sum() * records, 1).astype(np.int64)
 rng = np.random.default_rng(1)
@@ -73,11 +74,11 @@ def planning(grouping: str, rows: int, at_most: float | None) -> Callable[[], Ro
 import reticent as rt
 from reticent.engines import local
 from reticent.methods.anatomy import Anatomy
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 import polars as pl
 columns = {**{name: rt.quasi() for name in quasi}, sensitive: rt.sensitive()}
-cells = local.count(pl.scan_parquet(path), columns).cells
+cells = local.count_rows(pl.scan_parquet(path), columns).cells
 promises = Promises.of([rt.ProbabilisticLDiversity(5)])
 """
 

@@ -55,7 +55,7 @@ def small_parts():
     from reticent import limits
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "PART_ROWS", 1)
+        patch.setattr(limits, "MIN_PART_ROWS", 1)
         yield
 
 
@@ -64,16 +64,16 @@ def _jobs_fit_the_schema():
     """Whatever is accepted as a job, in tests and in examples of the docs, the schema for editors accepts as well."""
     from jsonschema import Draft202012Validator
 
-    from reticent.job import Job
-    from reticent.schema import job_schema
+    from reticent.job.job import Job
+    from reticent.job.schema import build_job_schema
 
-    validator = Draft202012Validator(job_schema())
+    validator = Draft202012Validator(build_job_schema())
     made = Job.from_dict.__func__
 
     def checked(cls: type[Job], table: Mapping[str, Any], *rest: Any, **named: Any) -> Job:
         job = made(cls, table, *rest, **named)
         found = [f"{'.'.join(map(str, error.path))}: {error.message}" for error in validator.iter_errors(table)]
-        assert not found, "reticent.schema refuses a job that is good:\n" + "\n".join(found)
+        assert not found, "reticent.job.schema refuses a job that is good:\n" + "\n".join(found)
         return job
 
     with pytest.MonkeyPatch.context() as patch:

@@ -18,113 +18,128 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
-from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, text, whole
-from reticent.errors import ColumnError, OutputExists, PromiseUnreachable, some
-from reticent.job import Job
-from reticent.owner import private, staging
-from reticent.owner.fingerprint import Rows
-from reticent.owner.keeping import refuse_existing
-from reticent.owner.ledger import Ledger
-from reticent.owner.places import PLACE, notes_folder, refuse_overlap, written_place
-from reticent.owner.recovery import recover
+from reticent.data.change_stamp import ChangeStamp
+from reticent.data.codec import COUNT_COLUMN
+from reticent.data.column_types import has_types
+from reticent.data.columns import Column, Role, find_columns_with_role, resolve_columns
+from reticent.data.csv import suggest_column
+from reticent.data.passthrough import MAX_UNIQUE_PERCENT
+from reticent.data.source import TextRows
+from reticent.errors import ColumnError, OutputExists, PromiseUnreachable, pluralize
+from reticent.format.folder import translate_disk_errors
+from reticent.job.job import Job
+from reticent.ledger import private_files, staging
+from reticent.ledger.commit import recover, require_target_free
+from reticent.ledger.fingerprint import CountedRows
+from reticent.ledger.ledger import Ledger
+from reticent.ledger.paths import PLACE_FILE, encode_place, require_separate_folders, resolve_notes_folder
+from reticent.preconditions import require_whole_table_engine
+from reticent.progress import ProgressEvent
 from reticent.publish import publish
-from reticent.refusals import planning_whole
-from reticent.release.disk import writing
-from reticent.step import Step
-from reticent.table.carried import NEAR_UNIQUE
-from reticent.table.codec import COUNT
-from reticent.table.header import known
-from reticent.table.roles import Column, Role, resolve, with_role
-from reticent.table.source import TextRows
-from reticent.table.source_types import has_types
-from reticent.table.stamped import Stamp
+from reticent.validation import (
+    flag,
+    integer,
+    is_callable,
+    is_engine,
+    is_job,
+    is_ledger,
+    optional,
+    path,
+    text,
+    validate_arguments,
+)
 
-SUMMARY = "batches.json"
-_ROWS = "\x00rows"
-PER_BATCH = (
+SUMMARY_FILE = "batches.json"
+_ROW_COUNT_COLUMN = "\x00rows"
+PER_BATCH_SENTENCE = (
     "The promise holds for each batch alone, given that a person is in it: not for a person who is in several, nor for "
     "the batches together."
 )
-_REFUSED = {
+_ROLE_REFUSALS = {
     Role.IDENTIFYING: "Identifying values are never published, and each would be the name of a folder.",
     Role.QUASI: "Each release would tell the exact value of everyone in it, which is to be generalized.",
     Role.SENSITIVE: "Each release would tell the exact value of everyone in it, which is what the promise protects.",
 }
 
 
-@door(
-    job=a_job,
+@validate_arguments(
+    job=is_job,
     by=text,
     to=path,
-    seed=optional(whole),
+    seed=optional(integer),
     force=flag,
     again=flag,
-    ledger=optional(a_ledger),
-    progress=called,
-    engine=an_engine,
+    ledger=optional(is_ledger),
+    progress=is_callable,
+    engine=is_engine,
 )
 def publish_batches(
     job: Job, by: str, to: str | Path, *, frame: Any = None, seed: int | None = None, force: bool = False,
     again: bool = False, ledger: str | Path | None = None, progress: Callable[[str], None] = lambda stage: None,
-    engine: Any = catalogue.ENGINE,
+    engine: Any = catalogue.DEFAULT_ENGINE,
 ) -> dict[str, Any]:  # fmt: skip
     """Publish a release in `to` for each value of a column; returns the summary, which the owner's folder keeps too.
 
     A batch that cannot keep the promise is left out and the summary says so; the others are published.
     """
-    to, book, worker = Path(to), Ledger.of(ledger), planning_whole(engine, "Cutting batches")
-    refuse_overlap(to, book.folder)
+    to, book, worker = Path(to), Ledger.of(ledger), require_whole_table_engine(engine, "Cutting batches")
+    require_separate_folders(to, book.folder)
     recover(book.folder, [to])
     progress("reading")
     source, scanned = job.source if frame is None else None, worker.scan(job.source, frame)
-    rows = worker.held(scanned)
-    stamp = Stamp.of(source if rows is scanned else None)  # rows in memory stay what they are
+    rows = worker.cache(scanned)
+    stamp = ChangeStamp.of(source if rows is scanned else None)  # rows in memory stay what they are
     names = rows.collect_schema().names()
     if by not in names:
         seen = None if worker.distributed else rows
-        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=known(by, names, seen))
-    columns = resolve(job.columns, names, "drop")
-    values = worker.tallied(rows, [by]).rename({COUNT: _ROWS}).sort(by)
-    _refuse_telling(by, values, columns.get(by))
+        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=suggest_column(by, names, seen))
+    columns = resolve_columns(job.columns, names, "drop")
+    values = worker.count_distinct_rows(rows, [by]).rename({COUNT_COLUMN: _ROW_COUNT_COLUMN}).sort(by)
+    _require_safe_column(by, values, columns.get(by))
     handed = (lambda cut: cut) if worker.distributed or has_types(job.source, frame) else TextRows
-    parts = list(_parts(worker, rows, by, values, handed, keep=by in columns))
-    _refuse_places(to, [part.name for part in parts], force)
-    counted = worker.tallied(rows, [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)])
-    whole = Rows(counted.drop(COUNT), counted[COUNT].to_numpy(), source)
-    book.refuse_again(to, whole, again)
+    parts = list(_cut_batches(worker, rows, by, values, handed, keep=by in columns))
+    _require_free_folders(to, [part.name for part in parts], force)
+    counted = worker.count_distinct_rows(
+        rows, [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
+    )
+    whole = CountedRows(counted.drop(COUNT_COLUMN), counted[COUNT_COLUMN].to_numpy(), source)
+    book.require_not_published(to, whole, again)
     book, batches = book.for_batches(whole, to), []
     for at, part in enumerate(parts):
-        progress(Step(f"batch {at + 1} of {len(parts)}", at / len(parts)))
+        progress(ProgressEvent(f"batch {at + 1} of {len(parts)}", at / len(parts)))
         number = None if seed is None else seed + at
         how: dict[str, Any] = {"seed": number, "force": force, "again": again, "ledger": book, "engine": engine}
-        stamp.refuse_changed()
-        batches.append(_publish_one(job, part, to / part.name, **how))
-    found = _summary(by, batches)
+        stamp.require_unchanged()
+        batches.append(_publish_batch(job, part, to / part.name, **how))
+    found = _summarize_batches(by, batches)
     _write_summary(to, found, book.folder)
     return found
 
 
-def _refuse_places(to: Path, names: list[str], force: bool) -> None:
+def _require_free_folders(to: Path, names: list[str], force: bool) -> None:
     if (to / "manifest.json").exists():
         raise OutputExists(
             f"{to} is a release: batches cannot be put into it.", why="A release is handed out whole, as it was made.",
             attempt="another name.",
         )  # fmt: skip
     for name in names:
-        refuse_existing(to / name, force)
+        require_target_free(to / name, force)
 
 
 def _write_summary(to: Path, found: dict[str, Any], ledger: Path) -> None:
     """In the owner's folder, beside the batches' notes."""
-    notes = notes_folder(to)
-    with writing(notes):
-        private.make_folder(notes)
-        for name, content in ((PLACE, written_place(to)), (SUMMARY, json.dumps(found, indent=1).encode() + b"\n")):
-            with staging.new_file(notes / name, ledger=ledger) as path:
-                private.write(path, content)
+    notes = resolve_notes_folder(to)
+    with translate_disk_errors(notes):
+        private_files.make_folder(notes)
+        for name, content in (
+            (PLACE_FILE, encode_place(to)),
+            (SUMMARY_FILE, json.dumps(found, indent=1).encode() + b"\n"),
+        ):
+            with staging.stage_file(notes / name, ledger=ledger) as path:
+                private_files.write_file(path, content)
 
 
-def _publish_one(job: Job, part: Batch, to: Path, **how: Any) -> dict[str, Any]:
+def _publish_batch(job: Job, part: SourceBatch, to: Path, **how: Any) -> dict[str, Any]:
     """One batch; the ledger was asked about all of them together before."""
     try:
         release = publish(job, frame=part.frame, to=to, **how)
@@ -135,28 +150,30 @@ def _publish_one(job: Job, part: Batch, to: Path, **how: Any) -> dict[str, Any]:
             "kept": release.audited.kept}  # fmt: skip
 
 
-def _summary(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:
+def _summarize_batches(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:
     kept = [entry for entry in batches if entry["published"]]
     return {
         "batch_by": by, "batches": batches, "published": len(kept), "unreachable": len(batches) - len(kept),
         "rows": sum(entry["rows"] for entry in kept), "withheld": sum(entry["withheld"] for entry in kept),
-        "promise": PER_BATCH,
+        "promise": PER_BATCH_SENTENCE,
     }  # fmt: skip
 
 
-def _refuse_telling(by: str, values: pl.DataFrame, column: Column | None) -> None:
+def _require_safe_column(by: str, values: pl.DataFrame, column: Column | None) -> None:
     """A batch tells its column's value of everyone in it: only an insensitive or undeclared column may make one."""
-    if column is not None and column.role in _REFUSED:
+    if column is not None and column.role in _ROLE_REFUSALS:
         raise ColumnError(
             f"The column {by!r} is {column.role.value}: it cannot make batches.",
-            why=_REFUSED[column.role],
+            why=_ROLE_REFUSALS[column.role],
             attempt="an insensitive column or one without a role, such as the day of a delivery.",
         )
-    rows = int(values[_ROWS].sum())
-    if missing := int(values.filter(pl.col(by).is_null())[_ROWS].sum()):
-        raise ColumnError(f"The column {by!r} to batch by is missing in {some(missing, 'row')}.", attempt="filling it.")
-    alone = int((values[_ROWS] == 1).sum())
-    if alone * 100 > NEAR_UNIQUE * rows and not (column is not None and column.acknowledge):
+    rows = int(values[_ROW_COUNT_COLUMN].sum())
+    if missing := int(values.filter(pl.col(by).is_null())[_ROW_COUNT_COLUMN].sum()):
+        raise ColumnError(
+            f"The column {by!r} to batch by is missing in {pluralize(missing, 'row')}.", attempt="filling it."
+        )
+    alone = int((values[_ROW_COUNT_COLUMN] == 1).sum())
+    if alone * 100 > MAX_UNIQUE_PERCENT * rows and not (column is not None and column.acknowledge):
         raise ColumnError(
             f"The column {by!r} is near-unique: {alone:,} of {rows:,} rows would be a batch of their own.",
             why="Each value is the name of a folder, and who knows it knows the row.",
@@ -165,7 +182,7 @@ def _refuse_telling(by: str, values: pl.DataFrame, column: Column | None) -> Non
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class SourceBatch:
     """The rows with one value of the column, wherever the engine has them, and a name that a folder can have."""
 
     name: str
@@ -173,16 +190,16 @@ class Batch:
     frame: Any
 
 
-def _parts(
+def _cut_batches(
     worker: Any, rows: Any, by: str, values: pl.DataFrame, handed: Callable[[Any], Any], *, keep: bool
-) -> Iterator[Batch]:
+) -> Iterator[SourceBatch]:
     """Each batch, in the order of the column's values; `handed` says that rows are those of a CSV, where they are."""
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
-    seen: set[str] = {SUMMARY, PLACE}  # the owner's folder has the batches' notes beside these
-    for at, many in enumerate(values[_ROWS]):
+    seen: set[str] = {SUMMARY_FILE, PLACE_FILE}  # the owner's folder has the batches' notes beside these
+    for at, many in enumerate(values[_ROW_COUNT_COLUMN]):
         value = values[by][at : at + 1]
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value.item())).strip("-.") or "batch"
         while name in seen:
             name += "-2"
         seen.add(name)
-        yield Batch(name, many, handed(worker.cut(rows, by, value, columns)))
+        yield SourceBatch(name, many, handed(worker.filter_equal(rows, by, value, columns)))

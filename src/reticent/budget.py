@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import process_time
 
-from reticent.step import Step
+from reticent.progress import ProgressEvent
 
-BUDGET = 2.0  # times what reading and the job's own plan took
-OWN = 1 / (1 + BUDGET)  # the part of a run that reading and the job's own plan are
-ENDING = 0.95
-LEAST = 2.0  # CPU seconds that are always there
-SPARE = 0.2  # CPU seconds for each of the last looks, whatever the budget
-TRIAL = 16  # one cell in so many is tried first, where there are MANY
-MANY = 20_000
-OWN_SECONDS = 30.0
-TIMES_READING = 10
+BUDGET_FACTOR = 2.0  # times what reading and the job's own plan took
+OWN_PLAN_FRACTION = 1 / (1 + BUDGET_FACTOR)  # the part of a run that reading and the job's own plan are
+END_FRACTION = 0.95
+MIN_CPU_SECONDS = 2.0  # CPU seconds that are always there
+MIN_LATE_STEP_SECONDS = 0.2  # CPU seconds for each of the last looks, whatever the budget
+TRIAL_STRIDE = 16  # one cell in so many is tried first, where there are MANY
+MIN_CELLS_FOR_TRIAL = 20_000
+OWN_PLAN_SECONDS = 30.0
+READING_TIME_FACTOR = 10
 """Without a budget the job's own plan has OWN_SECONDS, or TIMES_READING as many as reading took if that is more."""
-OWN_SHARE = 0.6
-COMPARED_SHARE = 0.85
+OWN_PLAN_SHARE = 0.6
+COMPARISON_SHARE = 0.85
 """With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
-SAMPLE_STEPS = (16, 256)
+SAMPLE_STRIDES = (16, 256)
 """Where the own plan does not end, one cell in so many is planned."""
 
 
-class Clock:
+class BudgetClock:
     """What reading and the first plan took, and how much of the budget is left since."""
 
     def __init__(self, budget: float | None):
         self.began, self.budget = process_time(), budget
 
     @classmethod
-    def ending(cls, seconds: float) -> Clock:
+    def starting_now(cls, seconds: float) -> BudgetClock:
         """A clock whose budget is so many CPU seconds from now."""
         return cls(seconds)
 
     def start(self) -> None:
         now = process_time()
-        self.budget = max(BUDGET * (now - self.began), LEAST) if self.budget is None else self.budget
+        self.budget = max(BUDGET_FACTOR * (now - self.began), MIN_CPU_SECONDS) if self.budget is None else self.budget
         self.began = now
 
     def left(self, share: float = 1.0) -> bool:
@@ -52,16 +52,16 @@ class Clock:
         """The share of the budget that is used, at most 1."""
         return min((process_time() - self.began) / self.budget, 1.0) if self.budget else 1.0
 
-    def step(self, words: str) -> Step:
+    def step(self, words: str) -> ProgressEvent:
         """What is at work; comparing and explaining end with the budget, so as much is done as is used of it."""
-        return Step(words, OWN + (ENDING - OWN) * self.used())
+        return ProgressEvent(words, OWN_PLAN_FRACTION + (END_FRACTION - OWN_PLAN_FRACTION) * self.used())
 
     def suffices(self, cells: int, attempt: Callable[[slice], None]) -> bool:
         """Whether a plan on all cells would fit, by one on a few of them: planning costs at least in proportion."""
         if not self.left():
             return False
-        if cells < MANY:
+        if cells < MIN_CELLS_FOR_TRIAL:
             return True
         began = process_time()
-        attempt(slice(None, None, TRIAL))
-        return process_time() + TRIAL * (process_time() - began) - self.began < (self.budget or 0.0)
+        attempt(slice(None, None, TRIAL_STRIDE))
+        return process_time() + TRIAL_STRIDE * (process_time() - began) - self.began < (self.budget or 0.0)

@@ -12,64 +12,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reticent.attacks.eligibility.enumerated import worst, worst_withheld
-from reticent.attacks.eligibility.priors import Prior
-from reticent.attacks.eligibility.risk import risk
-from reticent.door import door, names, optional, options, text, whole, wholes
+from reticent.attacks.eligibility.attack import compute_suppression_risk
+from reticent.attacks.eligibility.candidate_tables import (
+    CountPrior,
+    compute_worst_posterior,
+    compute_worst_withheld_posterior,
+)
 from reticent.errors import RequestError, suggest
-from reticent.methods.suppression.stage import KINDS, refuse_few_values, refuse_large_counts
+from reticent.methods.suppression.stage import SUPPRESSION_KINDS, require_countable, require_enough_values
+from reticent.validation import integer, integers, names, optional, require_known_options, text, validate_arguments
 
-SAMPLES = 2_000
-MOST_ROWS = 40  # tables of more rows are too many to list
+POSTERIOR_SAMPLES = 2_000
+MAX_ENUMERATED_ROWS = 40  # tables of more rows are too many to list
 
 
-@door(method=text)
+@validate_arguments(method=text)
 def calibrate(method: str, **given: Any) -> dict[str, Any]:
     """What a method would cost and what an adversary would learn; which numbers are given depends on the method."""
-    if method not in METHODS:
-        raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(str(method), METHODS))
-    options(given, KNOWN[method], f"The calibration of {method}")
-    return METHODS[method](**given)
+    if method not in CALIBRATORS:
+        raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(str(method), CALIBRATORS))
+    require_known_options(given, METHOD_OPTIONS[method], f"The calibration of {method}")
+    return CALIBRATORS[method](**given)
 
 
-@door(l=whole, counts=optional(wholes), rows=optional(whole), values=optional(whole), prior=text, kinds=names)
-def suppression(
+@validate_arguments(
+    l=integer, counts=optional(integers), rows=optional(integer), values=optional(integer), prior=text, kinds=names
+)
+def calibrate_suppression(
     *,
     l: int,
     counts: Sequence[int] | None = None,
     rows: int | None = None,
     values: int | None = None,
     prior: str = "uniform",
-    kinds: Sequence[str] = tuple(KINDS),
+    kinds: Sequence[str] = tuple(SUPPRESSION_KINDS),
 ) -> dict[str, Any]:
     """For each kind what it withholds on average, and the worst posteriors of who knows the algorithm."""
-    Prior(prior)
+    CountPrior(prior)
     if l < 2:
         raise RequestError(f"l = {l} asks for nothing.", attempt="l = 2 or more.")
     for kind in kinds:
-        if kind not in KINDS:
-            raise RequestError(f"suppression: kind {kind!r} is not known.", attempt=suggest(str(kind), KINDS))
+        if kind not in SUPPRESSION_KINDS:
+            raise RequestError(
+                f"suppression: kind {kind!r} is not known.", attempt=suggest(str(kind), SUPPRESSION_KINDS)
+            )
     if counts is not None and rows is None and values is None:
-        return _of_counts([int(count) for count in counts], l, prior, kinds)
+        return _calibrate_counts([int(count) for count in counts], l, prior, kinds)
     if counts is None and rows is not None and values is not None:
-        return _of_every_table(rows, values, l, prior, kinds)
+        return _calibrate_every_table(rows, values, l, prior, kinds)
     raise RequestError(
         "suppression is calibrated from counts, or from rows and values.",
         attempt="counts=[10, 4, 2, 1, 1], l=3, or rows=18, values=5, l=3.",
     )
 
 
-def _of_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
+def _calibrate_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
     if not counts or min(counts) < 1:
         raise RequestError("counts are whole numbers above 0.", attempt="counts=[10, 4, 2, 1, 1].")
-    refuse_large_counts(counts)
+    require_countable(counts)
     rows, most = sum(counts), max(counts)
     found: dict[str, Any] = {"method": "suppression", "counts": counts, "l": l, "prior": prior, "rows": rows,
                              "eligible": l * most <= rows, "supports": rows // most, "bound": 1 / l}  # fmt: skip
     if not found["eligible"]:
-        refuse_few_values(len(counts), l, "the given counts")
+        require_enough_values(len(counts), l, "the given counts")
     for kind in kinds:
-        attacked = risk(counts, l, kind, prior, samples=SAMPLES)
+        attacked = compute_suppression_risk(counts, l, kind, prior, samples=POSTERIOR_SAMPLES)
         found[kind] = {"suppressed": attacked.suppressed, "worst_posterior": attacked.worst_posterior, "how": attacked.how,
                        "worst_withheld_posterior": attacked.worst_withheld_posterior, "withheld_how": attacked.withheld_how,
                        "releases": attacked.releases, "attacked": attacked.attacked}  # fmt: skip
@@ -82,15 +89,15 @@ def _of_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str]) -> d
     return found
 
 
-def _of_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
+def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
     """The worst of all releases of all tables that are not l-eligible; the prior `plausible` has no posterior of the withheld."""
-    if not 2 <= values <= rows <= MOST_ROWS:
+    if not 2 <= values <= rows <= MAX_ENUMERATED_ROWS:
         raise RequestError(
             f"Every table of {rows} rows in {values} values cannot be listed.",
-            why=f"There are at least 2 values, each occurs, and {MOST_ROWS} rows are as many as can be enumerated.",
+            why=f"There are at least 2 values, each occurs, and {MAX_ENUMERATED_ROWS} rows are as many as can be enumerated.",
             attempt="counts=[...] of one table.",
         )
-    refuse_few_values(values, l, "the given tables")
+    require_enough_values(values, l, "the given tables")
     if l * (rows - values + 1) <= rows:
         raise RequestError(
             f"Every table of {rows} rows in {values} values is {l}-eligible: no row would be withheld.",
@@ -99,24 +106,24 @@ def _of_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[
     found: dict[str, Any] = {"method": "suppression", "rows": rows, "values": values, "l": l, "prior": prior,
                              "bound": 1 / l}  # fmt: skip
     for kind in kinds:
-        found[kind] = {"worst_posterior": float(worst(rows, values, l, kind, prior)), "how": "exact"}
-        if not Prior(prior).plausible:
-            withheld = float(worst_withheld(rows, values, l, kind, prior))
+        found[kind] = {"worst_posterior": float(compute_worst_posterior(rows, values, l, kind, prior)), "how": "exact"}
+        if not CountPrior(prior).plausible:
+            withheld = float(compute_worst_withheld_posterior(rows, values, l, kind, prior))
             found[kind] |= {"worst_withheld_posterior": withheld, "withheld_how": "exact"}
     return found
 
 
-def perturbed_generalization(**given: Any) -> dict[str, Any]:
+def calibrate_perturbed_generalization(**given: Any) -> dict[str, Any]:
     """What p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
-    from reticent.methods.perturbed_generalization.answers import answer
+    from reticent.methods.perturbed_generalization.calibration import answer_calibration
 
     if given.get("domain") is not None:
-        given["domain"] = whole(given["domain"], "domain")
-    return answer({name.removesuffix("_"): value for name, value in given.items() if value is not None})
+        given["domain"] = integer(given["domain"], "domain")
+    return answer_calibration({name.removesuffix("_"): value for name, value in given.items() if value is not None})
 
 
-KNOWN = {
+METHOD_OPTIONS = {
     "suppression": ("l", "counts", "rows", "values", "prior", "kinds"),
     "perturbed-generalization": ("p", "k", "s", "lambda_", "rho1", "rho2", "delta", "domain"),
 }
-METHODS = {"suppression": suppression, "perturbed-generalization": perturbed_generalization}
+CALIBRATORS = {"suppression": calibrate_suppression, "perturbed-generalization": calibrate_perturbed_generalization}

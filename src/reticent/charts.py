@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from reticent.door import door, path
 from reticent.errors import DiskError, RequestError
+from reticent.validation import path, validate_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Chart:
     svg: str
     title: str
 
-    @door(target=path)
+    @validate_arguments(target=path)
     def save(self, target: str | Path) -> Path:
         target = Path(target)
         if target.suffix.lower() != ".svg":
@@ -39,17 +39,19 @@ class Chart:
         return self.svg
 
 
-def lines(
+def draw_lines(
     frame: pl.DataFrame, across: str, up: str, title: str, apart: str | None = None, rows: str | None = None
 ) -> Chart:
     """A line with points of `up` over `across`, one for each value of `apart`, one picture for each of `rows`."""
-    altair = altair_loaded()
+    altair = load_altair()
     # Values are put in by name: a column may be called anything, and altair reads marks such as `:` in a name.
     data = {"x": across, "y": up, "line": apart, "row": rows}
     used = frame.select(pl.col(name).alias(field) for field, name in data.items() if name is not None)
     numeric = used["x"].dtype.is_numeric()
     marks: dict[str, Any] = {
-        "x": altair.X("x", type="quantitative" if numeric else "nominal", title=across, axis=_axis(altair, used["x"])),
+        "x": altair.X(
+            "x", type="quantitative" if numeric else "nominal", title=across, axis=_make_axis(altair, used["x"])
+        ),
         "y": altair.Y("y", type="quantitative", title=up, scale=altair.Scale(zero=True)),
     }
     if apart is not None:
@@ -61,16 +63,16 @@ def lines(
         marks["row"] = altair.Row("row", type="nominal", title=rows)
     values = altair.Data(values=used.to_dicts())
     drawn = altair.Chart(values, title=title, description=title).mark_line(point=True).encode(**marks)
-    return Chart(_svg(drawn.properties(width=420, height=260).to_dict()), title)
+    return Chart(_render_svg(drawn.properties(width=420, height=260).to_dict()), title)
 
 
-ACROSS, UP, LETTER, LINE = 560, 340, 5.7, 12
+CHART_WIDTH, CHART_HEIGHT, LETTER_WIDTH, LINE_HEIGHT = 560, 340, 5.7, 12
 """Of a chart of named points: its width and height, and the room that a letter and a line of a name take."""
 
 
-def frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
+def draw_frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
     """A named point for each row, by its `role`; those with `frontier` are joined by a line."""
-    altair = altair_loaded()
+    altair = load_altair()
     used = frame.select(pl.col(across).alias("x"), pl.col(up).alias("y"), "name", "role", "frontier")
     ends = [(float(used[axis].max() or 0) or 1.0) * 1.05 for axis in ("x", "y")]  # type: ignore[arg-type]  # numbers
     x, y = (
@@ -84,7 +86,7 @@ def frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
     below = altair.Legend(orient="bottom")
     color = altair.Color("role", type="nominal", title=None, legend=below)
     shape = altair.Shape("role", type="nominal", title=None, legend=below)
-    names = named_beside(used.select("x", "y", "name").rows(), ends[0], ends[1])
+    names = place_names(used.select("x", "y", "name").rows(), ends[0], ends[1])
     written = chart(names).mark_text(align="left", baseline="middle", fontSize=10, aria=False)
     lines = chart(names).mark_rule(color="#bbb", strokeWidth=0.7, aria=False)
     layers = [
@@ -97,41 +99,53 @@ def frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
             text=altair.Text("name", type="nominal"),
         ),
     ]
-    both = altair.layer(*layers).properties(width=ACROSS, height=UP, title=title, description=title)
-    return Chart(_svg(both.to_dict()), title)
+    both = altair.layer(*layers).properties(width=CHART_WIDTH, height=CHART_HEIGHT, title=title, description=title)
+    return Chart(_render_svg(both.to_dict()), title)
 
 
-def named_beside(points: Sequence[tuple[float, float, str]], wide: float, tall: float) -> list[dict[str, Any]]:
+def place_names(points: Sequence[tuple[float, float, str]], wide: float, tall: float) -> list[dict[str, Any]]:
     """Where the name of each point stands, in its units: `left`, `middle` and the end `near` it; over no other name."""
     found: list[dict[str, Any]] = []
-    taken = [(x / wide * ACROSS - 5, y / tall * UP - 5, x / wide * ACROSS + 5, y / tall * UP + 5) for x, y, _ in points]
+    taken = [
+        (
+            x / wide * CHART_WIDTH - 5,
+            y / tall * CHART_HEIGHT - 5,
+            x / wide * CHART_WIDTH + 5,
+            y / tall * CHART_HEIGHT + 5,
+        )
+        for x, y, _ in points
+    ]
     for x, y, name in sorted(points, key=lambda point: (point[1], point[0])):
-        right, height, long = x / wide * ACROSS, y / tall * UP, len(name) * LETTER
-        places = [(side, step) for step in range(UP // LINE) for side in (right + 8, right - 8 - long)]
+        right, height, long = x / wide * CHART_WIDTH, y / tall * CHART_HEIGHT, len(name) * LETTER_WIDTH
+        places = [(side, step) for step in range(CHART_HEIGHT // LINE_HEIGHT) for side in (right + 8, right - 8 - long)]
         for left, step in places:
-            middle = height + 8 + step * LINE
-            box = (left, middle - LINE / 2, left + long, middle + LINE / 2)
+            middle = height + 8 + step * LINE_HEIGHT
+            box = (left, middle - LINE_HEIGHT / 2, left + long, middle + LINE_HEIGHT / 2)
             free = all(box[2] <= a or c <= box[0] or box[3] <= b or d <= box[1] for a, b, c, d in taken)
-            if free and box[0] >= 0 and box[2] <= ACROSS and box[3] <= UP + LINE:
+            if free and box[0] >= 0 and box[2] <= CHART_WIDTH and box[3] <= CHART_HEIGHT + LINE_HEIGHT:
                 break
         taken.append(box)
         near = left if left > right else left + long
-        ends = {"left": left / ACROSS * wide, "near": near / ACROSS * wide, "middle": middle / UP * tall}
+        ends = {
+            "left": left / CHART_WIDTH * wide,
+            "near": near / CHART_WIDTH * wide,
+            "middle": middle / CHART_HEIGHT * tall,
+        }
         found.append({"x": x, "y": y, "name": name, **ends})
     return found
 
 
-BAR, LEFT, WIDE, LETTERS = 22, 165, 255, 24
+BAR_HEIGHT, LABEL_WIDTH, BAR_AREA_WIDTH, MAX_LABEL_LETTERS = 22, 165, 255, 24
 """Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
 
 
-def bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) -> Chart:
+def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) -> Chart:
     """A bar for each label, in the order given.
 
     Room for labels is fixed, not measured, so that the same bars give the same bytes whatever fonts a machine has.
     """
-    altair = altair_loaded()
-    shown = [label if len(label) <= LETTERS else label[: LETTERS - 1] + "…" for label in labels]
+    altair = load_altair()
+    shown = [label if len(label) <= MAX_LABEL_LETTERS else label[: MAX_LABEL_LETTERS - 1] + "…" for label in labels]
     rows = [{"at": at, "value": value} for at, value in enumerate(values)]
     down = altair.Y("at", type="ordinal", axis=None, scale=altair.Scale(paddingInner=0.25))
     across = altair.X(
@@ -141,13 +155,13 @@ def bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) 
     drawn = altair.Chart(altair.Data(values=rows)).mark_bar(color="#2b5c8a", aria=False).encode(x=across, y=down)
     written = altair.Chart(altair.Data(values=names)).mark_text(align="right", dx=-6, fontSize=12, aria=False)
     both = drawn + written.encode(x=altair.value(0), y=down, text=altair.Text("label", type="nominal"))
-    tall = BAR * max(len(shown), 1)
-    page = both.properties(width=WIDE, height=tall, description=title).to_dict()
-    room = {"left": LEFT, "right": 20, "top": 5, "bottom": 40}
-    return Chart(_svg({**page, "autosize": {"type": "none"}, "padding": room}), title)
+    tall = BAR_HEIGHT * max(len(shown), 1)
+    page = both.properties(width=BAR_AREA_WIDTH, height=tall, description=title).to_dict()
+    room = {"left": LABEL_WIDTH, "right": 20, "top": 5, "bottom": 40}
+    return Chart(_render_svg({**page, "autosize": {"type": "none"}, "padding": room}), title)
 
 
-def _axis(altair: Any, values: pl.Series) -> Any:
+def _make_axis(altair: Any, values: pl.Series) -> Any:
     """A tick at each value where there are few; names stand upright where they are short."""
     distinct = values.unique().sort().to_list()
     if len(distinct) > 12:
@@ -155,7 +169,7 @@ def _axis(altair: Any, values: pl.Series) -> Any:
     return altair.Axis(values=distinct) if values.dtype.is_numeric() else altair.Axis(labelAngle=0)
 
 
-def altair_loaded() -> Any:
+def load_altair() -> Any:
     """altair, or a refusal that names the extra."""
     try:
         import altair
@@ -167,7 +181,7 @@ def altair_loaded() -> Any:
     return altair
 
 
-def _svg(chart: dict[str, Any]) -> str:
+def _render_svg(chart: dict[str, Any]) -> str:
     import vl_convert
 
     return vl_convert.vegalite_to_svg(chart)

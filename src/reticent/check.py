@@ -7,40 +7,245 @@ the method weighs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from fractions import Fraction
 from functools import partial
 from time import process_time
 from typing import Any
 
-from reticent import catalogue, notebook, registry
-from reticent.advising import advised, warned
-from reticent.budget import COMPARED_SHARE, ENDING, LEAST, OWN, OWN_SECONDS, OWN_SHARE, SPARE, TIMES_READING, Clock
-from reticent.door import a_job, an_engine, called, door, names, optional, seconds
-from reticent.engines.engine import Engine, Working
-from reticent.errors import RequestError
-from reticent.explaining import Explained, Trials, explain
-from reticent.job import Job
-from reticent.methods.lone_people import warn_of_lone_people
-from reticent.models.promises import Promises
-from reticent.outlooks import Outlook, compared, other_methods, outlook_of, plan_own
-from reticent.owner.staging import scratch
-from reticent.populated import populated
-from reticent.publish import counted_by
+import numpy as np
+
+from reticent import catalogue, html_repr, registry
+from reticent.budget import (
+    COMPARISON_SHARE,
+    END_FRACTION,
+    MIN_CPU_SECONDS,
+    MIN_LATE_STEP_SECONDS,
+    OWN_PLAN_FRACTION,
+    OWN_PLAN_SECONDS,
+    OWN_PLAN_SHARE,
+    READING_TIME_FACTOR,
+    SAMPLE_STRIDES,
+    BudgetClock,
+)
+from reticent.data.cells import Cells, combine_sensitive
+from reticent.data.columns import Column
+from reticent.data.labels import explain_snapping
+from reticent.data.passthrough import PassthroughColumn, describe_uncovered
+from reticent.data.spelling import SpellingVariants, find_spelling_variants
+from reticent.engines.engine import Engine, EngineContext
+from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
+from reticent.job.job import Job
+from reticent.ledger.staging import make_temp_dirs
+from reticent.loss_explanation import LossExplanation, PromiseTrials, explain_loss
+from reticent.methods.base import Method
+from reticent.methods.recipe_planning import (
+    count_lone_people,
+    plan_recipe,
+    relabel_recipe,
+    select_method_promises,
+    warn_of_lone_people,
+)
+from reticent.models.promise import CandidateGroups, Promises
+from reticent.preconditions import require_promises_supported, require_whole_table_engine
+from reticent.progress import ProgressCallback, ProgressEvent
+from reticent.publish import load_populations, read_and_count
+from reticent.randomness import Random
+from reticent.recipe.labels import draw_padded_ends
 from reticent.recipe.recipe import Recipe
-from reticent.refusals import planning_whole, refuse_unable
-from reticent.step import Step
-from reticent.table.carried import Carried
-from reticent.table.cells import Cells
-from reticent.table.guessing import uncovered
-from reticent.table.joint import jointly
-from reticent.table.label_styles import explain_choice
-from reticent.table.roles import Column
-from reticent.table.spelling import Spelled, spelled_alike
 from reticent.time_limit import TimeLimitReached, run_within
+from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
+
+# MERGED: reticent.advising: What stages and promises have to say of a table before it is published: warnings, and what they propose.
+
+
+def collect_warnings(job: Job, cells: Cells) -> list[str]:
+    """What the method and the promises warn of on these cells."""
+    parts = [part for part in (job.method, *job.promises) if hasattr(part, "warnings")]
+    return [said for part in parts for said in part.warnings(cells)]
+
+
+def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
+    """What stages and promises propose."""
+    staged = [one for name in registry.STAGES for one in registry.load_stage_class(name).advice(cells, job.promises)]
+    groups = _group_cells(cells, recipe)
+    able = [promise for promise in job.promises if hasattr(promise, "advice")]
+    return (*staged, *(one for promise in able for one in promise.advice(groups, recipe is not None)))
+
+
+def _group_cells(cells: Cells, recipe: Recipe | None) -> CandidateGroups:
+    """The planned groups, or all rows as one where nothing was planned."""
+    if recipe is not None:
+        return replace(recipe, cells=cells).as_groups()
+    return CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
+
+
+# MERGED: reticent.outlooks: What each method would make of a job: planned in full for the job's own and for those named, within a budget for the others.
+
+
+STOP_SHARE = 0.8  # an anytime method is told to stop when this share of its time is used
+Watch = Callable[[Any], bool | None] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class PlanSummary:
+    """What one method would make of the job; `reachable` is None where there was no time to plan, and `why` says so."""
+
+    method: str
+    reachable: bool | None
+    groups: int | None = None
+    smallest: int | None = None
+    withheld: int | None = None
+    ail: float | None = None
+    why: str = ""
+    alone: int | None = None  # people whose group has one row; None where rows are in no groups
+
+
+def find_other_methods(job: Job, asked: Sequence[str] | None) -> list[Method]:
+    """Methods beside the job's own that can keep every promise, with their parameters at rest."""
+    for name in asked or ():
+        if name not in registry.METHODS:
+            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
+    kinds = [
+        registry.load_method_class(name)
+        for name in (registry.METHODS if asked is None else asked)
+        if name != job.method.name
+    ]
+    able = [
+        kind
+        for kind in kinds
+        if all(isinstance(promise, kind.keeps) for promise in select_method_promises(job.prepare, job.promises))
+    ]
+    ready = [
+        kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))
+    ]
+    fitting = [
+        method
+        for method in ready
+        if job.promises.labels in (None, getattr(method, "labels", None) or job.promises.labels)
+    ]
+    return sorted(
+        fitting, key=lambda method: getattr(method, "anytime", False)
+    )  # those that take what time there is, last
+
+
+def summarize_plan(
+    job: Job,
+    method: Method,
+    cells: Cells,
+    columns: Mapping[str, Column],
+    *,
+    own: bool,
+    watch: Watch = None,
+    progress: ProgressCallback = lambda step: None,
+) -> tuple[PlanSummary, Recipe | None]:
+    try:
+        recipe = _plan_recipe(job, method, cells, watch, progress)
+        writer = registry.load_writer(method.kind).of(recipe, columns)
+    except PromiseUnreachable as error:
+        return PlanSummary(method.name, False, why=str(error)), None
+    except RequestError as error:
+        if own:
+            raise
+        return PlanSummary(method.name, False, why=error.what), None
+    said = writer.summarize_plan(getattr(method, "weights", None))
+    alone = count_lone_people(writer.recipe) if writer.generalizes else None
+    return PlanSummary(method.name, True, withheld=writer.recipe.withheld, alone=alone, **said), recipe
+
+
+def summarize_other_method(
+    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], clock: BudgetClock | None
+) -> PlanSummary | None:
+    """What another method would make of the job; None where the clock leaves no time for it."""
+    if clock is None:
+        return summarize_plan(job, method, cells, columns, own=False)[0]
+
+    def attempt() -> PlanSummary | None:
+        if not clock.suffices(len(cells), partial(_plan_for_timing, job, method, cells)):
+            return None
+        return summarize_plan(job, method, cells, columns, own=False, watch=lambda now: not clock.left(STOP_SHARE))[0]
+
+    try:
+        return run_within(clock.remaining(), attempt)
+    except TimeLimitReached:
+        return None
+
+
+def plan_own_method(
+    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
+) -> tuple[PlanSummary, Recipe | None]:
+    """What the job's own method makes of it, within so many CPU seconds.
+
+    A method that improves as long as it may is stopped before, and says so.  Where there is no plan in time, one cell in 16 (or 256)
+    is planned instead, in a quarter of that time: what it finds is said, and `reachable` is None.
+    """
+    method, began = job.method, process_time()
+    stopped: list[bool] = []
+
+    def watch(now: Any) -> bool:
+        if process_time() - began < STOP_SHARE * seconds:
+            progress(ProgressEvent(f"planning: {now.sweep} sweeps", finding=f"loss {now.loss:.4f}"))
+            return False
+        stopped.append(True)
+        return True
+
+    plan_all = partial(summarize_plan, job, method, cells, columns, own=True, watch=watch, progress=progress)
+    try:
+        own, recipe = run_within(seconds, plan_all)
+    except TimeLimitReached:
+        return _plan_sample(job, cells, columns, seconds, progress), None
+    if stopped and own.reachable:
+        more = f"Stopped after {process_time() - began:,.0f} CPU s; publishing improves the plan further."
+        own = replace(own, why=more)
+    return own, recipe
+
+
+def _plan_sample(
+    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
+) -> PlanSummary:
+    """What can be said of a plan that did not end: a plan of some of the cells."""
+    method = job.method
+    why = f"No plan of all {cells.rows:,} rows within {seconds:,.0f} CPU s: nothing shows whether the promise is reachable."
+    for step in SAMPLE_STRIDES:
+        few = _take_cells(cells, slice(None, None, step))
+        progress(ProgressEvent(f"planning one cell in {step}"))
+        plan_few = partial(summarize_plan, job, method, few, columns, own=False, watch=lambda now: True)
+        try:
+            found = run_within(seconds / 8, plan_few)[0]
+        except TimeLimitReached:
+            continue
+        loss = "" if found.ail is None else f" with a loss of {found.ail:.4f}"
+        said = f"is reachable{loss}" if found.reachable else "is not reachable"
+        return PlanSummary(method.name, None, why=f"{why} On one cell in {step}, {few.rows:,} rows, it {said}.")
+    return PlanSummary(method.name, None, why=why)
+
+
+def _take_cells(cells: Cells, some: slice) -> Cells:
+    codes, values, counts = (part[some].copy() for part in (cells.codes, cells.values, cells.counts))
+    return replace(cells, codes=codes, values=values, counts=counts)
+
+
+def _plan_for_timing(job: Job, method: Method, cells: Cells, some: slice) -> None:
+    """Plan a few cells, for what it takes."""
+    try:
+        _plan_recipe(job, method, _take_cells(cells, some), lambda now: True)
+    except ReticentError:
+        return
+
+
+def _plan_recipe(
+    job: Job, method: Method, cells: Cells, watch: Watch = None, progress: ProgressCallback = lambda step: None
+) -> Recipe:
+    at_most = job.release.suppress_at_most if registry.load_writer(method.kind).generalizes else Fraction(0)
+    rng = Random.secure()
+    recipe = draw_padded_ends(
+        plan_recipe(job.prepare, method, cells, job.promises, rng, at_most, progress, watch=watch), rng
+    )
+    return relabel_recipe(select_method_promises(job.prepare, job.promises), cells, recipe)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
     """`methods` has the job's own first; `reachable` speaks of that one, as publishing would use it.
 
     `unplanned` are methods that could keep the promises and for which there was no time.
@@ -48,12 +253,12 @@ class Checked:
 
     rows: int
     cells: int
-    methods: tuple[Outlook, ...]
+    methods: tuple[PlanSummary, ...]
     warnings: tuple[str, ...] = field(default=())
-    carried: tuple[Carried, ...] = field(default=())
+    carried: tuple[PassthroughColumn, ...] = field(default=())
     advice: tuple[Mapping[str, Any], ...] = field(default=())
-    spellings: tuple[Spelled, ...] = field(default=())
-    explained: Explained = field(default=Explained())
+    spellings: tuple[SpellingVariants, ...] = field(default=())
+    explained: LossExplanation = field(default=LossExplanation())
     unplanned: tuple[str, ...] = field(default=())
 
     @property
@@ -62,7 +267,7 @@ class Checked:
         return self.methods[0].reachable
 
     def _repr_html_(self) -> str:
-        return notebook.check(self)
+        return html_repr.render_check(self)
 
     def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:
         """Values of the data only where they are asked for."""
@@ -77,7 +282,14 @@ class Checked:
         return {**found, **more}
 
 
-@door(job=a_job, methods=optional(names), budget=optional(seconds), progress=called, finished=called, engine=an_engine)
+@validate_arguments(
+    job=is_job,
+    methods=optional(names),
+    budget=optional(seconds),
+    progress=is_callable,
+    finished=is_callable,
+    engine=is_engine,
+)
 def check(
     job: Job,
     *,
@@ -85,9 +297,9 @@ def check(
     methods: Sequence[str] | None = None,
     budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
-    finished: Callable[[Outlook, Cells], None] = lambda outlook, cells: None,
-    engine: str | Engine = catalogue.ENGINE,
-) -> Checked:
+    finished: Callable[[PlanSummary, Cells], None] = lambda outlook, cells: None,
+    engine: str | Engine = catalogue.DEFAULT_ENGINE,
+) -> CheckResult:
     """Plan the job by its own method and by the others that could keep its promises (or by those named).
 
     With a `budget` all of it takes so many CPU seconds at the most, or LEAST for the job's own plan if that is more: what there was no
@@ -95,48 +307,50 @@ def check(
     BUDGET times what reading and that plan took, and methods that were named are planned whatever they take.  `finished` is told
     each method's outlook.
     """
-    refuse_unable(job)
-    worker, clock, began = planning_whole(engine, "Checking"), Clock(budget), process_time()
-    others = other_methods(job, methods)
-    progress(Step("reading", 0))
-    with scratch(None) as room:
-        reading = partial(counted_by, worker, job, frame, Working(progress, room))
-        rows, looked, counted = reading() if budget is None else _read_within(max(budget, LEAST), reading)
-    job, columns = populated(job, counted.columns, counted.cells), counted.columns
-    cells = jointly(counted.cells) if job.jointly else counted.cells
-    progress(Step(f"planning by {job.method.name}", OWN / 2))
-    own, recipe = plan_own(job, cells, columns, _own_seconds(clock, began, budget), progress)
-    found, spellings = {job.method.name: own}, spelled_alike(counted.cells)
+    require_promises_supported(job)
+    worker, clock, began = require_whole_table_engine(engine, "Checking"), BudgetClock(budget), process_time()
+    others = find_other_methods(job, methods)
+    progress(ProgressEvent("reading", 0))
+    with make_temp_dirs(None) as room:
+        reading = partial(read_and_count, worker, job, frame, EngineContext(progress, room))
+        rows, looked, counted = reading() if budget is None else _read_within(max(budget, MIN_CPU_SECONDS), reading)
+    job, columns = load_populations(job, counted.columns, counted.cells), counted.columns
+    cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
+    progress(ProgressEvent(f"planning by {job.method.name}", OWN_PLAN_FRACTION / 2))
+    own, recipe = plan_own_method(job, cells, columns, _allot_own_seconds(clock, began, budget), progress)
+    found, spellings = {job.method.name: own}, find_spelling_variants(counted.cells)
     finished(own, counted.cells)
     if budget is None:
         clock.start()
-    compared_by = Clock.ending(clock.remaining(1.0 if budget is None else COMPARED_SHARE))
+    compared_by = BudgetClock.starting_now(clock.remaining(1.0 if budget is None else COMPARISON_SHARE))
     for method in others:
         progress(clock.step(f"planning by {method.name}"))
         unlimited = methods is not None and budget is None
-        if one := compared(job, method, cells, columns, None if unlimited else compared_by):
+        if one := summarize_other_method(job, method, cells, columns, None if unlimited else compared_by):
             found[method.name] = one
             finished(one, counted.cells)
     progress(clock.step("explaining"))
-    explained = _explained(job, cells, columns, own, recipe, compared_by)
-    progress(Step("looking at columns that are not generalized", ENDING))
+    explained = _explain_plan(job, cells, columns, own, recipe, compared_by)
+    progress(ProgressEvent("looking at columns that are not generalized", END_FRACTION))
     late: list[str] = []
-    look = partial(uncovered, partial(worker.tallied, rows), columns, looked.carried)
-    advise = partial(advised, job, cells, recipe)
-    warn = partial(warned, job, cells)
+    look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, looked.carried)
+    advise = partial(collect_advice, job, cells, recipe)
+    warn = partial(collect_warnings, job, cells)
     if budget is None:
         carried, said = look()
         warned_of = warn()
-        advice = _within(late, "advice on promises", max(clock.remaining(), LEAST), advise, ())
+        advice = _run_or_warn(late, "advice on promises", max(clock.remaining(), MIN_CPU_SECONDS), advise, ())
     else:
-        warned_of = _within(late, "warnings of promises", max(clock.remaining(), SPARE), warn, [])
-        carried, said = _within(late, "columns that are not generalized", max(clock.remaining(), SPARE), look, ((), ()))
-        advice = _within(late, "advice on promises", max(clock.remaining(), SPARE), advise, ())
+        warned_of = _run_or_warn(late, "warnings of promises", max(clock.remaining(), MIN_LATE_STEP_SECONDS), warn, [])
+        carried, said = _run_or_warn(
+            late, "columns that are not generalized", max(clock.remaining(), MIN_LATE_STEP_SECONDS), look, ((), ())
+        )
+        advice = _run_or_warn(late, "advice on promises", max(clock.remaining(), MIN_LATE_STEP_SECONDS), advise, ())
     lone = warn_of_lone_people(job.promises, recipe, cells) if recipe is not None and own.alone is not None else []
-    chosen = explain_choice(counted.cells.quasi)
+    chosen = explain_snapping(counted.cells.quasi)
     warnings = (*said, *looked.notices, *map(str, spellings), *chosen, *warned_of, *lone, *late)
     unplanned = tuple(one.name for one in others if one.name not in found)
-    return Checked(
+    return CheckResult(
         counted.cells.rows,
         len(counted.cells),
         tuple(found.values()),
@@ -159,14 +373,14 @@ def _read_within(budget: float, reading: Callable[[], Any]) -> Any:
         ) from None
 
 
-def _own_seconds(clock: Clock, began: float, budget: float | None) -> float:
+def _allot_own_seconds(clock: BudgetClock, began: float, budget: float | None) -> float:
     """CPU seconds for the job's own plan."""
     if budget is not None:
-        return max(clock.remaining(OWN_SHARE), LEAST)
-    return max(OWN_SECONDS, TIMES_READING * (process_time() - began))
+        return max(clock.remaining(OWN_PLAN_SHARE), MIN_CPU_SECONDS)
+    return max(OWN_PLAN_SECONDS, READING_TIME_FACTOR * (process_time() - began))
 
 
-def _within(late: list[str], what: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
+def _run_or_warn(late: list[str], what: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
     """What the function returns; where there is no time, something else, and a warning that names what is missing."""
     try:
         return run_within(seconds, function)
@@ -175,24 +389,24 @@ def _within(late: list[str], what: str, seconds: float, function: Callable[[], A
         return otherwise
 
 
-def _explained(
-    job: Job, cells: Cells, columns: Mapping[str, Column], own: Outlook, recipe: Recipe | None, clock: Clock
-) -> Explained:
+def _explain_plan(
+    job: Job, cells: Cells, columns: Mapping[str, Column], own: PlanSummary, recipe: Recipe | None, clock: BudgetClock
+) -> LossExplanation:
     """Why the plan loses what it does.  Other promises are measured by mondrian, which is quick and keeps any; so they are
     compared with what mondrian loses, and only where it or mosaic, which starts from it, is the job's method."""
-    if not registry.writer(job.method.kind).generalizes:
-        return Explained()
+    if not registry.load_writer(job.method.kind).generalizes:
+        return LossExplanation()
     if job.method.name not in ("mondrian", "mosaic"):
-        return explain(cells, job.promises, recipe)
-    method = job.method if job.method.name == "mondrian" else registry.method("mondrian")()
+        return explain_loss(cells, job.promises, recipe)
+    method = job.method if job.method.name == "mondrian" else registry.load_method_class("mondrian")()
 
     def measure(seen: Cells, promises: Promises) -> float | None:
         changed = job.at(promises=promises, method=method)
         try:
-            refuse_unable(changed)
+            require_promises_supported(changed)
         except RequestError:
             return None
-        return run_within(clock.remaining(), partial(outlook_of, changed, method, seen, columns, own=False))[0].ail
+        return run_within(clock.remaining(), partial(summarize_plan, changed, method, seen, columns, own=False))[0].ail
 
     base = own.ail
     if method is not job.method:
@@ -200,4 +414,4 @@ def _explained(
             base = measure(cells, job.promises)
         except TimeLimitReached:
             base = None
-    return explain(cells, job.promises, recipe, Trials(measure, clock.left, base))
+    return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.left, base))

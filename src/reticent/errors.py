@@ -26,9 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from reticent.redaction import redacted
+from reticent.redaction import redact
 
-PART = 1_200  # characters of what, of why and of what to try: a message fits a screen
+MAX_PART_CHARACTERS = 1_200  # characters of what, of why and of what to try: a message fits a screen
 
 
 class ReticentError(Exception):
@@ -37,7 +37,7 @@ class ReticentError(Exception):
     exit_code = 70
 
     def __init__(self, what: str, *, why: str = "", attempt: str = ""):
-        self.what, self.why, self.attempt = (shortened(redacted(text)) for text in (what, why, attempt))
+        self.what, self.why, self.attempt = (shorten_text(redact(text)) for text in (what, why, attempt))
         lines = (self.what, self.why and f"  {self.why}", self.attempt and f"  Try {self.attempt}")
         super().__init__("\n".join(line for line in lines if line))
 
@@ -147,19 +147,19 @@ class InternalError(ReticentError):
     exit_code = 70
 
 
-def shortened(text: str, most: int = PART) -> str:
+def shorten_text(text: str, most: int = MAX_PART_CHARACTERS) -> str:
     """A text that is at most so long; what is left out is counted."""
     return text if len(text) <= most else f"{text[:most]} ... ({len(text) - most:,} more characters)"
 
 
-def listed(names: Iterable[object], most: int = 8) -> str:
+def quote_list(names: Iterable[object], most: int = 8) -> str:
     """Some names, each in quotes and none longer than a line, and how many more there are."""
     known = list(names)
-    shown = ", ".join(shortened(repr(name), 80) for name in known[:most])
+    shown = ", ".join(shorten_text(repr(name), 80) for name in known[:most])
     return shown + (f" and {len(known) - most:,} more" if len(known) > most else "")
 
 
-def some(number: int, thing: str, *verbs: str) -> str:
+def pluralize(number: int, thing: str, *verbs: str) -> str:
     """`1 value occurs`, `40 values occur`: the number with its word, and the verb for one or the one for several."""
     verb = f" {verbs[number != 1]}" if verbs else ""
     return f"{number:,} {thing}{'' if number == 1 else 's'}{verb}"
@@ -171,4 +171,4 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
     known = [str(name) for name in known]
     close = get_close_matches(str(word)[:80], [name for name in known if len(name) <= 80][:1000], n=1)
-    return f"{close[0]!r} instead; known are {listed(known, 12)}." if close else f"one of {listed(known, 12)}."
+    return f"{close[0]!r} instead; known are {quote_list(known, 12)}." if close else f"one of {quote_list(known, 12)}."

@@ -17,10 +17,12 @@ except ImportError:  # there are no such limits on Windows
     resource = None  # type: ignore[assignment]  # a system without limits has no such module
 
 
-TABLE = 12  # bytes of memory for each byte of a text file of rows, from reading to the audit; measured: 11
-SMALL = 64 << 20  # bytes that are read without looking for room
-RESERVED = 960 << 20  # addresses that libraries take while they are loaded and start their threads
-_WORDS = (
+BYTES_PER_TEXT_BYTE = (
+    12  # bytes of memory for each byte of a text file of rows, from reading to the audit; measured: 11
+)
+SMALL_TABLE_BYTES = 64 << 20  # bytes that are read without looking for room
+RESERVED_ADDRESS_BYTES = 960 << 20  # addresses that libraries take while they are loaded and start their threads
+_MEMORY_ERROR_PHRASES = (
     "cannot allocate memory",
     "failed to map segment",
     "out of memory",
@@ -30,7 +32,7 @@ _WORDS = (
 )
 
 
-def says_memory(error: BaseException) -> bool:
+def is_memory_error(error: BaseException) -> bool:
     """Whether an error of others means that memory ran out.
 
     A library that is not loaded, or panics, for lack of it says so in other words each time; under a limit of addresses
@@ -40,13 +42,13 @@ def says_memory(error: BaseException) -> bool:
         return True
     if not isinstance(error, ImportError) and type(error).__name__ not in ("PanicException", "ArrowException"):
         return False
-    return address_limit() is not None or any(word in str(error).lower() for word in _WORDS)
+    return get_address_limit() is not None or any(word in str(error).lower() for word in _MEMORY_ERROR_PHRASES)
 
 
-def refuse_large_table(name: str, need: int) -> None:
+def require_table_fits(name: str, need: int) -> None:
     """Refuse rows that would not fit under a limit of addresses: libraries end the process where it is met."""
-    left = addresses_left()
-    if left is not None and need > max(left := left - RESERVED, SMALL):
+    left = get_addresses_left()
+    if left is not None and need > max(left := left - RESERVED_ADDRESS_BYTES, SMALL_TABLE_BYTES):
         raise OutOfMemory(
             f"{name} is too large for the memory that this process may take.",
             why=f"Publishing it takes about {need >> 20:,} MiB, and {max(left, 0) >> 20:,} are left (ulimit -v). Nothing was kept.",
@@ -54,18 +56,22 @@ def refuse_large_table(name: str, need: int) -> None:
         )
 
 
-def room() -> int | None:
+def get_available_memory() -> int | None:
     """Bytes, the least of all limits; None where the system does not tell."""
-    found = [left for left in (_available(), addresses_left(), _control_group()) if left is not None]
+    found = [
+        left
+        for left in (_read_available_memory(), get_addresses_left(), _read_control_group_memory())
+        if left is not None
+    ]
     return min(found, default=None)
 
 
-def _available() -> int | None:
-    told = re.search(r"MemAvailable:\s+(\d+) kB", _read("/proc/meminfo"))
+def _read_available_memory() -> int | None:
+    told = re.search(r"MemAvailable:\s+(\d+) kB", _read_system_file("/proc/meminfo"))
     return int(told[1]) * 1024 if told else None
 
 
-def address_limit() -> int | None:
+def get_address_limit() -> int | None:
     """The most addresses that this process may take (`ulimit -v`); None where there is no limit."""
     if resource is None:
         return None
@@ -73,18 +79,18 @@ def address_limit() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
-def addresses_left() -> int | None:
+def get_addresses_left() -> int | None:
     """What the limit leaves; None where there is none."""
-    limit, pages = address_limit(), _read("/proc/self/statm").split()
+    limit, pages = get_address_limit(), _read_system_file("/proc/self/statm").split()
     return None if limit is None or not pages else limit - int(pages[0]) * resource.getpagesize()
 
 
-def _control_group() -> int | None:
-    limit, used = (_read(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
+def _read_control_group_memory() -> int | None:
+    limit, used = (_read_system_file(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
     return int(limit) - int(used) if limit.isdigit() and used.isdigit() else None
 
 
-def _read(path: str) -> str:
+def _read_system_file(path: str) -> str:
     try:
         return Path(path).read_text()
     except OSError:

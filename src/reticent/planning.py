@@ -18,30 +18,34 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue, registry
-from reticent.attacks.seen import Seen, of_cells
-from reticent.door import a_job, an_engine, called, door, flag, optional, whole
-from reticent.door import cells as counted_cells
-from reticent.engines.engine import Engine, Working
-from reticent.errors import JobError, RequestError, some
-from reticent.job import Job
-from reticent.methods.compose import left_to_method
-from reticent.methods.compose import plan as compose
-from reticent.methods.relabelled import relabelled
-from reticent.owner.staging import scratch
-from reticent.populated import populated
-from reticent.publish import counted_by
+from reticent.attacks.target import AttackTarget, make_target
+from reticent.audit.groups import SensitiveColumn, find_paths
+from reticent.audit.measure import anonymity
+from reticent.audit.measure.column_measures import find_worst_measures, measure_column
+from reticent.audit.measure.counts import GroupCounts, list_views
+from reticent.audit.result import convert_to_plain
+from reticent.data.cells import Cells, combine_sensitive
+from reticent.data.columns import Column, Role, find_columns_with_role, resolve_columns
+from reticent.data.domain import Domain, TreeDomain
+from reticent.engines.engine import Engine, EngineContext
+from reticent.errors import JobError, RequestError, pluralize
+from reticent.format.manifest import ColumnEntry, parse_component, parse_promise
+from reticent.job.job import Job
+from reticent.labels.adversary_view import Boxes, find_covers, list_range_ends
+from reticent.labels.scale import make_scale
+from reticent.ledger.staging import make_temp_dirs
+from reticent.methods.recipe_planning import plan_recipe as compose
+from reticent.methods.recipe_planning import relabel_recipe, select_method_promises
+from reticent.preconditions import require_promises_supported
+from reticent.publish import load_populations, read_and_count
 from reticent.randomness import Random
-from reticent.recipe.group_labels import Labels, coalesce, labels_of, pad
-from reticent.recipe.losses import printed_losses, shares
+from reticent.recipe.column_entries import build_quasi_entry
+from reticent.recipe.labels import GroupLabels, build_group_labels, draw_padded_ends, merge_equal_labels
+from reticent.recipe.loss import compute_label_losses, compute_weight_shares
 from reticent.recipe.recipe import Recipe
-from reticent.recipe.schema import quasi_schema
-from reticent.refusals import refuse_unable
-from reticent.release.manifest import ColumnEntry, described, promise_entry
-from reticent.release.reading.boxes import Boxes, covers_of, ends_of
-from reticent.table.cells import Cells
-from reticent.table.domain import Domain
-from reticent.table.joint import jointly
-from reticent.table.roles import Column, Role, resolve, with_role
+from reticent.utility import loss
+from reticent.validation import flag, integer, is_callable, is_engine, is_job, is_plan, optional, validate_arguments
+from reticent.validation import is_cells as counted_cells
 
 Watch = Callable[[Any], bool | None]
 
@@ -75,13 +79,13 @@ class Plan:
 
     def histogram(self, column: str | None = None) -> np.ndarray:
         """(groups, values): the rows of each group that hold each value of a sensitive column, in the order of its codes."""
-        return self.recipe.as_groups().histogram(self.cells.sensitive_at(column))
+        return self.recipe.as_groups().histogram(self.cells.find_sensitive(column))
 
     @cached_property
-    def labels(self) -> Labels:
+    def labels(self) -> GroupLabels:
         """The distinct labels of each quasi-identifier, and which of them each group has."""
-        self.refuse_unlabelled()
-        return labels_of(self.recipe)
+        self.require_labels()
+        return build_group_labels(self.recipe)
 
     @cached_property
     def groups(self) -> pl.DataFrame:
@@ -96,8 +100,8 @@ class Plan:
     @cached_property
     def loss_by_column(self) -> dict[str, float]:
         """The mean information loss in each quasi-identifier (Cao & Karras 2012, equations 2 and 3); a withheld row counts 1."""
-        self.refuse_unlabelled()
-        rows, each = self.cells.rows, self.sizes @ printed_losses(self.recipe)
+        self.require_labels()
+        rows, each = self.cells.rows, self.sizes @ compute_label_losses(self.recipe)
         names = [domain.name for domain in self.cells.quasi]
         return {name: (float(lost) + self.withheld) / rows for name, lost in zip(names, each, strict=True)}
 
@@ -105,24 +109,24 @@ class Plan:
     def loss(self) -> float:
         """AIL (equation 5), weighted as the method weighs columns."""
         weights = getattr(self.job.method, "weights", None)
-        return float(np.array([*self.loss_by_column.values()]) @ shares(self.cells, weights))
+        return float(np.array([*self.loss_by_column.values()]) @ compute_weight_shares(self.cells, weights))
 
     @cached_property
     def entries(self) -> tuple[ColumnEntry, ...]:
         """What a manifest would say of each quasi-identifier: how its labels are read."""
-        columns = _declared(self.job, self.cells)
+        columns = _resolve_columns(self.job, self.cells)
         return tuple(
-            ColumnEntry.of(quasi_schema(domain, texts, columns[domain.name]))
+            ColumnEntry.of(build_quasi_entry(domain, texts, columns[domain.name]))
             for domain, texts in zip(self.cells.quasi, self.labels.texts, strict=True)
         )
 
     @cached_property
     def boxes(self) -> Boxes:
         """The groups as a reader of their labels knows them, in codes: for workloads and attacks."""
-        self.refuse_several()
+        self.require_one_sensitive_column()
         until = np.pad(np.cumsum(self.histogram(), axis=1), ((0, 0), (1, 0)))
-        covers = covers_of(self.entries, self.cells, self.labels.texts)
-        ends = ends_of(self.entries, self.cells, self.labels.texts)
+        covers = find_covers(self.entries, self.cells, self.labels.texts)
+        ends = list_range_ends(self.entries, self.cells, self.labels.texts)
         return Boxes(covers, np.ascontiguousarray(self.labels.of_group.T), until, ends)
 
     @property
@@ -136,19 +140,19 @@ class Plan:
             )
         return drawn
 
-    def seen(self) -> Seen:
+    def seen(self) -> AttackTarget:
         """What an adversary sees of the release who knows the quasi-identifiers of everybody in it."""
-        promises = tuple(promise_entry(registry.describe(promise, public=True)) for promise in self.job.promises)
+        promises = tuple(parse_promise(registry.describe(promise, public=True)) for promise in self.job.promises)
         made = registry.describe(self.job.method, public=True)
-        found = of_cells(self.cells, self.boxes, promises)
+        found = make_target(self.cells, self.boxes, promises)
         if self.cells.rows_per_person > 1:
             return found
-        return replace(found, made_by=described(made, catalogue.METHODS, "name", "method"))
+        return replace(found, made_by=parse_component(made, catalogue.METHODS, "name", "method"))
 
-    def refuse_unlabelled(self) -> None:
+    def require_labels(self) -> None:
         """Labels, their loss and measures of groups are for plans whose groups are published as they are."""
         recipe, name = self.recipe, self.job.method.name
-        if not registry.writer(self.job.method.kind).generalizes:
+        if not registry.load_writer(self.job.method.kind).generalizes:
             raise RequestError(
                 f"{name} publishes quasi-identifiers as they are: its plan has no labels to lose by or to measure.",
                 attempt="rt.publish(...) and rt.audit(...).",
@@ -159,25 +163,30 @@ class Plan:
                 attempt="rt.publish(...) and rt.audit(...).",
             )
 
-    def refuse_several(self) -> None:
+    def require_one_sensitive_column(self) -> None:
         if len(self.cells.sensitive) != 1:
-            several = len(with_role(self.job.columns, Role.SENSITIVE))
+            several = len(find_columns_with_role(self.job.columns, Role.SENSITIVE))
             raise RequestError(
                 f"Workloads and attacks are about one sensitive column; the job declares {several}.",
                 attempt="a job with one of them.",
             )
 
 
-@door(job=a_job, engine=an_engine)
-def count(job: Job, *, frame: Any = None, engine: str | Engine = catalogue.ENGINE) -> Cells:
+@validate_arguments(job=is_job, engine=is_engine)
+def count(job: Job, *, frame: Any = None, engine: str | Engine = catalogue.DEFAULT_ENGINE) -> Cells:
     """The cells of the job's table: its distinct combinations with how many rows have each."""
-    with scratch(None) as room:
-        counted = counted_by(registry.engine(engine), job, frame, Working(room=room))[-1].cells
-    return jointly(counted) if job.jointly else counted
+    with make_temp_dirs(None) as room:
+        counted = read_and_count(registry.load_engine(engine), job, frame, EngineContext(make_temp_dir=room))[-1].cells
+    return combine_sensitive(counted) if job.jointly else counted
 
 
-@door(
-    job=a_job, cells=optional(counted_cells), seed=optional(whole), merged=flag, watch=optional(called), progress=called
+@validate_arguments(
+    job=is_job,
+    cells=optional(counted_cells),
+    seed=optional(integer),
+    merged=flag,
+    watch=optional(is_callable),
+    progress=is_callable,
 )
 def plan(
     job: Job,
@@ -194,22 +203,22 @@ def plan(
     `watch` is told how far a method is that improves as long as it may (`loss`, `cpu_seconds`, `sweep`), and returns True
     to have the best so far.  `progress` is told the same in words.
     """
-    refuse_unable(job)
-    _refuse_request(job, frame, cells, watch)
-    counted = count(job, frame=frame) if cells is None else jointly(cells) if job.jointly else cells
-    asked = populated(job, _declared(job, counted), counted).promises
+    require_promises_supported(job)
+    _require_consistent_request(job, frame, cells, watch)
+    counted = count(job, frame=frame) if cells is None else combine_sensitive(cells) if job.jointly else cells
+    asked = load_populations(job, _resolve_columns(job, counted), counted).promises
     started = time.process_time()
     withholding = job.release.suppress_at_most
     rng = Random.of(seed)
     recipe = compose(job.prepare, job.method, counted, asked, rng, withholding, progress, watch)
     seconds = time.process_time() - started
-    recipe = pad(replace(recipe, cells=counted), rng)
-    labelled = merged and registry.writer(job.method.kind).generalizes
-    recipe = relabelled(left_to_method(job.prepare, asked), counted, recipe)
-    return Plan(job, coalesce(recipe)[0] if labelled else recipe, seconds)
+    recipe = draw_padded_ends(replace(recipe, cells=counted), rng)
+    labelled = merged and registry.load_writer(job.method.kind).generalizes
+    recipe = relabel_recipe(select_method_promises(job.prepare, asked), counted, recipe)
+    return Plan(job, merge_equal_labels(recipe)[0] if labelled else recipe, seconds)
 
 
-def _refuse_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | None) -> None:
+def _require_consistent_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | None) -> None:
     """What cannot be asked for together, before any data is read."""
     if watch is not None and (job.release.suppress_at_most or not getattr(job.method, "anytime", False)):
         why = "with suppress_at_most" if job.release.suppress_at_most else "in one go"
@@ -225,26 +234,94 @@ def _refuse_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | No
             "The cells were counted for sensitive columns taken jointly, and the job takes each alone.",
             attempt="rt.count(...) by this job.",
         )
-    columns = _declared(job, cells)
-    for role, names in ((Role.QUASI, _names(cells.quasi)), (Role.SENSITIVE, _names(_parts(cells)))):
-        if sorted(with_role(columns, role)) != sorted(names):
+    columns = _resolve_columns(job, cells)
+    for role, names in (
+        (Role.QUASI, _list_domain_names(cells.quasi)),
+        (Role.SENSITIVE, _list_domain_names(_list_sensitive_domains(cells))),
+    ):
+        if sorted(find_columns_with_role(columns, role)) != sorted(names):
             raise JobError(
-                f"The cells have {some(len(names), f'{role.value} column')} that the job does not declare alike.",
+                f"The cells have {pluralize(len(names), f'{role.value} column')} that the job does not declare alike.",
                 attempt="rt.count(...) by a job with the same columns.",
             )
-    job.promises.check_columns(_names(_parts(cells)), jointly=job.jointly)
+    job.promises.check_columns(_list_domain_names(_list_sensitive_domains(cells)), jointly=job.jointly)
 
 
-def _declared(job: Job, cells: Cells) -> dict[str, Column]:
+def _resolve_columns(job: Job, cells: Cells) -> dict[str, Column]:
     """The job's declaration of each column of the cells."""
     coded = {name: column for name, column in job.columns.items() if column.role in (Role.QUASI, Role.SENSITIVE)}
-    return resolve(coded, [*_names(cells.quasi), *_names(_parts(cells))], "drop")
+    return resolve_columns(
+        coded, [*_list_domain_names(cells.quasi), *_list_domain_names(_list_sensitive_domains(cells))], "drop"
+    )
 
 
-def _parts(cells: Cells) -> tuple[Domain, ...]:
+def _list_sensitive_domains(cells: Cells) -> tuple[Domain, ...]:
     """The sensitive columns of the table, without the one that combines them."""
     return tuple(domain for at, domain in enumerate(cells.sensitive) if at != cells.joint)
 
 
-def _names(domains: tuple[Domain, ...]) -> list[str]:
+def _list_domain_names(domains: tuple[Domain, ...]) -> list[str]:
     return [domain.name for domain in domains]
+
+
+# MERGED: reticent.measuring: What an audit would report of planned groups, by the audit's own formulas; no file is written or read.
+
+
+@validate_arguments(planned=is_plan)
+def measure(planned: Plan) -> dict[str, Any]:
+    """What the planned groups achieve and lose: every measure that an audit of their release would report."""
+    planned.require_labels()
+    sizes, cells = planned.sizes, planned.cells
+    achieved = find_worst_measures(
+        [measure_column(_count_sensitive_values(planned, at)) for at in _select_measured_columns(planned)]
+    )
+    return convert_to_plain(
+        {
+            "rows": int(sizes.sum()),
+            "groups": len(sizes),
+            "withheld": planned.withheld,
+            "k-anonymity": anonymity.measure_k(sizes, cells.rows_per_person),
+            **achieved,
+            **_measure_utility(planned),
+        }
+    )
+
+
+def _select_measured_columns(planned: Plan) -> list[int]:
+    """The sensitive columns that an audit measures: each, or taken jointly the combination and those that a promise names."""
+    cells = planned.cells
+    named = {getattr(promise, "column", None) for promise in planned.job.promises}
+    alone = [at for at, domain in enumerate(cells.sensitive) if at != cells.joint]
+    return alone if cells.joint < 0 else [cells.joint, *(at for at in alone if cells.sensitive[at].name in named)]
+
+
+def _count_sensitive_values(planned: Plan, at: int) -> SensitiveColumn:
+    """A column's groups as an audit counts them: values that no published row holds are not there."""
+    domain = planned.cells.sensitive[at]
+    counts = planned.histogram(domain.name)
+    occurring = np.flatnonzero(counts.sum(axis=0))
+    counts = counts[:, occurring]
+    group, value = np.nonzero(counts)
+    held = GroupCounts(group, value, counts[group, value], counts.sum(axis=0))
+    paths = None
+    if isinstance(domain, TreeDomain) and domain.is_from_steward and domain.kind == "categorical":
+        texts = [*domain.texts, *([None] if domain.null else [])]
+        paths = find_paths(domain.hierarchy, [texts[code] for code in occurring])
+    return SensitiveColumn(
+        domain.name, list_views(held, occurring == domain.null_code), paths, joint=at == planned.cells.joint
+    )
+
+
+def _measure_utility(planned: Plan) -> dict[str, Any]:
+    """Information loss from the labels, as a recipient reads them."""
+    labels, columns = planned.labels, []
+    for at, entry in enumerate(planned.entries):
+        lines = make_scale(entry, labels.texts[at], foreign=False)
+        rows = np.bincount(labels.of_group[:, at], weights=planned.sizes, minlength=len(labels.texts[at]))
+        held = loss.ColumnLabels(entry.name, lines, lines.read(labels.texts[at]), rows.astype(np.int64))
+        columns.append(held.measure_loss())
+    promised = [registry.describe(promise).get("k", 1) for promise in planned.job.promises]
+    weights = getattr(planned.job.method, "weights", None)
+    return loss.compute_loss_measures(
+        columns, planned.sizes, withheld=planned.withheld, k=int(max(promised)), weights=weights
+    )

@@ -36,7 +36,7 @@ class Random:
         """A key of its own for one named use that draws in several streams."""
         return replace(self, key=hashlib.blake2b(f"apart {name}".encode(), key=self.key, digest_size=32).digest())
 
-    def _bits(self, name: str, counter: int = 0):
+    def _make_bits(self, name: str, counter: int = 0):
         from randomgen import ChaCha
 
         words = hashlib.blake2b(name.encode(), key=self.key, digest_size=32).digest()
@@ -44,8 +44,8 @@ class Random:
 
     def stream(self, name: str) -> np.random.Generator:
         """A NumPy generator for one named use."""
-        return np.random.Generator(self._bits(name))
+        return np.random.Generator(self._make_bits(name))
 
     def words(self, name: str, start: int, count: int) -> np.ndarray:
         """PRF(key, position) for positions start .. start + count: 64-bit words of the stream, whatever the chunking."""
-        return self._bits(name, counter=2 * start).random_raw(count)  # the counter moves in 32-bit words
+        return self._make_bits(name, counter=2 * start).random_raw(count)  # the counter moves in 32-bit words

@@ -9,26 +9,34 @@ from __future__ import annotations
 
 import re
 
-_WORD = r"(?:ssl)?(?:password|passwd|pwd|passphrase)"
-_OF_USER = re.compile(r"(?P<kept>[A-Za-z][A-Za-z0-9+.-]*:/+[^:/\s]*):(?P<secret>\S[^\n]*|)@")
-_FIRST = re.compile(rf"(?P<kept>\?){_WORD}=(?P<secret>[^&\s]*)&", re.IGNORECASE)
-_LATER = re.compile(rf"(?P<kept>)[?&]{_WORD}=(?P<secret>[^&\s]*)", re.IGNORECASE)
-_ELSEWHERE = re.compile(rf"(?P<kept>\b{_WORD}\s*=\s*)(?P<secret>'[^'\n]*'|[^\s&'\"]+)", re.IGNORECASE)
-_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_PASSWORD_WORD = r"(?:ssl)?(?:password|passwd|pwd|passphrase)"
+_USER_PASSWORD = re.compile(r"(?P<kept>[A-Za-z][A-Za-z0-9+.-]*:/+[^:/\s]*):(?P<secret>\S[^\n]*|)@")
+_FIRST_PARAMETER = re.compile(rf"(?P<kept>\?){_PASSWORD_WORD}=(?P<secret>[^&\s]*)&", re.IGNORECASE)
+_LATER_PARAMETER = re.compile(rf"(?P<kept>)[?&]{_PASSWORD_WORD}=(?P<secret>[^&\s]*)", re.IGNORECASE)
+_KEYWORD_PASSWORD = re.compile(rf"(?P<kept>\b{_PASSWORD_WORD}\s*=\s*)(?P<secret>'[^'\n]*'|[^\s&'\"]+)", re.IGNORECASE)
+_ENVIRONMENT_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+_ADDRESS_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """The text with every password of an address left out."""
     if "@" in text:
-        text = _without(_OF_USER, text, "@")
-    return _without(_ELSEWHERE, _without(_LATER, _without(_FIRST, text), ""), "...") if "=" in text else text
+        text = _remove_secret(_USER_PASSWORD, text, "@")
+    return (
+        _remove_secret(
+            _KEYWORD_PASSWORD, _remove_secret(_LATER_PARAMETER, _remove_secret(_FIRST_PARAMETER, text), ""), "..."
+        )
+        if "=" in text
+        else text
+    )
 
 
 def is_address(text: str) -> bool:
     """Whether a text is an address, `scheme://...`, also where a path has shortened it to `scheme:/...`."""
-    return _ADDRESS.match(text) is not None
+    return _ADDRESS_PATTERN.match(text) is not None
 
 
-def _without(secret: re.Pattern[str], text: str, instead: str = "") -> str:
-    return secret.sub(lambda at: at[0] if _REFERENCE.fullmatch(at["secret"]) else at["kept"] + instead, text)
+def _remove_secret(secret: re.Pattern[str], text: str, instead: str = "") -> str:
+    return secret.sub(
+        lambda at: at[0] if _ENVIRONMENT_REFERENCE.fullmatch(at["secret"]) else at["kept"] + instead, text
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import Field, fields, is_dataclass
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Number
@@ -11,14 +13,106 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reticent import catalogue
-from reticent.errors import JobError, listed, shortened, suggest
-from reticent.typed import check_fields, word
+from reticent.errors import JobError, quote_list, shorten_text, suggest
+from reticent.limits import require_moderate_number
+from reticent.validation import strip_keyword_suffix
+from reticent.validation import strip_keyword_suffix as word
 
 if TYPE_CHECKING:
     from reticent.engines.engine import Engine
-    from reticent.methods.protocols import Method, Stage
-    from reticent.models.shapes import Promise
+    from reticent.methods.base import Method, Stage
+    from reticent.models.promise import Promise
     from reticent.recipe.kind import Writer
+
+
+# MERGED: reticent.typed: The fields of a job as their types: each value that a job gives is of its field's type, or the job is refused by the field's name.
+#
+# The type stands at the field, in the class of the promise, method, stage, column or source.  Only where that says `Any` is it said
+# here (`WIDER`).  A value that has the right type may still be refused by its class, which knows what it means.
+
+
+TypeCheck = Callable[[Any], bool]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal | Fraction | str) and not isinstance(value, bool)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_number_table(value: Any) -> bool:
+    return _is_table(value) and all(_is_number(entry) and not isinstance(entry, str) for entry in value.values())
+
+
+FIELD_TYPES: dict[str, tuple[str, TypeCheck]] = {
+    "bool": ("true or false", lambda value: isinstance(value, bool)),
+    "str": ("a text", lambda value: isinstance(value, str | Path)),
+    "Role": ("a text", lambda value: isinstance(value, str)),
+    "Literal": ("a text", lambda value: isinstance(value, str)),
+    "int": ("a number", _is_number),
+    "float": ("a number", _is_number),
+    "Fraction": ("a number", _is_number),
+    "Sequence": ("a list", _is_list),
+    "tuple": ("a list", _is_list),
+    "Mapping": ("a table", _is_table),
+    "numbers": ("a table of numbers", _is_number_table),
+    "frame": ("a frame", lambda value: hasattr(value, "columns")),  # as a program gives it
+    "date": ("a date", lambda value: isinstance(value, date | datetime)),
+}
+WIDER_FIELD_TYPES = {  # fields whose class takes more than a job can say
+    "population": "str | frame",
+    "target": "str | Mapping",
+    "domain": "Sequence",
+    "bandwidth": "float | Mapping",
+    "group_by": "str | Sequence | Mapping",
+    "workload": "Mapping",
+    "hierarchy": "str | Sequence | Mapping",
+    "top": "float | str | date",
+    "bottom": "float | str | date",
+    "round_to": "float",
+    "labels": "str | Mapping",
+    "weights": "numbers",
+    "missing": "str | Sequence",
+}
+
+
+def list_field_types(field: Field[Any]) -> tuple[str, ...]:
+    """The words of FITS that a field's type is made of."""
+    written = WIDER_FIELD_TYPES.get(field.name) or str(field.type)
+    parts = re.sub(r"\[.*\]", "", written).split("|")
+    return tuple(part.strip() for part in parts if part.strip() != "None")
+
+
+def check_fields(kind: type, where: str, given: Mapping[str, Any]) -> None:
+    """Refuse a value that is not of its field's type, or a number that is beyond all parameters."""
+    for field in fields(kind):
+        name = word(field.name)
+        if name not in given:
+            continue
+        value, types = given[name], list_field_types(field)
+        if not any(FIELD_TYPES[one][1](value) for one in types):
+            wanted = " or ".join(dict.fromkeys(FIELD_TYPES[one][0] for one in types))
+            raise JobError(f"{where}: {name} must be {wanted}.", attempt=f"another value for {name}.")
+        if not isinstance(value, str) or types == ("Fraction",) or types == ("int",):
+            require_moderate_number(value, f"{where}: {name}")
+
+
+def check_known(where: str, given: Any, known: list[str]) -> None:
+    """Refuse what is no table, and names that it does not have."""
+    if not isinstance(given, Mapping):
+        raise JobError(
+            f"{where} must be a table.", attempt=f"a line {where} and below it lines such as {known[0]} = ..."
+        )
+    for name in given:
+        if name not in known:
+            raise JobError(f"{where}: {quote_list([name])} is not known.", attempt=suggest(name, known))
+
 
 MODELS = {name: row.model for name, row in catalogue.PROMISES.items()}
 METHODS = {name: row.made_by for name, row in catalogue.METHODS.items()}
@@ -29,67 +123,71 @@ WRITERS = {name: row.writer for name, row in catalogue.KINDS.items()}
 
 def _load(table: Mapping[str, str], name: str, what: str) -> Any:
     if not isinstance(name, str) or name not in table:
-        raise JobError(f"Unknown {what} {shortened(repr(name), 80)}.", attempt=suggest(str(name), table))
-    return catalogue.load(table[name])
+        raise JobError(f"Unknown {what} {shorten_text(repr(name), 80)}.", attempt=suggest(str(name), table))
+    return catalogue.load_object(table[name])
 
 
-def model(name: str) -> type[Promise]:
+def load_promise_class(name: str) -> type[Promise]:
     return _load(MODELS, name, "promise")
 
 
-def method(name: str) -> type[Method]:
+def load_method_class(name: str) -> type[Method]:
     return _load(METHODS, name, "method")
 
 
-def stage(name: str) -> type[Stage]:
+def load_stage_class(name: str) -> type[Stage]:
     return _load(STAGES, name, "preparing stage")
 
 
-def writer(kind: str) -> type[Writer]:
+def load_writer(kind: str) -> type[Writer]:
     """How recipes of a release kind are written."""
     return _load(WRITERS, kind, "release kind")
 
 
-def engine(name: str | Engine) -> Engine:
+def load_engine(name: str | Engine) -> Engine:
     """The engine of that name, or the engine itself; it is no part of any job."""
     return _load(ENGINES, name, "engine") if isinstance(name, str) else name
 
 
-def promise_from(entry: Mapping[str, Any]) -> Promise:
+def make_promise(entry: Mapping[str, Any]) -> Promise:
     """A promise from its table in a job file or manifest: {"model": "k-anonymity", "k": 5}."""
-    return _made(model(_name(entry, "model", MODELS)), entry, "model")
+    return _make_component(load_promise_class(_get_component_name(entry, "model", MODELS)), entry, "model")
 
 
-def method_from(entry: Mapping[str, Any] | str) -> Method:
+def make_method(entry: Mapping[str, Any] | str) -> Method:
     entry = {"name": entry} if isinstance(entry, str) else entry
-    return _made(method(_name(entry, "name", METHODS)), entry, "name")
+    return _make_component(load_method_class(_get_component_name(entry, "name", METHODS)), entry, "name")
 
 
-def stage_from(entry: Mapping[str, Any]) -> Stage:
-    return _made(stage(_name(entry, "name", STAGES)), entry, "name")
+def make_stage(entry: Mapping[str, Any]) -> Stage:
+    return _make_component(load_stage_class(_get_component_name(entry, "name", STAGES)), entry, "name")
 
 
-def _name(entry: Mapping[str, Any], key: str, table: Mapping[str, str]) -> str:
+def _get_component_name(entry: Mapping[str, Any], key: str, table: Mapping[str, str]) -> str:
     if not isinstance(entry, Mapping) or key not in entry:
         raise JobError(f"A table lacks {key!r}.", attempt=f"{key} = {suggest('', table)}")
     return entry[key]
 
 
-def _made(kind: Any, entry: Mapping[str, Any], key: str) -> Any:
-    field_of = {word(f.name): f.name for f in fields(kind)}
+def _make_component(kind: Any, entry: Mapping[str, Any], key: str) -> Any:
+    field_of = {strip_keyword_suffix(f.name): f.name for f in fields(kind)}
     known = list(field_of)
     given = {name: value for name, value in entry.items() if name != key}
     for name in given:
         if name not in known:
-            raise JobError(f"{entry[key]} has no parameter {listed([name])}.", attempt=suggest(name, known))
-    lacking = [word(f.name) for f in fields(kind) if word(f.name) not in given and _required(f)]
+            raise JobError(f"{entry[key]} has no parameter {quote_list([name])}.", attempt=suggest(name, known))
+    lacking = [
+        strip_keyword_suffix(f.name)
+        for f in fields(kind)
+        if strip_keyword_suffix(f.name) not in given and _is_required(f)
+    ]
     if lacking:
         raise JobError(f"{entry[key]} needs {' and '.join(lacking)}.", attempt=f"{lacking[0]} = ... beside {key}.")
     check_fields(kind, entry[key], given)
     return kind(**{field_of[name]: value for name, value in given.items()})
 
 
-def _required(field: Any) -> bool:
+def _is_required(field: Any) -> bool:
     from dataclasses import MISSING
 
     return field.default is MISSING and field.default_factory is MISSING
@@ -100,12 +198,12 @@ def describe(thing: Any, *, public: bool = False) -> dict[str, Any]:
     key = "model" if hasattr(thing, "needs_sensitive") else "name"
     found: dict[str, Any] = {key: thing.name}
     if is_dataclass(thing):
-        given = {word(f.name): getattr(thing, f.name) for f in fields(thing)}
-        found |= {name: plain(value, public=public) for name, value in given.items() if value is not None}
+        given = {strip_keyword_suffix(f.name): getattr(thing, f.name) for f in fields(thing)}
+        found |= {name: convert_to_plain(value, public=public) for name, value in given.items() if value is not None}
     return found
 
 
-def plain(value: Any, *, public: bool = False) -> Any:
+def convert_to_plain(value: Any, *, public: bool = False) -> Any:
     """Exact numbers as JSON and TOML can say them: whole, decimal, or "1/3"; of a public path only its last part."""
     if isinstance(value, Decimal) or (
         isinstance(value, Number) and not isinstance(value, bool | int | float | Fraction)
@@ -119,9 +217,9 @@ def plain(value: Any, *, public: bool = False) -> Any:
     if isinstance(value, Path):
         return value.name if public else str(value)
     if hasattr(value, "named"):
-        return plain(value.named, public=public)
+        return convert_to_plain(value.named, public=public)
     if isinstance(value, Mapping):
-        return {key: plain(entry, public=public) for key, entry in value.items()}
+        return {key: convert_to_plain(entry, public=public) for key, entry in value.items()}
     if isinstance(value, tuple | list):
-        return [plain(entry, public=public) for entry in value]
+        return [convert_to_plain(entry, public=public) for entry in value]
     return value if isinstance(value, bool | int | float | str | None) else f"a {type(value).__name__}"

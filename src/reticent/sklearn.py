@@ -24,18 +24,16 @@ try:
 except ImportError:
     raise ImportError("reticent.sklearn needs scikit-learn: pip install 'reticent[stats]'.") from None
 
-from reticent.errors import ColumnError, JobError, RequestError, listed, some
-from reticent.job import Job, Output
+from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.columns import parse_columns as columns_of
+from reticent.data.source import Source, collect_frame, list_source_columns, scan_source
+from reticent.errors import ColumnError, JobError, RequestError, pluralize, quote_list
+from reticent.format.manifest import ColumnEntry
+from reticent.job.job import Job, Output
+from reticent.labels.cover import LabelCover, find_places, join_boxes, place_values
+from reticent.labels.scale import LineScale, make_scale
 from reticent.methods.mondrian import Mondrian
 from reticent.planning import Plan, plan
-from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.cover import Cover, join
-from reticent.release.reading.line import Line
-from reticent.release.reading.places import placed, places_of
-from reticent.release.reading.scale import scale
-from reticent.table.declaring import columns as columns_of
-from reticent.table.roles import Column, Role, with_role
-from reticent.table.source import Source, collect, columns, scan
 
 
 class Anonymizer(TransformerMixin, BaseEstimator):
@@ -64,7 +62,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Anonymizer:
         """Plan groups of these rows that keep every promise."""
         declared = self._declared()
-        frame = _table(X)
+        frame = _read_table(X)
         if self.target is not None:
             if y is None:
                 raise RequestError(
@@ -75,17 +73,17 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         planned = plan(job, frame=frame, seed=self.seed)
         self.groups_ = planned.groups
         self.entries_ = planned.entries
-        self.carried_ = tuple(with_role(declared, Role.INSENSITIVE))
+        self.carried_ = tuple(find_columns_with_role(declared, Role.INSENSITIVE))
         self.feature_names_in_ = np.array([name for name in frame.columns if name != self.target], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        _refuse_overlapping(self._covering(frame), planned, len(frame))
+        _require_disjoint_groups(self._find_groups(frame), planned, len(frame))
         return self
 
     def transform(self, X: Any) -> Any:
         """The labels of each row, in the order and the form (pandas, Polars or Arrow) in which the rows came."""
         check_is_fitted(self, "groups_")
-        frame = _table(X)
-        group = self._covering(frame)
+        frame = _read_table(X)
+        group = self._find_groups(frame)
         if (group < 0).any():
             raise RequestError(
                 f"{int((group < 0).sum()):,} of {len(frame):,} rows lie in no fitted group.",
@@ -95,7 +93,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         names = [entry.name for entry in self.entries_]
         labels = self.groups_.select(names)[group]
         found = labels.hstack(frame.select(self.carried_).get_columns()) if self.carried_ else labels
-        return _as_given(found, X)
+        return _restore_table_type(found, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self, "groups_")
@@ -111,19 +109,21 @@ class Anonymizer(TransformerMixin, BaseEstimator):
     def _method(self) -> Any:
         return Mondrian(labels="sets") if self.method is None or self.method == "mondrian" else self.method
 
-    def _covering(self, frame: pl.DataFrame) -> np.ndarray:
+    def _find_groups(self, frame: pl.DataFrame) -> np.ndarray:
         """The group whose labels cover each row; -1 where none does, -2 where several do."""
         lacking = [entry.name for entry in self.entries_ if entry.name not in frame.columns]
         lacking += [name for name in self.carried_ if name not in frame.columns]
         if lacking:
-            raise ColumnError(f"{some(len(lacking), 'fitted column', 'is', 'are')} missing: {listed(lacking)}.")
+            raise ColumnError(
+                f"{pluralize(len(lacking), 'fitted column', 'is', 'are')} missing: {quote_list(lacking)}."
+            )
         covers, boxes, points = [], [], []
         for entry in self.entries_:
-            cover, box, point = _placed(entry, self.groups_[entry.name], frame[entry.name])
+            cover, box, point = _locate_values(entry, self.groups_[entry.name], frame[entry.name])
             covers.append(cover)
             boxes.append(box)
             points.append(point)
-        regions = join(covers, np.column_stack(boxes), np.column_stack(points))
+        regions = join_boxes(covers, np.column_stack(boxes), np.column_stack(points))
         found = np.full(len(frame), -1, np.int64)
         for box, start, stop in zip(regions.box, regions.start, regions.stop, strict=True):
             rows = regions.order[start:stop]
@@ -131,25 +131,27 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         return found
 
 
-def _placed(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> tuple[Cover, np.ndarray, np.ndarray]:
+def _locate_values(
+    entry: ColumnEntry, labels: pl.Series, values: pl.Series
+) -> tuple[LabelCover, np.ndarray, np.ndarray]:
     """What each distinct label covers, the label of each group, and the code of each row."""
     distinct_labels = labels.unique(maintain_order=True)
     values = values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values
     distinct = values.unique(maintain_order=True)
-    _refuse_unseen(entry, distinct_labels, distinct)
-    found = placed(entry, distinct_labels.to_list(), distinct)
+    _require_seen_values(entry, distinct_labels, distinct)
+    found = place_values(entry, distinct_labels.to_list(), distinct)
     label_at = {label: at for at, label in enumerate(distinct_labels.to_list())}
     value_at = {value: at for at, value in enumerate(distinct.to_list())}
     box = np.array([label_at[label] for label in labels.to_list()])
     return found.cover, box, found.codes[[value_at[value] for value in values.to_list()]]
 
 
-def _refuse_unseen(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> None:
+def _require_seen_values(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> None:
     """Values that the fitted column does not know: a category of its own, a number beyond its ends, a null where none was."""
-    column = scale(entry, labels.to_list())
-    places = places_of(column, entry, values)
+    column = make_scale(entry, labels.to_list())
+    places = find_places(column, entry, values)
     ends = None
-    if isinstance(column, Line) and column.kind != "ordinal" and entry.domain is not None:
+    if isinstance(column, LineScale) and column.kind != "ordinal" and entry.domain is not None:
         ends = column.positions([str(end) for end in entry.domain])
     strange = 0
     for value, at in zip(values.to_list(), places, strict=True):
@@ -158,13 +160,13 @@ def _refuse_unseen(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> 
         strange += null or beyond or (value is not None and at is None)
     if strange:
         raise ColumnError(
-            f"The column {entry.name!r} has {some(strange, 'value')} not seen when the groups were learned.",
+            f"The column {entry.name!r} has {pluralize(strange, 'value')} not seen when the groups were learned.",
             why="A label for them would be made up.",
             attempt="fitting on rows that have them, a hierarchy that knows them, or leaving these rows out.",
         )
 
 
-def _refuse_overlapping(group: np.ndarray, planned: Plan, rows: int) -> None:
+def _require_disjoint_groups(group: np.ndarray, planned: Plan, rows: int) -> None:
     """Every fitted row lies under one label, that of its own group: else its values do not say which group it is in."""
     held = np.bincount(group[group >= 0], minlength=len(planned.sizes))
     if (group < 0).any() or not np.array_equal(held, planned.sizes):
@@ -175,20 +177,20 @@ def _refuse_overlapping(group: np.ndarray, planned: Plan, rows: int) -> None:
         )
 
 
-def _table(given: Any) -> pl.DataFrame:
+def _read_table(given: Any) -> pl.DataFrame:
     """A table with names; an array has none."""
     if isinstance(given, np.ndarray | list):
         raise RequestError(
             "Columns are known by their names, and an array has none.", attempt="a pandas or Polars frame."
         )
-    lazy = scan(Source(), given)
-    names = columns(Source(), given, lazy)
+    lazy = scan_source(Source(), given)
+    names = list_source_columns(Source(), given, lazy)
     if len(set(names)) < len(names):
         raise ColumnError("The table has a column name twice.", attempt="renaming one of them.")
-    return collect(lazy, "Reading the rows")
+    return collect_frame(lazy, "Reading the rows")
 
 
-def _as_given(found: pl.DataFrame, given: Any) -> Any:
+def _restore_table_type(found: pl.DataFrame, given: Any) -> Any:
     kind = type(given).__module__.split(".")[0]
     if kind == "pandas":
         frame = found.to_pandas()

@@ -13,11 +13,11 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from reticent.time_limit import BEGINNING
+from reticent.time_limit import THREAD_START_LOCK
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
-WAIT = 0.05  # seconds after which a caller looks whether it is interrupted
+WAIT_SECONDS = 0.05  # seconds after which a caller looks whether it is interrupted
 
 
 def make_stop_flag() -> np.ndarray:
@@ -67,7 +67,7 @@ class _Worker(Generic[Part, Result]):
         self.running.acquire()
 
     def start(self) -> None:
-        with BEGINNING:
+        with THREAD_START_LOCK:
             self.begun = True
             try:
                 _thread.start_new_thread(self._work, ())
@@ -75,11 +75,11 @@ class _Worker(Generic[Part, Result]):
                 self.begun = False
                 raise
             while not self.runs:
-                self.beginning.acquire(timeout=WAIT)
+                self.beginning.acquire(timeout=WAIT_SECONDS)
 
     def wait(self) -> None:
         while self.begun and not self.ended:
-            self.running.acquire(timeout=WAIT)
+            self.running.acquire(timeout=WAIT_SECONDS)
 
     def _work(self) -> None:
         self.runs = True

@@ -11,8 +11,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import reticent as rt
-from reticent.models.background.beliefs import ROUNDS, exact, scaled
-from reticent.models.background.divergence import js
+from reticent.models.background_knowledge.posteriors import (
+    POSTERIOR_ROUNDS,
+    compute_exact_posteriors,
+    compute_js_divergence,
+    compute_scaled_posteriors,
+)
 from reticent.utility.workload import Workload, mean_relative_error
 from studies.background.tables import (
     METHODS,
@@ -59,20 +63,20 @@ def figure_2() -> Iterator[Row]:
     point = np.repeat(cells().point, cells().counts)
     value = np.repeat(cells().values[:, 0], cells().counts)
     for size in (3, 4, 5, 6, 8, 10, 12, 15):
-        error: dict[str, list[float]] = {name: [] for name in ROUNDS}
-        spent = dict.fromkeys(("exact", *ROUNDS), 0.0)
+        error: dict[str, list[float]] = {name: [] for name in POSTERIOR_ROUNDS}
+        spent = dict.fromkeys(("exact", *POSTERIOR_ROUNDS), 0.0)
         for _ in range(100):
             drawn = rng.choice(len(point), size, replace=False)
             prior, counts = known.prior[point[drawn]], np.bincount(value[drawn], minlength=known.values)
             began = time.process_time()
-            truth = js(exact(prior, np.ones(size, np.int64), counts), prior)
+            truth = compute_js_divergence(compute_exact_posteriors(prior, np.ones(size, np.int64), counts), prior)
             spent["exact"] += time.process_time() - began
-            for name, rounds in ROUNDS.items():
+            for name, rounds in POSTERIOR_ROUNDS.items():
                 began = time.process_time()
-                near = scaled(prior, np.array([0, size]), np.ones(size), counts[None, :], rounds)
+                near = compute_scaled_posteriors(prior, np.array([0, size]), np.ones(size), counts[None, :], rounds)
                 spent[name] += time.process_time() - began
-                error[name].append(float(np.abs(js(near, prior) - truth).mean()))
-        for name in ROUNDS:
+                error[name].append(float(np.abs(compute_js_divergence(near, prior) - truth).mean()))
+        for name in POSTERIOR_ROUNDS:
             yield {"N": size, "method": name, "average distance error": float(np.mean(error[name])),
                    "greatest": float(np.max(error[name])), "CPU ms a group": 10 * spent[name],
                    "exact CPU ms a group": 10 * spent["exact"]}  # fmt: skip
@@ -107,14 +111,14 @@ def figure_4a() -> Iterator[Row]:
 
 def figure_4b() -> Iterator[Row]:
     """CPU seconds to compute prior beliefs by rows"""
-    from reticent.models.background.bound import adversaries
+    from reticent.models.background_knowledge.bt_privacy import bind_adversaries
 
     for rows in (10_000, 15_000, 20_000, 25_000, 30_000):
         for b in KNOWN:
             found = []
             for _ in range(3):
                 began = time.process_time()
-                (_, known), = adversaries(rt.BTPrivacy(str(b), 0.5), cells(rows))  # fmt: skip
+                (_, known), = bind_adversaries(rt.BTPrivacy(str(b), 0.5), cells(rows))  # fmt: skip
                 assert len(known.prior)
                 found.append(time.process_time() - began)
             yield {"rows": rows, "method": f"b = {b}", "CPU s": min(found)}

@@ -12,12 +12,16 @@ import polars as pl
 
 import reticent as rt
 from reticent import datasets
-from reticent.models.background.adversary import Adversary, Knowledge
-from reticent.models.background.beliefs import ROUNDS, scaled
-from reticent.models.background.divergence import js, smoothed
-from reticent.models.shapes import Groups
+from reticent.data.cells import Cells
+from reticent.models.background_knowledge.adversary import BackgroundAdversary, BackgroundKnowledge
+from reticent.models.background_knowledge.posteriors import (
+    POSTERIOR_ROUNDS,
+    compute_js_divergence,
+    compute_scaled_posteriors,
+    smooth_beliefs,
+)
+from reticent.models.promise import CandidateGroups
 from reticent.planning import Plan
-from reticent.table.cells import Cells
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
@@ -70,13 +74,17 @@ def planned(name: str, para: int, b: Any = None) -> Plan:
 
 
 @cache
-def adversary(b: float) -> Adversary:
-    return Adversary(cells(), 0, Knowledge(Fraction(str(b)), smoothing=SMOOTHING), -1)
+def adversary(b: float) -> BackgroundAdversary:
+    return BackgroundAdversary(cells(), 0, BackgroundKnowledge(Fraction(str(b)), smoothing=SMOOTHING), -1)
 
 
-def learned(groups: Groups, known: Adversary, posterior: str = "omega") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def learned(
+    groups: CandidateGroups, known: BackgroundAdversary, posterior: str = "omega"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(risk, greatest posterior belief, people) of every point of every group, membership known."""
     offsets, point = groups.points
-    after = scaled(known.prior[point], offsets, known.people[point], groups.histogram(0), ROUNDS[posterior])
-    moved = js(smoothed(known.prior[point], known.smooth), smoothed(after, known.smooth))
+    after = compute_scaled_posteriors(
+        known.prior[point], offsets, known.people[point], groups.histogram(0), POSTERIOR_ROUNDS[posterior]
+    )
+    moved = compute_js_divergence(smooth_beliefs(known.prior[point], known.smooth), smooth_beliefs(after, known.smooth))
     return moved, after.max(axis=1), known.people[point]

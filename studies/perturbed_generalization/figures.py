@@ -15,9 +15,9 @@ import polars as pl
 
 import reticent as rt
 from reticent import datasets
-from reticent.methods.perturbed_generalization.calibration import guarantees
+from reticent.methods.perturbed_generalization.calibration import compute_guarantees
 from reticent.utility.mining import ReconstructingTree, optimistic, pessimistic
-from reticent.utility.mining.yardsticks import encoded
+from reticent.utility.mining.tree import encode_people
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 SIZES, RETENTIONS = (2, 4, 6, 8, 10), ("0.15", "0.2", "0.25", "0.3", "0.35", "0.4", "0.45")
@@ -130,7 +130,7 @@ def yardsticks(name: str, split: str, k: int = 6) -> Iterator[dict[str, object]]
         ("optimistic", optimistic(plain[0], known, k)),
         ("pessimistic", pessimistic(plain[0], known, of, k)),
     ):
-        sides = [tree.predict(encoded(side, encoding)) for side in plain]
+        sides = [tree.predict(encode_people(side, encoding)) for side in plain]
         yield {"data": name, "split": split, "k": k, "p": "", "method": method, "rows": len(train) // k,
                **errors(name, split, *sides)}  # fmt: skip
 
@@ -138,7 +138,7 @@ def yardsticks(name: str, split: str, k: int = 6) -> Iterator[dict[str, object]]
 def table_iii() -> Iterator[dict[str, object]]:
     """Table III: guarantees of the theorems as printed, and the tight ones, rounded up at the sixth decimal."""
     for k, p in [(k, "0.3") for k in SIZES] + [(6, p) for p in RETENTIONS]:
-        found = guarantees(p, k, 50, "0.1", "0.2")
+        found = compute_guarantees(p, k, 50, "0.1", "0.2")
         names = ("rho2_theorem2", "rho2", "delta_theorem3", "delta")
         yield {"k": k, "p": p, **{name: float(found[name]) for name in names}}
 

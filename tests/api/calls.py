@@ -240,9 +240,9 @@ def constructors() -> dict[str, Call]:
 
     found: dict[str, Call] = {}
     for table, load in (
-        (registry.MODELS, registry.model),
-        (registry.METHODS, registry.method),
-        (registry.STAGES, registry.stage),
+        (registry.MODELS, registry.load_promise_class),
+        (registry.METHODS, registry.load_method_class),
+        (registry.STAGES, registry.load_stage_class),
     ):
         for name in table:
             made: Any = load(name)

@@ -105,4 +105,4 @@ def test_a_chart_is_one_svg_without_script_that_says_what_it_shows(swept, tmp_pa
 def test_a_missing_extra_is_named_with_how_to_install_it(swept, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(rt.RequestError, match=r"reticent\[charts\]"):
-        charts.lines(swept.frame(), "k", "loss", "loss by k")
+        charts.draw_lines(swept.frame(), "k", "loss", "loss by k")

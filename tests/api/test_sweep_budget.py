@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.sweep import NOT_MEASURED, NOT_PLANNED
+from reticent.compare.sweep import NOT_MEASURED, NOT_PLANNED
 
-sweeps = import_module("reticent.sweep")  # the package has the function by this name
+sweeps = import_module("reticent.compare.sweep")  # the package has the function by this name
 PEOPLE = rt.datasets.load("census", rows=600, seed=1)
 COLUMNS = {"age": rt.quasi(), "education": rt.quasi(), "salary_class": rt.sensitive()}
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import reticent as rt
-from reticent.attacks.membership import linked, membership
-from reticent.attacks.overlap import overlap
-from reticent.recipe.group_labels import coalesce
+from reticent.attacks.group_membership import find_linked_points, find_membership
+from reticent.attacks.overlap import attack_by_overlap
+from reticent.recipe.labels import merge_equal_labels
 
 
 def repaired(made: Any) -> tuple[Any, int]:
@@ -27,21 +27,21 @@ def repaired(made: Any) -> tuple[Any, int]:
     """
     for rounds in range(100):
         seen = made.seen()
-        who = membership(seen)
+        who = find_membership(seen)
         if who.known:
             return made, rounds
-        beliefs = overlap(seen).tables
+        beliefs = attack_by_overlap(seen).tables
         beyond = [point for point, row in beliefs.items() if float(max(row)) > float(seen.promised or 1)]
         if not beyond:
             return made, rounds
-        component = linked(who.point, who.group, who.points)
+        component = find_linked_points(who.point, who.group, who.points)
         first = np.arange(who.groups + 1)
         inside = np.isin(component[who.point], component[beyond])
         least = np.full(who.points, who.groups + 1)
         np.minimum.at(least, component[who.point[inside]], who.group[inside])
         first[who.group[inside]] = least[component[who.point[inside]]]
         number = np.unique(first[: who.groups], return_inverse=True)[1].reshape(-1)
-        made = replace(made, recipe=coalesce(made.recipe.renumbered(number))[0])
+        made = replace(made, recipe=merge_equal_labels(made.recipe.renumber(number))[0])
     raise RuntimeError("the repair does not end")
 
 
@@ -56,7 +56,7 @@ def main(names: list[str]) -> None:
                 columns=columns, promises=[rt.ProbabilisticLDiversity(number)], method=rt.Mosaic(effort="quick")
             )
             made = rt.plan(job, cells=cells, seed=1)
-            above = overlap(made.seen()).beside["tables_exceeds"]
+            above = attack_by_overlap(made.seen()).details["tables_exceeds"]
             mended, rounds = repaired(made)
             more = mended.loss / made.loss - 1
             sys.stdout.write(f"{name}, l = {number}: {above} {made.loss:.5f} {mended.loss:.5f} {more:.1%} {rounds}\n")

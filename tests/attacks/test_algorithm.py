@@ -9,24 +9,24 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks.algorithm.counted import beliefs
-from reticent.methods.distribution.generalize import Held, faked, generalized
-from reticent.methods.distribution.tree import balanced
-from reticent.release.annotated import Annotated
+from reticent.attacks.algorithm import compute_counted_posterior
+from reticent.estimate.guaranteed_bounds import AnnotatedHierarchy
+from reticent.methods.distribution.generalization import GroupValues, add_fakes, generalize_groups
+from reticent.methods.distribution.value_domain import build_balanced_tree
 from tests.oracle import distribution as oracle
 
 
 def annotated(tree, weights):
     texts = [str(value) for value in range(len(tree.leaf))]
-    return Annotated(texts, tree.first, tree.last, tree.parent, [weights.tolist()], np.array([[0, 0]]))
+    return AnnotatedHierarchy(texts, tree.first, tree.last, tree.parent, [weights.tolist()], np.array([[0, 0]]))
 
 
 def run(tree, weights, values, most=0):
     counts = np.bincount(values, minlength=len(tree.leaf))
     at = np.flatnonzero(counts)
-    found = generalized(Held(np.array([0, len(at)]), at, counts[at]), tree, weights)[:, 1:]
+    found = generalize_groups(GroupValues(np.array([0, len(at)]), at, counts[at]), tree, weights)[:, 1:]
     if most:
-        found = faked(counts, tree, weights, most).nodes
+        found = add_fakes(counts, tree, weights, most).nodes
     return Counter(dict(found.tolist()))
 
 
@@ -42,22 +42,27 @@ def test_the_posterior_is_that_of_every_table_behind_a_group(arity):
     rng = np.random.default_rng(arity)
     for _ in range(25):
         leaves = int(rng.integers(2, 5))
-        tree = balanced(leaves, arity, np.arange(leaves, dtype=float))
-        weights = tree.reduced(tree.below(rng.integers(1, 4, leaves)))
+        tree = build_balanced_tree(leaves, arity, np.arange(leaves, dtype=float))
+        weights = tree.reduce_masses(tree.sum_below(rng.integers(1, 4, leaves)))
         values = rng.integers(0, leaves, int(rng.integers(1, 5))).tolist()
         known = annotated(tree, weights)
         published = run(tree, weights, values)
         wanted = oracle.posterior(published, len(values), known.distribution(0), lambda v: run(tree, weights, v))  # noqa: B023
-        found = beliefs(known, 0, as_array(published, len(tree)))
+        found = compute_counted_posterior(known, 0, as_array(published, len(tree)))
         assert found == pytest.approx([float(share) for share in wanted], abs=1e-12)
 
 
 def test_errata_5_four_copies_of_the_root():
-    tree = balanced(4, 2, np.arange(4.0))
-    weights = tree.reduced(tree.below(np.array([3, 1, 1, 1])))
+    tree = build_balanced_tree(4, 2, np.arange(4.0))
+    weights = tree.reduce_masses(tree.sum_below(np.array([3, 1, 1, 1])))
     published = np.zeros(7, np.int64)
     published[0] = 4
-    assert beliefs(annotated(tree, weights), 0, published).round(2).tolist() == [0.54, 0.18, 0.14, 0.14]
+    assert compute_counted_posterior(annotated(tree, weights), 0, published).round(2).tolist() == [
+        0.54,
+        0.18,
+        0.14,
+        0.14,
+    ]
 
 
 def people(values, groups):
@@ -94,8 +99,8 @@ def test_with_fakes_the_posterior_is_enumerated():
     promise = rt.PPrivacy("uniform", domain=[1, 4, 1])
     release = rt.publish(rt.Job(columns=columns, promises=[promise], method=rt.Distribution(fakes=1)), frame=frame)
     found = rt.attack(release, name="algorithm")
-    tree = balanced(4, 2, np.arange(4.0))
-    weights = tree.reduced(tree.last - tree.first + 1)
+    tree = build_balanced_tree(4, 2, np.arange(4.0))
+    weights = tree.reduce_masses(tree.last - tree.first + 1)
     wanted = oracle.posterior(
         run(tree, weights, [0, 2, 3, 0], 1),
         4,

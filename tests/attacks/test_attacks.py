@@ -7,21 +7,19 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import ATTACKS, attack
-from reticent.attacks.definetti import assign
-from reticent.attacks.naive_bayes import beliefs, conditionals
-from reticent.attacks.score import score, wilson
-from reticent.attacks.seen import of_cells, seen
-from reticent.attacks.similarity import families
-from reticent.attacks.skewness import group_beliefs
-from reticent.attacks.true_values import TrueValues
+from reticent.attacks.definetti import assign_values
+from reticent.attacks.group_reading import compute_group_beliefs, make_families
+from reticent.attacks.naive_bayes import compute_beliefs, estimate_conditionals
+from reticent.attacks.scoring import TrueValues, compute_wilson_interval, score_guesses
+from reticent.attacks.target import make_target, observe
 from reticent.cli.main import main
 from reticent.engines import local
 from reticent.errors import RequestError
+from reticent.format.manifest import ColumnEntry
+from reticent.labels.adversary_view import build_boxes
 from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.boxes import boxes
 from tests.contract.people import ATTACKED_WITH
 
 ILLS = [["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"], ["ache", "joint", "*"]]
@@ -57,8 +55,8 @@ def exact_release(frame: pl.DataFrame):
         ColumnEntry(name="age", role="quasi-identifying", type="numeric"),
         ColumnEntry(name="town", role="quasi-identifying", type="categorical"),
     ]
-    cells = local.count(frame.lazy(), COLUMNS).cells
-    return of_cells(cells, boxes(entries, frame.cast({"age": pl.String}), cells))
+    cells = local.count_rows(frame.lazy(), COLUMNS).cells
+    return make_target(cells, build_boxes(entries, frame.cast({"age": pl.String}), cells))
 
 
 @pytest.mark.parametrize("name", [name for name, row in ATTACKS.items() if row.needs_source])
@@ -83,8 +81,8 @@ def test_every_attack_reports_success_beside_its_baseline(name: str):
 @pytest.mark.parametrize("name", ["naive-bayes", "definetti", "skewness"])
 def test_beliefs_are_distributions(name: str):
     frame = people(200)
-    view = seen(published(frame), frame)
-    belief = beliefs(view) if name == "naive-bayes" else group_beliefs(view)
+    view = observe(published(frame), frame)
+    belief = compute_beliefs(view) if name == "naive-bayes" else compute_group_beliefs(view)
     assert belief.sum(axis=1) == pytest.approx(1)
 
 
@@ -96,16 +94,16 @@ def test_beta_bounds_what_the_groups_alone_say():
 
 def test_equation_17_is_normalised():
     frame = people()
-    view = seen(published(frame), frame)
+    view = observe(published(frame), frame)
     for axis, domain in enumerate(view.quasi):
-        assert conditionals(view, axis, domain.size).sum(axis=0) == pytest.approx(1)
+        assert estimate_conditionals(view, axis, domain.size).sum(axis=0) == pytest.approx(1)
 
 
 def test_naive_bayes_on_exact_data_is_the_textbook_classifier():
     frame = people(300)
     view = exact_release(frame)
     values = list(view.sensitive.texts)
-    for point, belief in zip(view.points[:20], beliefs(view)[:20], strict=True):
+    for point, belief in zip(view.points[:20], compute_beliefs(view)[:20], strict=True):
         age, town = int(view.quasi[0].texts[point[0]]), view.quasi[1].texts[point[1]]
         by_hand = []
         for value in values:
@@ -146,8 +144,8 @@ def test_anatomys_groups_alone_say_no_more_than_one_in_l():
 def test_definetti_says_more_of_anatomy_than_its_groups_do():
     frame = people(2000, tied=0.6)
     release = anatomized(frame, 2)
-    groups = group_beliefs(seen(release, frame))
-    blunt = score("groups", groups, seen(release, frame).truth, None)
+    groups = compute_group_beliefs(observe(release, frame))
+    blunt = score_guesses("groups", groups, observe(release, frame).truth, None)
     assert attack(release, frame, "definetti").success > blunt.success
 
 
@@ -164,7 +162,7 @@ def test_definetti_learns_who_is_who_in_pairs():
     truth[:40] = points[:40, 0]
     counts = np.zeros((pairs, 2), int)
     np.add.at(counts, (group, truth), 1)
-    belief = assign(points, [2, 5], counts, np.arange(2 * pairs), group, np.ones(2 * pairs))
+    belief = assign_values(points, [2, 5], counts, np.arange(2 * pairs), group, np.ones(2 * pairs))
     assert (belief.argmax(axis=1) == truth).mean() > 0.85
 
 
@@ -172,15 +170,15 @@ def test_definetti_keeps_each_groups_histogram():
     counts = np.array([[2, 1, 0], [0, 1, 2]])
     group = np.repeat([0, 1], 3)
     points = np.array([[0], [1], [2], [0], [1], [2]])
-    belief = assign(points, [3], counts, np.arange(6), group, np.ones(6), rounds=60)
+    belief = assign_values(points, [3], counts, np.arange(6), group, np.ones(6), rounds=60)
     held = np.array([belief[:3].sum(axis=0), belief[3:].sum(axis=0)])
     assert held == pytest.approx(counts, abs=0.2)
 
 
 def test_families_are_nodes_or_windows():
-    tree = local.count(people().lazy(), COLUMNS).cells.sensitive[0]
-    assert families(tree, 1, None).tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
-    assert families(tree, 1, 3).tolist() == [[1, 0], [1, 1], [1, 1], [0, 1]]
+    tree = local.count_rows(people().lazy(), COLUMNS).cells.sensitive[0]
+    assert make_families(tree, 1, None).tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    assert make_families(tree, 1, 3).tolist() == [[1, 0], [1, 1], [1, 1], [0, 1]]
 
 
 def test_similarity_guesses_a_family():
@@ -202,7 +200,7 @@ def test_similarity_needs_families():
 @pytest.mark.parametrize(("hits", "targets"), [(0, 10), (3, 10), (10, 10), (480, 1000)])
 def test_the_wilson_interval_holds_its_two_ends(hits: int, targets: int):
     """Its ends are the shares from which the observed one is 1.96 standard errors away."""
-    low, high = wilson(hits, targets)
+    low, high = compute_wilson_interval(hits, targets)
     share = hits / targets
     for end in (low, high):
         if 0 < end < 1:
@@ -213,14 +211,14 @@ def test_the_wilson_interval_holds_its_two_ends(hits: int, targets: int):
 def test_the_wilson_interval_covers_about_95_percent():
     covered = 0.0
     for hits in range(41):
-        low, high = wilson(hits, 40)
+        low, high = compute_wilson_interval(hits, 40)
         covered += comb(40, hits) * 0.3**hits * 0.7 ** (40 - hits) * (low <= 0.3 <= high)
     assert 0.93 < covered < 0.98
 
 
 def test_the_scorer_counts_people_not_points():
     truth = np.array([[8, 2], [0, 10]])
-    outcome = score("any", np.array([[0.6, 0.4], [0.9, 0.1]]), truth, None)
+    outcome = score_guesses("any", np.array([[0.6, 0.4], [0.9, 0.1]]), truth, None)
     assert outcome.success == 8 / 20
     assert outcome.baseline == 12 / 20
     assert outcome.worst_posterior == 0.9
@@ -228,12 +226,14 @@ def test_the_scorer_counts_people_not_points():
 
 def test_an_attack_does_not_read_the_truth():
     frame = people()
-    view = seen(published(frame), frame)
+    view = observe(published(frame), frame)
     from dataclasses import replace
 
+    from reticent import catalogue
+
     blind = replace(view, truth=TrueValues.of_table(np.ones_like(view.truth.to_dense())))
-    for name in ("naive_bayes", "definetti", "skewness", "similarity"):
-        run = getattr(__import__(f"reticent.attacks.{name}", fromlist=[name]), name)
+    for name in ("naive-bayes", "definetti", "skewness", "similarity"):
+        run = catalogue.load_object(catalogue.ATTACKS[name].function)
         assert np.array_equal(run(view).guess, run(blind).guess)
 
 

@@ -10,9 +10,9 @@ import reticent as rt
 from reticent.attacks import attack
 from reticent.attacks import beliefs as module
 from reticent.attacks.beliefs import Beliefs, find_atoms
-from reticent.attacks.definetti import assign
-from reticent.attacks.seen import seen
-from reticent.attacks.true_values import TrueValues
+from reticent.attacks.definetti import assign_values
+from reticent.attacks.scoring import TrueValues
+from reticent.attacks.target import observe
 
 
 def random_table(seed: int, rows: int = 40, values: int = 12) -> np.ndarray:
@@ -43,7 +43,7 @@ def test_beliefs_without_zeros_say_what_the_table_says(seed: int):
 
 @pytest.mark.parametrize("at_once", [1, 7, 10_000])
 def test_people_in_the_same_groups_to_the_same_shares_are_one_atom(monkeypatch, at_once: int):
-    monkeypatch.setattr(module, "MIXED_AT_ONCE", at_once)
+    monkeypatch.setattr(module, "CHUNK_MIXED_PAIRS", at_once)
     rng = np.random.default_rng(1)
     groups = random_table(2, 6, 9)
     kinds = [[(0, 1.0)], [(1, 0.25), (4, 0.75)], [(1, 0.5), (4, 0.5)], [], [(5, 1.0)]]
@@ -108,7 +108,7 @@ def test_definetti_over_published_values_alone_believes_what_whole_tables_do(see
     group = rng.integers(0, 8, 70)
     _, once = np.unique(point * 8 + group, return_index=True)
     point, group, weight = point[once], group[once], rng.random(len(once)) + 0.5
-    found = assign(points, [4, 30], counts, point, group, weight, rounds=8)
+    found = assign_values(points, [4, 30], counts, point, group, weight, rounds=8)
     assert np.allclose(found, dense_definetti(points, [4, 30], counts, point, group, weight, 8), atol=1e-9)
 
 
@@ -135,5 +135,5 @@ def test_releases_of_more_than_a_thousand_values_are_joined():
 def test_what_is_seen_holds_no_table_of_all_points_and_values():
     frame = table_of_many_values()
     columns = {"a": rt.quasi(numeric=True), "b": rt.quasi(numeric=True), "s": rt.sensitive()}
-    shown = seen(rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame, seed=1), frame)
+    shown = observe(rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame, seed=1), frame)
     assert len(shown.truth.people) <= len(frame)

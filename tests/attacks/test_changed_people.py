@@ -14,8 +14,8 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.composition import of_together
-from reticent.attacks.laid_together import laid_together
+from reticent.attacks.composition.alignment import align_releases
+from reticent.attacks.composition.attack import attack_aligned_releases
 from reticent.errors import RequestError
 from tests.oracle.joining import joined
 
@@ -68,8 +68,8 @@ def greatest(found, rows):
 
 
 def laid(first, others, rows):
-    together = laid_together([first, *others], frame_of(rows))
-    return together, of_together(together)
+    together = align_releases([first, *others], frame_of(rows))
+    return together, attack_aligned_releases(together)
 
 
 LIMITS = [Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(9, 10)]
@@ -90,7 +90,7 @@ def test_beliefs_over_people_who_stayed_are_those_of_all_tables_that_fit():
         if truth is None:
             continue
         found = laid(later, [earlier], after)
-        assert found[1].beside["departed"] == len(gone)
+        assert found[1].details["departed"] == len(gone)
         for exact, (number, *_) in zip(greatest(found, after), staying, strict=True):
             if exact is not None:
                 assert exact == max(truth[number])
@@ -134,7 +134,7 @@ def test_nobody_stands_above_a_limit_unnoticed_where_people_were_corrected(kind)
         if truth is None:
             continue
         outcome = laid(later, [earlier], after)[1]
-        if outcome.beside["departed"] < changes:
+        if outcome.details["departed"] < changes:
             continue  # one left a group and another with the same value came to it: no release shows that
         for limit in LIMITS:
             assert outcome.above(limit) >= sum(max(truth[number]) > limit for number in numbers)

@@ -13,12 +13,16 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.composition import composition, of_together
-from reticent.attacks.joined import Part, balanced, product
-from reticent.attacks.joined_exactly import exactly
-from reticent.attacks.laid_together import alone
-from reticent.attacks.membership import Membership
-from reticent.attacks.seen import seen
+from reticent.attacks.composition.alignment import align_single_release
+from reticent.attacks.composition.attack import attack_aligned_releases, attack_by_composition
+from reticent.attacks.composition.joint_beliefs import (
+    ReleasePart,
+    compute_balanced_beliefs,
+    compute_exact_beliefs,
+    compute_product_beliefs,
+)
+from reticent.attacks.group_membership import GroupMembership
+from reticent.attacks.target import observe
 from reticent.cli.main import main
 from reticent.errors import RequestError
 from tests.oracle import joining as oracle
@@ -28,13 +32,13 @@ TABLES = int(os.environ.get("RETICENT_TINY_TABLES", "150"))
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "job": rt.quasi(), "s": rt.sensitive()}
 
 
-def part_of(groups: list[oracle.Group], people: int) -> Part:
+def part_of(groups: list[oracle.Group], people: int) -> ReleasePart:
     group = np.empty(people, np.int64)
     for number, (members, _) in enumerate(groups):
         group[list(members)] = number
     order = np.argsort(group, kind="stable")
-    who = Membership(order, group[order], np.ones(people), len(groups), people, known=True)
-    return Part(who, np.array([counts for _, counts in groups]))
+    who = GroupMembership(order, group[order], np.ones(people), len(groups), people, known=True)
+    return ReleasePart(who, np.array([counts for _, counts in groups]))
 
 
 def tiny(draw: random.Random, releases: int = 2) -> tuple[int, int, list[list[oracle.Group]]]:
@@ -55,10 +59,10 @@ def test_counted_beliefs_are_those_of_all_tables_that_fit_the_releases():
         people, values, releases = tiny(draw, 2 + number % 2)
         parts = [part_of(release, people) for release in releases]
         wanted = oracle.joined(people, values, releases)
-        found = exactly(parts, np.ones(people, np.int64))
+        found = compute_exact_beliefs(parts, np.ones(people, np.int64))
         assert [found[person] for person in range(people)] == wanted
         prior = parts[0].counts.sum(axis=0) / people
-        near, _ = balanced(parts, np.ones(people, np.int64), prior)
+        near, _ = compute_balanced_beliefs(parts, np.ones(people, np.int64), prior)
         apart = max(apart, float(np.abs(near - np.array(wanted, float)).max()))
     assert apart > 0
 
@@ -71,10 +75,13 @@ def test_a_certainty_that_only_whole_numbers_give_is_counted_and_not_seen_by_bal
         [(frozenset({0, 1, 2}), (1, 2)), (frozenset({3, 4}), (1, 1)), (frozenset({5}), (0, 1))],
     ]
     parts = [part_of(release, 6) for release in releases]
-    counted = exactly(parts, np.ones(6, np.int64))
+    counted = compute_exact_beliefs(parts, np.ones(6, np.int64))
     assert [counted[person] for person in range(6)] == oracle.joined(6, 2, releases)
     assert all(max(beliefs) == 1 for beliefs in counted.values())
-    assert balanced(parts, np.ones(6, np.int64), parts[0].counts.sum(axis=0) / 6)[0].max(axis=1).min() < 0.7
+    assert (
+        compute_balanced_beliefs(parts, np.ones(6, np.int64), parts[0].counts.sum(axis=0) / 6)[0].max(axis=1).min()
+        < 0.7
+    )
 
 
 def test_balanced_beliefs_about_all_people_of_a_group_add_up_to_what_the_group_publishes():
@@ -82,7 +89,7 @@ def test_balanced_beliefs_about_all_people_of_a_group_add_up_to_what_the_group_p
     for _ in range(20):
         people, _, releases = tiny(draw)
         parts = [part_of(release, people) for release in releases]
-        near, moved = balanced(parts, np.ones(people, np.int64), parts[0].counts.sum(axis=0) / people)
+        near, moved = compute_balanced_beliefs(parts, np.ones(people, np.int64), parts[0].counts.sum(axis=0) / people)
         assert np.allclose(near.sum(axis=1), 1)
         for release in releases:
             for members, counts in release:
@@ -107,19 +114,19 @@ def released(method: rt.Method | None = None, frame: pl.DataFrame | None = None,
 @pytest.mark.parametrize("method", [rt.Mondrian(), rt.Mosaic(effort="quick"), rt.Anatomy()], ids=lambda m: m.name)
 def test_of_one_release_it_is_that_release_s_own_posterior(method):
     release = released(method)
-    shown = seen(release, table())
-    found = composition(release, table())
-    assert np.array_equal(found.belief, alone(shown).parts[0].own(shown.prior))
+    shown = observe(release, table())
+    found = attack_by_composition(release, table())
+    assert np.array_equal(found.belief, align_single_release(shown).parts[0].own(shown.prior))
     assert found.to_dict()["releases"] == 1
     assert found.worst_posterior <= 1 / 3 + 1e-9 and found.to_dict()["exceeds"] == 0
 
 
 def test_a_release_joined_with_itself_says_no_more_when_it_is_balanced_and_the_product_rule_claims_more():
-    together = alone(seen(released(rt.Mondrian(labels="sets")), table()))
+    together = align_single_release(observe(released(rt.Mondrian(labels="sets")), table()))
     twice = [together.parts[0]] * 2
     own = together.parts[0].own(together.prior)
-    assert np.allclose(balanced(twice, together.people, together.prior)[0], own, atol=1e-3)
-    assert product(twice, together.prior).max() > own.max() + 0.05
+    assert np.allclose(compute_balanced_beliefs(twice, together.people, together.prior)[0], own, atol=1e-3)
+    assert compute_product_beliefs(twice, together.prior).max() > own.max() + 0.05
 
 
 def test_two_releases_say_more_than_either_promised_and_beliefs_come_true_as_often_as_they_say():
@@ -137,18 +144,18 @@ def test_releases_with_other_columns_hierarchies_and_kinds_are_laid_over_the_sam
     ills = [[value, "one" if value in "uxz" else "two", "*"] for value in "zyxwvu"]
     columns = {"town": rt.quasi(hierarchy=towns), "age": rt.quasi(numeric=True), "s": rt.sensitive(hierarchy=ills)}
     second = released(rt.Anatomy(), columns=columns)
-    found = composition(first, table(), joined=[second])
-    assert found.targets == 600 and found.beside["releases"] == 2
-    swapped = composition(second, table(), joined=[first])
-    assert swapped.beside["worst_alone"] == found.beside["worst_alone"]
+    found = attack_by_composition(first, table(), joined=[second])
+    assert found.targets == 600 and found.details["releases"] == 2
+    swapped = attack_by_composition(second, table(), joined=[first])
+    assert swapped.details["worst_alone"] == found.details["worst_alone"]
 
 
 def test_a_limit_is_compared_exactly_where_beliefs_were_counted():
     groups = [(frozenset({0, 1}), (1, 1)), (frozenset({2, 3}), (1, 1))]
     parts = [part_of(groups, 4)] * 2
-    assert exactly(parts, np.ones(4, np.int64))[0] == [Fraction(1, 2), Fraction(1, 2)]
-    shown = alone(seen(released(), table()))
-    one = of_together(shown)
+    assert compute_exact_beliefs(parts, np.ones(4, np.int64))[0] == [Fraction(1, 2), Fraction(1, 2)]
+    shown = align_single_release(observe(released(), table()))
+    one = attack_aligned_releases(shown)
     assert one.above(Fraction(1)) == 0 and one.above(Fraction(1, 10)) == one.targets
 
 

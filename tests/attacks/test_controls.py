@@ -11,7 +11,7 @@ import pytest
 import reticent as rt
 from reticent import catalogue
 from reticent.attacks import attack
-from reticent.attacks.seen import seen
+from reticent.attacks.target import observe
 
 ROWS, VALUES = 2_400, 6
 COLUMNS = {"a": rt.quasi(numeric=True), "b": rt.quasi(numeric=True), "c": rt.quasi(), "s": rt.sensitive()}
@@ -82,7 +82,7 @@ def test_strangers_are_linked_as_often_as_two_people_drawn_apart_point_to_one_gr
     """The expected rate, from the release's own labels: over groups, the shares of people who point there by each list."""
     release = releases["mondrian"]
     found = attack(release, independent, "linkability", first=["a"]).to_dict()
-    expected = _by_loop(seen(release, independent))
+    expected = _by_loop(observe(release, independent))
     assert 0 < expected < 0.05 and near(found["control"], expected, found["targets"], 5)
 
 

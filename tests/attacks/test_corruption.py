@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks.corruption import Situation
-from reticent.attacks.corruption.unmasked import _told_by_manifest, left_over
+from reticent.attacks.corruption import LinkingSituation, _read_manifest_counts, are_unmasked
 from reticent.cli.main import main
 from reticent.errors import RequestError
 
@@ -54,7 +53,7 @@ def test_the_search_is_the_exact_posterior_of_its_worst_victim(release):
         y = domain.index(row["s"])
         for victim in range(len(held)):
             others = tuple(domain.index(v) for i, v in enumerate(held) if i != victim)
-            at = Situation(p, len(domain), y, row["G"], others)
+            at = LinkingSituation(p, len(domain), y, row["G"], others)
             w = Fraction(1, 5)
             prior = [w if x == y else (1 - w) / (len(domain) - 1) for x in range(len(domain))]
             worst = max(worst, at.confidence(prior, [y])[1])
@@ -125,9 +124,9 @@ def test_a_random_sample_of_a_generalized_table_falls_too():
     rng = np.random.default_rng(2)
     true = rng.integers(0, 3, (200, 4))
     sampled = rng.binomial(true, 0.5)
-    surely = left_over(sampled, true)
+    surely = are_unmasked(sampled, true)
     assert 0.1 < (true * surely).sum() / true.sum() < 0.9
-    assert not left_over(np.zeros_like(true), true)[true > 1].any()
+    assert not are_unmasked(np.zeros_like(true), true)[true > 1].any()
 
 
 def test_the_distribution_of_a_perturbed_release_tells_who_knows_everybody_else_the_last_value():
@@ -139,7 +138,7 @@ def test_the_distribution_of_a_perturbed_release_tells_who_knows_everybody_else_
     found = rt.attack(shown, TABLE, "corruption").to_dict()
     assert (found["success"], found["worst_posterior"], found["promised"]) == (1.0, 1.0, None)
     listed = shown.manifest.own["values"]
-    assert _told_by_manifest(shown.manifest) == {value: TABLE["s"].eq(value).sum() for value in listed}
+    assert _read_manifest_counts(shown.manifest) == {value: TABLE["s"].eq(value).sum() for value in listed}
 
 
 def test_monte_carlo_over_publish_and_attack_agrees_with_the_exact_posterior():
@@ -162,7 +161,9 @@ def test_monte_carlo_over_publish_and_attack_agrees_with_the_exact_posterior():
     for at, shown in enumerate("yz"):
         assert len(said[shown]) == 1  # what the victim has makes no difference to what the adversary computes
         posterior, n = said[shown].pop(), len(hits[shown])
-        exact = Situation(Fraction(1, 2), 2, at, 5, (0, 1, 0, 1)).posterior([Fraction(7, 10), Fraction(3, 10)])[at]
+        exact = LinkingSituation(Fraction(1, 2), 2, at, 5, (0, 1, 0, 1)).posterior([Fraction(7, 10), Fraction(3, 10)])[
+            at
+        ]
         assert posterior == pytest.approx(float(exact), abs=1e-12)
         assert abs(np.mean(hits[shown]) - posterior) < 4 * np.sqrt(posterior * (1 - posterior) / n)
 

@@ -11,10 +11,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks import attack
-from reticent.attacks.downcoding import attack as downcoding
-from reticent.attacks.downcoding.compositions import composition, holds
-from reticent.attacks.downcoding.programme import Column, possible
+from reticent.attacks import attack, downcoding
+from reticent.attacks.downcoding import RangeColumn, compute_composition, find_possible_values, has_no_cut
 from reticent.cli.main import main
 from reticent.errors import RequestError
 from tests.oracle import downcoding as oracle
@@ -28,7 +26,7 @@ def test_compositions_equal_an_enumeration_of_everybody_s_value_on_two_thousand_
     for _ in range(2_000):
         people, width = draw.randint(1, 6), draw.randint(2, 4)
         k, low, high = draw.choice((None, 1, 2, 3)), draw.random() < 0.6, draw.random() < 0.6
-        wanted, found = oracle.known(people, width, k, low, high), composition(people, width, k, low, high)
+        wanted, found = oracle.known(people, width, k, low, high), compute_composition(people, width, k, low, high)
         assert (found is None) == (wanted is None)
         if wanted is not None:
             assert found.chance == pytest.approx(float(wanted[0]), rel=1e-12)
@@ -42,7 +40,7 @@ def test_a_composition_cannot_be_cut_where_an_enumeration_of_its_places_says_so(
         values = tuple(at for at, many in enumerate(counts) for _ in range(many))
         k = draw.randint(1, 4)
         if values:
-            assert holds(np.array(counts), k) == oracle.cannot_be_cut(values, k)
+            assert has_no_cut(np.array(counts), k) == oracle.cannot_be_cut(values, k)
 
 
 def test_no_value_that_some_table_has_is_called_impossible_and_most_others_are():
@@ -60,8 +58,8 @@ def test_no_value_that_some_table_has_is_called_impossible_and_most_others_are()
         wanted = oracle.possible(ranges, sizes, totals, k, tight)
         first, last = np.array(ranges).T
         ends = np.full((2, 2), tight)
-        column = Column(first, last - first + 1, np.array(sizes, float), ends, np.array(totals, float))
-        found = possible(column, [0, 1], k)
+        column = RangeColumn(first, last - first + 1, np.array(sizes, float), ends, np.array(totals, float))
+        found = find_possible_values(column, [0, 1], k)
         asked += 1
         for (low, high), fits, true in zip(ranges, found, wanted, strict=True):
             for at in range(low, high + 1):
@@ -133,7 +131,7 @@ def test_a_file_of_arx_is_measured_and_nothing_is_claimed_of_it():
 
 def test_of_a_file_of_arx_the_programme_measures_what_remains_possible_and_claims_nothing(monkeypatch):
     pytest.importorskip("scipy")
-    monkeypatch.setattr(downcoding, "RANGES", 3)
+    monkeypatch.setattr(downcoding, "MAX_RANGES_PER_COLUMN", 3)
     roles = {"quasi": ["age", "zip"], "sensitive": ["illness"], "hierarchy": {"zip": str(MADE / "zip.csv")}}
     found = attack(MADE / "arx.csv", MADE / "arx_source.csv", "downcoding", k=5, programme=True, **roles).to_dict()
     assert found["k"] == 5 and found["programmes"] == 3 and not found["provable"]

@@ -7,34 +7,33 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks.eligibility.attack import on_release, posterior
-from reticent.attacks.eligibility.enumerated import tables
-from reticent.attacks.eligibility.posteriors import outward
-from reticent.attacks.eligibility.priors import Prior
+from reticent.attacks.eligibility.attack import attack_release, compute_posterior
+from reticent.attacks.eligibility.candidate_tables import CountPrior, list_tables
+from reticent.attacks.eligibility.posterior_bounds import round_outward
 from reticent.errors import JobError, RequestError
-from reticent.methods.suppression.stage import KINDS, Suppression
+from reticent.methods.suppression.stage import SUPPRESSION_KINDS, Suppression
 
 
 @pytest.mark.parametrize(("rows", "values", "number"), [(7, 3, 4), (12, 4, 15), (9, 9, 1), (5, 1, 1)])
 def test_tables_up_to_renaming_are_partitions(rows, values, number):
-    listed = list(tables(rows, values))
+    listed = list(list_tables(rows, values))
     assert len(listed) == len(set(listed)) == number
     assert all(sum(table) == rows and list(table) == sorted(table, reverse=True) and table[-1] > 0 for table in listed)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SUPPRESSION_KINDS)
 def test_large_tables_are_attacked_without_sampling_under_the_uniform_prior(kind):
     counts = 300 // np.arange(1, 13)
-    table = KINDS[kind].draw(counts, 4, np.random.default_rng(2))
-    found = posterior(table, int(counts.sum()), 4, kind)
+    table = SUPPRESSION_KINDS[kind].draw(counts, 4, np.random.default_rng(2))
+    found = compute_posterior(table, int(counts.sum()), 4, kind)
     assert found.how in ("exact", "bounds")
     assert 0 < found.low <= found.worst == found.high <= 1
 
 
 def test_what_cannot_have_been_published_accuses_nobody():
-    for kind in KINDS:
-        assert posterior([9, 1, 1], 12, 3, kind).worst == 0
-        assert posterior([5, 5], 12, 3, kind).worst == 0
+    for kind in SUPPRESSION_KINDS:
+        assert compute_posterior([9, 1, 1], 12, 3, kind).worst == 0
+        assert compute_posterior([5, 5], 12, 3, kind).worst == 0
 
 
 def test_a_release_that_suppression_alone_cannot_have_made_is_refused_instead_of_called_harmless(tmp_path):
@@ -49,18 +48,18 @@ def test_a_release_that_suppression_alone_cannot_have_made_is_refused_instead_of
     release = rt.open(tmp_path / "r")
     release.manifest = replace(release.manifest, withheld=1)  # as if 9 of the 10 had been withheld for another reason
     with pytest.raises(RequestError, match="by suppression alone"):
-        on_release(release)
+        attack_release(release)
 
 
 def test_bounds_become_floating_point_numbers_outward():
-    third = posterior([2, 2, 2, 1, 1], 18, 3, "safe").worst
-    low, high = outward(third, third)
+    third = compute_posterior([2, 2, 2, 1, 1], 18, 3, "safe").worst
+    low, high = round_outward(third, third)
     assert low <= third <= high and low < high
 
 
 def test_an_unknown_prior_is_refused():
     with pytest.raises(JobError, match="uniform"):
-        Prior("unifrom")
+        CountPrior("unifrom")
 
 
 @pytest.mark.parametrize(("kind", "bounded"), [("safe", True), ("calibrated", True), ("randomized", None)])
@@ -72,7 +71,7 @@ def test_a_release_is_attacked_from_what_its_recipient_has(kind, bounded, tmp_pa
         prepare=[Suppression(l=3, kind=kind)],
     )
     rt.publish(job, frame=frame, to=tmp_path / "release")
-    found = on_release(rt.open(tmp_path / "release"))
+    found = attack_release(rt.open(tmp_path / "release"))
     assert found["promised"] == pytest.approx(1 / 3)
     assert 0 < found["worst_posterior"] <= 1
     if bounded:
@@ -86,7 +85,7 @@ def test_a_release_from_which_nothing_was_withheld_accuses_nobody():
         promises=[rt.ProbabilisticLDiversity(3)],
         prepare=[Suppression(l=3)],
     )
-    assert on_release(rt.publish(job, frame=frame))["worst_posterior"] == 0
+    assert attack_release(rt.publish(job, frame=frame))["worst_posterior"] == 0
 
 
 def test_the_attack_is_run_by_its_name_and_refuses_a_release_without_suppression(tmp_path):
@@ -96,7 +95,7 @@ def test_the_attack_is_run_by_its_name_and_refuses_a_release_without_suppression
     release = rt.publish(job, frame=frame, to=tmp_path / "release")
     found = rt.attack(tmp_path / "release", None, "eligibility").to_dict()
     assert found["targets"] == release.manifest.withheld > 0
-    assert found["worst_posterior"] == on_release(release)["worst_posterior"]
+    assert found["worst_posterior"] == attack_release(release)["worst_posterior"]
     assert found["success"] is None
     plain = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)
     with pytest.raises(RequestError, match="no such stage"):

@@ -3,33 +3,37 @@
 import numpy as np
 import pytest
 
-from reticent.attacks.eligibility import candidates, sampled
-from reticent.attacks.eligibility.attack import posterior
-from reticent.attacks.eligibility.counted import PublishedCounts
-from reticent.attacks.eligibility.posteriors import from_draws, shares
-from reticent.attacks.eligibility.priors import PRIORS, Prior
-from reticent.attacks.eligibility.sampled import bernstein
-from reticent.methods.suppression.stage import KINDS
+from reticent.attacks.eligibility import candidate_tables, posterior_bounds
+from reticent.attacks.eligibility.attack import compute_posterior
+from reticent.attacks.eligibility.candidate_tables import PRIORS, CountPrior, PublishedCounts
+from reticent.attacks.eligibility.posterior_bounds import (
+    compute_bernstein_interval,
+    make_sampled_posterior,
+    normalize_weights,
+)
+from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 from tests.attacks.test_eligibility_counted import drawn
 
 
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("kind", ["randomized", "calibrated"])
 def test_the_interval_covers_the_exact_worst_posterior_in_at_least_95_of_100(kind, prior, monkeypatch):
-    monkeypatch.setattr(sampled, "LISTED", 0)  # every stratum is drawn
+    monkeypatch.setattr(posterior_bounds, "MAX_LISTED_STRATUM_TABLES", 0)  # every stratum is drawn
     rng, covered, tried = np.random.default_rng(17), 0, 0
     for number in range(400):
         table, rows, parameter = drawn(number, kind, most=20)
         published = PublishedCounts(table, rows, parameter)
-        exact = candidates.weights(published, KINDS[kind], Prior(prior), 500)
+        exact = candidate_tables.compute_listed_weights(published, SUPPRESSION_KINDS[kind], CountPrior(prior), 500)
         if exact is None or len(exact) < 2:  # where one count alone can have led there is nothing to estimate
             continue
         if tried >= 60:
             break
-        truth = shares(published, exact)
+        truth = normalize_weights(published, exact)
         for samples in (20, 300):
-            weights = sampled.weights(published, KINDS[kind], Prior(prior), samples, rng)
-            found = from_draws(published, weights)
+            weights = posterior_bounds.estimate_weights(
+                published, SUPPRESSION_KINDS[kind], CountPrior(prior), samples, rng
+            )
+            found = make_sampled_posterior(published, weights)
             covered += found.low <= truth.worst <= found.high
             tried += 1
     assert tried >= 50
@@ -42,20 +46,20 @@ def test_the_mean_of_rare_hits_is_covered_at_least_95_times_in_100(share, number
     rng = np.random.default_rng(3)
     covered = 0
     for _ in range(400):
-        low, _, high = bernstein((rng.random(number) < share).astype(float), 0.05)
+        low, _, high = compute_bernstein_interval((rng.random(number) < share).astype(float), 0.05)
         covered += low <= share <= high
     assert covered >= 380
 
 
 def test_without_a_hit_the_interval_is_wide_not_narrow():
-    low, mean, high = bernstein(np.zeros(100), 0.05)
+    low, mean, high = compute_bernstein_interval(np.zeros(100), 0.05)
     assert (low, mean) == (0.0, 0.0)
     assert high > 0.1
 
 
 def test_one_drawn_level_stands_for_all_on_average():
     counts, rng = np.array([30, 12, 11, 4, 2, 2]), np.random.default_rng(5)
-    kind = KINDS["calibrated"]
+    kind = SUPPRESSION_KINDS["calibrated"]
     for _, published in kind.outcomes(counts, 4):
         exact = kind.likelihood(counts, 4, published)
         estimates = [float(kind.estimate(counts, 4, published, rng)) for _ in range(400)]
@@ -65,8 +69,8 @@ def test_one_drawn_level_stands_for_all_on_average():
 
 def test_where_no_other_way_is_left_the_attack_says_that_itfrom_draws():
     counts = np.array([1000 // i for i in range(1, 21)])
-    table = KINDS["randomized"].draw(counts, 8, np.random.default_rng(2))
-    found = posterior(
+    table = SUPPRESSION_KINDS["randomized"].draw(counts, 8, np.random.default_rng(2))
+    found = compute_posterior(
         table, int(counts.sum()), 8, "randomized", "shapes", listed=10, samples=400, rng=np.random.default_rng(2)
     )
     assert found.how == "sampled"

@@ -11,10 +11,8 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.membership import linked
-from reticent.attacks.minimality.behind import Tables
-from reticent.attacks.minimality.enumerated import enumerated
-from reticent.attacks.minimality.walked import walked
+from reticent.attacks.group_membership import find_linked_points
+from reticent.attacks.minimality.candidate_tables import CandidateTables, conclude_by_enumeration, conclude_by_walk
 from reticent.errors import RequestError
 from tests.oracle import knowing_the_method as oracle
 
@@ -25,12 +23,12 @@ def drawn(draw: random.Random, people: int) -> tuple[list[int], list[int]]:
     return sorted(draw.sample(range(20), people)), [draw.randrange(3) for _ in range(people)]
 
 
-def tables(points: list[int], values: list[int], shown: list[tuple]) -> Tables:
+def tables(points: list[int], values: list[int], shown: list[tuple]) -> CandidateTables:
     """As an adversary has them: people linked by the labels of `cut`, which are disjoint."""
     group = [next(at for at, (low, high, *_) in enumerate(shown) if low <= point <= high) for point in points]
-    block = linked(np.arange(len(points)), np.array(group), len(points))
+    block = find_linked_points(np.arange(len(points)), np.array(group), len(points))
     blocks = tuple(np.flatnonzero(block == number) for number in np.unique(block))
-    return Tables(np.array(values), blocks, 3)
+    return CandidateTables(np.array(values), blocks, 3)
 
 
 def stub(points: list[int], l: int) -> SimpleNamespace:  # noqa: E741
@@ -46,7 +44,7 @@ def test_beliefs_equal_an_enumeration_of_all_tables_and_keys_on_two_thousand_tin
             continue
         shown = oracle.cut(points, tuple(values), l, key)
         wanted = oracle.posterior(values, lambda table, at: oracle.cut(points, table, l, at), keys, shown)  # noqa: B023
-        found = enumerated(stub(points, l), tables(points, values, shown), shown, keys)
+        found = conclude_by_enumeration(stub(points, l), tables(points, values, shown), shown, keys)
         compared += 1
         assert (found is None) == (wanted is None)
         if wanted is not None:
@@ -63,10 +61,10 @@ def test_a_walk_s_interval_holds_the_exact_belief_as_often_as_it_says():
             continue
         shown = oracle.cut(points, tuple(values), 2, 0)
         these = tables(points, values, shown)
-        found = walked(stub(points, 2), these, shown, 0, 600, np.random.default_rng(asked))
+        found = conclude_by_walk(stub(points, 2), these, shown, 0, 600, np.random.default_rng(asked))
         if found is None:
             continue
-        exact = enumerated(stub(points, 2), these, shown, [0])
+        exact = conclude_by_enumeration(stub(points, 2), these, shown, [0])
         asked += 1
         held += found.low <= exact.belief[found.whose] <= found.high
         assert np.abs(found.belief - exact.belief)[found.looked_at].max() < 0.25

@@ -13,7 +13,7 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.score import risk
+from reticent.attacks.scoring import compute_excess_risk
 from reticent.cli.main import main
 
 COLUMNS = {"a": rt.quasi(type="numeric"), "b": rt.quasi(type="numeric"), "s": rt.sensitive(domain=[1, 9])}
@@ -75,7 +75,7 @@ def test_every_kind_is_attacked_or_refused_and_nothing_is_warned_of(kind, name, 
     if both == 0:
         answer = json.loads(text)
         assert 0 <= answer["others"] <= 1
-        assert answer["risk"] == risk(answer["success"], answer["others"])
+        assert answer["risk"] == compute_excess_risk(answer["success"], answer["others"])
         assert answer["success"] == json.loads(without)["success"]
 
 

@@ -14,14 +14,20 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.overlap import convex, overlap
-from reticent.attacks.overlap_exactly import Steps, TooMany, memberships, tables
-from reticent.attacks.seen import of_cells
+from reticent.attacks.overlap import (
+    StepLimit,
+    TooManyAssignments,
+    attack_by_overlap,
+    count_memberships,
+    count_tables,
+    is_convex,
+)
+from reticent.attacks.target import make_target
 from reticent.cli.main import main
 from reticent.engines import local
 from reticent.errors import RequestError
-from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.boxes import boxes
+from reticent.format.manifest import ColumnEntry
+from reticent.labels.adversary_view import build_boxes
 from tests.oracle import joining as oracle
 
 MADE = Path(__file__).resolve().parents[1] / "peers" / "made"
@@ -60,8 +66,8 @@ def seen_of(ages: list[int], truth: list[int], groups: list[tuple[int, int, list
         for _ in range(count)
     ]
     source = pl.DataFrame({"a": ages, "s": [str(value) for value in truth]})
-    cells = local.count(source.lazy(), COLUMNS).cells
-    return of_cells(cells, boxes(ENTRIES, pl.DataFrame(shown, schema=["a", "s"], orient="row"), cells))
+    cells = local.count_rows(source.lazy(), COLUMNS).cells
+    return make_target(cells, build_boxes(ENTRIES, pl.DataFrame(shown, schema=["a", "s"], orient="row"), cells))
 
 
 def test_both_readings_are_those_of_all_assignments_and_all_tables():
@@ -70,7 +76,7 @@ def test_both_readings_are_those_of_all_assignments_and_all_tables():
         ages, truth, groups = tiny(draw)
         seen = seen_of(ages, truth, groups)
         try:
-            found = overlap(seen)
+            found = attack_by_overlap(seen)
         except RequestError:
             continue
         attacked += 1
@@ -82,7 +88,7 @@ def test_both_readings_are_those_of_all_assignments_and_all_tables():
             at = place[code[age]]
             assert np.allclose(found.belief[at], [float(share) for share in first[person]])
             assert found.tables[at] == second[person]
-        error = max(error, found.beside["error"])
+        error = max(error, found.details["error"])
         greatest = max(Fraction(max(c), sum(c)) for _, _, c in groups)
         assert max(max(row) for row in first) <= greatest
         above += max(max(row) for row in second) > greatest
@@ -96,7 +102,7 @@ def test_on_six_rows_every_table_equally_likely_exceeds_a_half_though_no_group_d
     assert max(max(row) for row in oracle.by_assignment(6, 3, release)) <= Fraction(1, 2)
     wanted = oracle.by_table(6, 3, release)
     assert max(max(row) for row in wanted) == Fraction(3, 4)
-    found = tables([5, 1], [[1, 0, 1], [2, 2, 0]], [[0, 1], [0]], Steps(1_000))
+    found = count_tables([5, 1], [[1, 0, 1], [2, 2, 0]], [[0, 1], [0]], StepLimit(1_000))
     assert found == [wanted[0], wanted[5]]
 
 
@@ -131,15 +137,15 @@ def test_convex_promises_survive_when_assignments_are_equally_likely_and_delta_w
                 broken[promise] += 1
     assert broken.pop("delta, absent ignored") > 0
     assert not any(broken.values())
-    assert convex("delta-disclosure", {"absent": "break"}) and convex("t-closeness", {})
-    assert not convex("delta-disclosure", {"absent": "ignore"})
+    assert is_convex("delta-disclosure", {"absent": "break"}) and is_convex("t-closeness", {})
+    assert not is_convex("delta-disclosure", {"absent": "ignore"})
 
 
 def test_a_component_with_too_many_states_is_given_up():
-    with pytest.raises(TooMany):
-        memberships([3, 3, 3], [3, 3, 3], [[0, 1, 2]] * 3, Steps(10))
-    with pytest.raises(TooMany):
-        tables([3, 3, 3], [[1, 2], [2, 1], [1, 2]], [[0, 1, 2]] * 3, Steps(10))
+    with pytest.raises(TooManyAssignments):
+        count_memberships([3, 3, 3], [3, 3, 3], [[0, 1, 2]] * 3, StepLimit(10))
+    with pytest.raises(TooManyAssignments):
+        count_tables([3, 3, 3], [[1, 2], [2, 1], [1, 2]], [[0, 1, 2]] * 3, StepLimit(10))
 
 
 def table(rows: int = 400) -> pl.DataFrame:

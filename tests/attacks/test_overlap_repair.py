@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reticent as rt
 from reticent import datasets
-from reticent.attacks.overlap import overlap
+from reticent.attacks.overlap import attack_by_overlap
 from tests.attacks.overlap_repair import repaired
 
 
@@ -15,9 +15,9 @@ def test_a_repair_takes_every_counted_table_below_the_promise_and_costs_loss():
     few = datasets.load("census", rows=500).select(list(columns))
     cells = rt.count(rt.Job(columns=columns, promises=[promise]), frame=few)
     made = rt.plan(rt.Job(columns=columns, promises=[promise], method=rt.Mosaic(effort="quick")), cells=cells, seed=1)
-    before = overlap(made.seen())
+    before = attack_by_overlap(made.seen())
     mended, rounds = repaired(made)
-    assert before.beside["tables_exceeds"] > 0 and rounds > 0 and mended.loss > made.loss
-    after = overlap(mended.seen())
-    assert after.beside["tables_exceeds"] == 0 and after.beside["worst_group"] <= 0.5
+    assert before.details["tables_exceeds"] > 0 and rounds > 0 and mended.loss > made.loss
+    after = attack_by_overlap(mended.seen())
+    assert after.details["tables_exceeds"] == 0 and after.details["worst_group"] <= 0.5
     assert int(mended.sizes.sum()) == 500

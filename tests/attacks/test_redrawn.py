@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks.redrawn import Rows, learned
+from reticent.attacks.perturbation import PerturbedRows, learn_prior
 from tests.oracle.redrawn import posteriors
 
 COLUMNS = {"age": rt.quasi(), "town": rt.quasi(), "ill": rt.sensitive()}
@@ -41,9 +41,9 @@ def test_the_posterior_equals_an_enumeration_of_every_table():
             "ill": ["v0", "v1", "v2", "v0", "v1", "v0", "v2"],
         }
     )
-    rows = Rows.of(released(frame), frame, ())
+    rows = PerturbedRows.of(released(frame), frame, ())
     matrix = [[Fraction(float(part)) for part in line] for line in rows.matrix]
-    for prior in (np.repeat(rows.overall[None, :], len(rows.shown), axis=0), learned(rows, "release")):
+    for prior in (np.repeat(rows.overall[None, :], len(rows.shown), axis=0), learn_prior(rows, "release")):
         found = rows.posterior(prior)
         for point, line in enumerate(rows.shown.astype(int)):
             shown = [value for value, number in enumerate(line) for _ in range(number)]

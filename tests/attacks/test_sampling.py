@@ -7,8 +7,8 @@ import polars as pl
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.seen import part_of, seen
-from reticent.attacks.skewness import group_beliefs
+from reticent.attacks.group_reading import compute_group_beliefs
+from reticent.attacks.target import observe, sample_points
 
 
 def table() -> pl.DataFrame:
@@ -25,18 +25,22 @@ def released() -> rt.Release:
 
 
 def test_a_part_of_the_people_is_believed_the_same_of_as_in_the_whole():
-    whole = seen(released(), table())
-    part = part_of(whole, 300)
+    whole = observe(released(), table())
+    part = sample_points(whole, 300)
     assert len(part.points) == 300 and part.truth.total == part.people.sum()
     place = {point.tobytes(): at for at, point in enumerate(whole.points)}
     at = [place[point.tobytes()] for point in part.points]
-    assert np.array_equal(group_beliefs(part), group_beliefs(whole)[at])
+    assert np.array_equal(compute_group_beliefs(part), compute_group_beliefs(whole)[at])
 
 
 def test_the_control_of_a_part_is_near_that_of_the_whole_and_definetti_says_how_many_it_tried(monkeypatch):
     release = released()
     whole = {name: attack(release, table(), name).to_dict() for name in ("skewness", "definetti", "inference")}
-    for module in ("reticent.attacks.CONTROLLED", "reticent.attacks.definetti.MOST", "reticent.attacks.inference.MOST"):
+    for module in (
+        "reticent.attacks.MAX_CONTROL_POINTS",
+        "reticent.attacks.definetti.MAX_POINTS",
+        "reticent.attacks.group_reading.MAX_CONTROL_POINTS",
+    ):
         monkeypatch.setattr(module, 600)
     part = {name: attack(release, table(), name).to_dict() for name in whole}
     assert part["definetti"]["targets"] < 2_000 == part["skewness"]["targets"]

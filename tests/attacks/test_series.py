@@ -8,8 +8,8 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue
-from reticent.attacks import seen as seen_module
 from reticent.attacks import series
+from reticent.attacks import target as seen_module
 from reticent.attacks.series import run_attacks
 from reticent.cli.main import main
 from tests.attacks.test_attacks import people, published
@@ -30,8 +30,8 @@ def test_a_series_finds_what_each_attack_finds_by_itself(release):
 
 def test_a_series_reads_the_source_once_for_what_groups_show(release, monkeypatch):
     calls = []
-    read = seen_module.cells_of
-    monkeypatch.setattr(seen_module, "cells_of", lambda *given: calls.append(1) or read(*given))
+    read = seen_module.count_cells
+    monkeypatch.setattr(seen_module, "count_cells", lambda *given: calls.append(1) or read(*given))
     run_attacks(release, people(), ("naive-bayes", "skewness", "inference", "definetti", "linkability"))
     assert len(calls) == 1
 

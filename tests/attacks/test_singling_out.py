@@ -13,14 +13,14 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.seen import of_cells
-from reticent.attacks.singling_out import singling_out
+from reticent.attacks.singling_out import attack_by_singling_out
+from reticent.attacks.target import make_target
 from reticent.cli.main import main
 from reticent.engines import local
 from reticent.errors import RequestError
-from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.boxes import boxes
-from reticent.release.reading.range_ends import range_ends
+from reticent.format.manifest import ColumnEntry
+from reticent.labels.adversary_view import build_boxes
+from reticent.labels.range_ends import find_range_ends
 from tests.oracle import singling_out as oracle
 
 COLUMNS = {"a": rt.quasi(numeric=True), "b": rt.quasi(numeric=True), "c": rt.quasi(), "s": rt.sensitive()}
@@ -66,17 +66,17 @@ def test_the_attack_counts_what_enumeration_counts():
         attacked += 1
         source = pl.DataFrame(people, schema=["a", "b", "c"], orient="row").with_columns(s=pl.lit("x"))
         shown = [[*map(text, group), "x"] for group, size in zip(groups, sizes, strict=True) for _ in range(size)]
-        cells = local.count(source.lazy(), COLUMNS).cells
-        sight = boxes(ENTRIES, pl.DataFrame(shown, schema=["a", "b", "c", "s"], orient="row"), cells)
-        found = singling_out(of_cells(cells, sight))
+        cells = local.count_rows(source.lazy(), COLUMNS).cells
+        sight = build_boxes(ENTRIES, pl.DataFrame(shown, schema=["a", "b", "c", "s"], orient="row"), cells)
+        found = attack_by_singling_out(make_target(cells, sight))
         counts = [count for column in (0, 1) for count in oracle.ends(groups, column, people)]
         assert sorted(found.posterior.astype(int).tolist()) == sorted(counts)
         assert found.success == counts.count(1) / len(counts)
         for at, name in enumerate("ab"):
             wanted = oracle.control(groups, at, people)
             if wanted is not None:
-                assert found.beside["columns"][name]["control"] == pytest.approx(float(wanted))
-                assert found.beside["columns"][name]["certain"] == float(oracle.certain(groups, sizes, at))
+                assert found.details["columns"][name]["control"] == pytest.approx(float(wanted))
+                assert found.details["columns"][name]["certain"] == float(oracle.certain(groups, sizes, at))
     assert attacked > 0.9 * TABLES
 
 
@@ -116,10 +116,10 @@ def test_people_who_are_not_in_the_release_are_its_baseline():
 def test_a_control_of_drawn_values_is_near_that_of_all(monkeypatch):
     release = released("tight")
     exact = attack(release, table(), "singling-out").to_dict()
-    monkeypatch.setattr("reticent.attacks.singling_out.EXACT", 0)
+    monkeypatch.setattr("reticent.attacks.singling_out.MAX_EXACT_PAIRS", 0)
     drawn = attack(release, table(), "singling-out").to_dict()
     assert drawn["control_low"] < exact["control"] < drawn["control_high"]
-    monkeypatch.setattr("reticent.attacks.singling_out.MOST", 200)
+    monkeypatch.setattr("reticent.attacks.singling_out.MAX_PREDICATES", 200)
     assert attack(release, table(), "singling-out").to_dict()["targets"] == 200
 
 
@@ -169,7 +169,7 @@ def test_an_end_is_certain_where_no_narrower_range_can_have_been_padded_to_it(sh
     widths = sorted(made)[:20]
     labels = [f"[20, {20 + width}]" for width in widths]
     ages = pl.Series("age", [str(age) for age in range(17, 90)])
-    found = range_ends(release.manifest.columns[0], labels, ages)
+    found = find_range_ends(release.manifest.columns[0], labels, ages)
     assert found.known.tolist() == [[made[width] == {(0, 0)}] * 2 for width in widths]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.score import risk
+from reticent.attacks.scoring import compute_excess_risk
 from reticent.cli.main import main
 from reticent.errors import RequestError
 
@@ -39,7 +39,7 @@ def test_each_answers_with_a_control_an_interval_and_the_risk_beyond_it(name):
     found = attack(released(frame), frame, name).to_dict()
     assert found["control_low"] <= found["control"] <= found["control_high"]
     assert found["low"] <= found["success"] <= found["high"]
-    assert found["risk"] == risk(found["success"], found["control"]) > 0
+    assert found["risk"] == compute_excess_risk(found["success"], found["control"]) > 0
 
 
 def test_where_columns_are_independent_controls_are_at_their_expected_rates():
@@ -80,7 +80,7 @@ def test_people_who_are_not_in_the_data_are_the_control_of_inference_where_they_
     frame, strangers = people(800, 1), people(800, 9)
     found = attack(released(frame), frame, "inference", others=strangers).to_dict()
     assert found["others_low"] <= found["others"] <= found["others_high"]
-    assert found["risk"] == risk(found["success"], found["others"])
+    assert found["risk"] == compute_excess_risk(found["success"], found["others"])
     assert found["worst_posterior"] <= found["promised"] + 1e-12
 
 

@@ -10,24 +10,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent.data.columns import Column
+from reticent.data.source import Source, scan_source
 from reticent.engines import local
-from reticent.owner.places import notes_folder
+from reticent.format.schema_checks import MisshapenValue
+from reticent.ledger.paths import resolve_notes_folder
 from reticent.randomness import Random
-from reticent.recipe.generalized import Generalized
+from reticent.recipe.generalized import GeneralizedWriter
 from reticent.recipe.recipe import Recipe
 from reticent.release import bundle
-from reticent.release.kind import reader
-from reticent.release.shape import Misshapen
-from reticent.table.roles import Column
-from reticent.table.source import Source, scan
+from reticent.release.kind import reader_for
 
 
 def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column], promises: Sequence[dict[str, Any]] = (), *,
                   groups: int = 3, withhold: float = 0.0, seed: int = 0, labels: str = "nodes", format: str = "parquet",
                   jointly: bool = False) -> Path:  # fmt: skip
     """Cells put in random groups, some rows withheld: labels overlap, and no promise is kept but by chance."""
-    lazy = scan(Source(), frame)
-    counted = local.count(lazy, columns)
+    lazy = scan_source(Source(), frame)
+    counted = local.count_rows(lazy, columns)
     rng = np.random.default_rng(seed)
     of_cell = rng.integers(0, groups, len(counted.cells))
     of_cell[rng.random(len(of_cell)) < withhold] = -1
@@ -35,12 +35,12 @@ def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column],
         of_cell[0] = 0
     kept = of_cell >= 0
     of_cell[kept] = np.unique(of_cell[kept], return_inverse=True)[1]
-    way = Generalized.of(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
-    frames = way.frames(local.apply(counted, way.recipe, Random.from_seed(seed), lazy))
+    way = GeneralizedWriter.of(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
+    frames = way.frames(local.apply_recipe(counted, way.recipe, Random.from_seed(seed), lazy))
     folder.mkdir(parents=True, exist_ok=True)
     fields = {"reticent": "0.1.0", "jointly": jointly, "method": {"name": "mondrian"}, "promises": list(promises),
-              **way.fields(counted.carried_types)}  # fmt: skip
-    bundle.write(folder, frames, fields, format)
+              **way.fields(counted.passthrough_types)}  # fmt: skip
+    bundle.write_bundle(folder, frames, fields, format)
     return folder
 
 
@@ -50,14 +50,16 @@ def resealed(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda stat
     README.md is rewritten from the manifest and every checksum is taken again, so that the forgery reaches the check a test is about.
     The folder is then as its recipient has it: no owner's folder beside it notes the digest that it had.
     """
-    shutil.rmtree(notes_folder(folder.absolute()), ignore_errors=True)
-    stated = json.loads((folder / bundle.MANIFEST).read_text(encoding="utf-8"))
+    shutil.rmtree(resolve_notes_folder(folder.absolute()), ignore_errors=True)
+    stated = json.loads((folder / bundle.MANIFEST_FILE).read_text(encoding="utf-8"))
     change(stated)
     with contextlib.suppress(
-        Misshapen, LookupError, TypeError, ValueError
+        MisshapenValue, LookupError, TypeError, ValueError
     ):  # a manifest that cannot be read has no README
-        (folder / bundle.README).write_text(reader(stated.get("kind")).readme(bundle.of_dict(stated)), encoding="utf-8")
-    return bundle.seal(folder, stated)
+        (folder / bundle.README_FILE).write_text(
+            reader_for(stated.get("kind")).readme(bundle.parse_manifest(stated)), encoding="utf-8"
+        )
+    return bundle.seal_folder(folder, stated)
 
 
 def columns_of(table) -> dict[str, Column]:

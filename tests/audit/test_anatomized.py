@@ -8,14 +8,13 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.audit.anatomized_histograms import histograms
-from reticent.audit.as_published import Brought
-from reticent.audit.compared import Rows
-from reticent.audit.links import linked
+from reticent.audit.anatomized import read_histograms
+from reticent.audit.row_matching import link_rows
+from reticent.audit.source_comparison import ComparedRows, ConvertedSource
 from reticent.errors import BundleDamaged
+from reticent.format.data_writer import write_data
+from reticent.format.manifest import ColumnEntry
 from reticent.methods.anatomy import Anatomy
-from reticent.release.files import write_data
-from reticent.release.manifest import ColumnEntry
 from tests.audit.releases import resealed
 
 COLUMN = ColumnEntry(name="illness", role="sensitive", type="categorical")
@@ -169,7 +168,7 @@ def test_each_histogram_is_kept_exactly_once(seed):
         for name in sorted(rng.choice(names, length, replace=False)):
             rows.append((group * 3, str(name), int(rng.integers(1, most + 1))))
     frame = pl.DataFrame(rows, schema=["group", "illness", "count"], orient="row")
-    listed = histograms(COLUMN, frame)
+    listed = read_histograms(COLUMN, frame)
     held = sorted(set(frame["illness"]))
     truth = {tuple((held.index(v), c) for g, v, c in rows if g == group) for group, _, _ in rows}
     found = listed.distinct()
@@ -186,6 +185,6 @@ def test_rows_beyond_the_source_are_counted_nulls_among_them():
     held = pl.DataFrame({"age": [1, 1, 2, None], "city": ["a", "a", None, None]})
     shown = pl.DataFrame({"age": [1, 2, None, None, 3], "city": ["a", None, None, None, "a"], "count": [3, 1, 1, 1, 2]})
     shown = shown.select(pl.exclude("count").repeat_by("count").explode())
-    whole = Brought(held, {}, pl.Series([True] * 4))
-    assert linked(Rows(shown), whole, Rows(held), ["age", "city"]).unmatched == 1 + 0 + 1 + 2
-    assert linked(Rows(held), whole, Rows(held), ["age", "city"]).unmatched == 0
+    whole = ConvertedSource(held, {}, pl.Series([True] * 4))
+    assert link_rows(ComparedRows(shown), whole, ComparedRows(held), ["age", "city"]).unmatched == 1 + 0 + 1 + 2
+    assert link_rows(ComparedRows(held), whole, ComparedRows(held), ["age", "city"]).unmatched == 0

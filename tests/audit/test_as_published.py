@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.audit.as_published import as_published
+from reticent.audit.source_comparison import convert_source
 from reticent.errors import AuditFailed, BundleDamaged
+from reticent.format.manifest import ColumnEntry
 from reticent.methods.beta_perturbation import BetaPerturbation
-from reticent.release.manifest import ColumnEntry
 
 MOMENT = datetime(2000, 1, 1, 3, 4, 5, 123456)
 CLOCK = pl.Datetime("us", "Europe/Berlin")
@@ -58,7 +58,7 @@ def test_the_source_reads_as_what_is_published_from_a_frame_and_from_csv(name: s
     texts = pl.read_csv(tmp_path / "source.csv", infer_schema=False, null_values=["NaN"])
     shown = release.frame()[name].sort()
     for source in (frame, texts):
-        found = as_published(source, release.manifest.columns)
+        found = convert_source(source, release.manifest.columns)
         assert found.frame[name].dtype == shown.dtype
         assert found.frame[name].sort().equals(shown, null_equal=True)
         assert not found.unread
@@ -70,7 +70,7 @@ def entry(dtype: str, role: str = "quasi-identifying", **more) -> ColumnEntry:
 
 
 def brought_to(values, dtype: str, **more) -> list:
-    return as_published(pl.DataFrame({"x": values}), [entry(dtype, **more)]).frame["x"].to_list()
+    return convert_source(pl.DataFrame({"x": values}), [entry(dtype, **more)]).frame["x"].to_list()
 
 
 def test_spellings_of_a_number_are_one_number_and_of_a_text_are_not():
@@ -109,7 +109,7 @@ def test_spellings_of_a_number_are_one_number_and_of_a_text_are_not():
     ],
 )
 def test_what_is_no_value_of_the_published_type_is_null_and_counted(values, dtype: str):
-    found = as_published(pl.DataFrame({"x": values}), [entry(dtype)])
+    found = convert_source(pl.DataFrame({"x": values}), [entry(dtype)])
     assert found.frame["x"].null_count() == len(values)
     assert found.unread == {"x": len(values)}
     assert not found.whole.any()
@@ -127,6 +127,6 @@ def test_a_forged_bound_or_step_is_damage_and_another_table_is_another_table():
     numbers = pl.DataFrame({"x": [1, 2]})
     for more in ({"top": "2001-01-01"}, {"bottom": []}, {"top": 1e400}, {"round_to": 0}, {"round_to": "canary"}):
         with pytest.raises(BundleDamaged):
-            as_published(numbers, [entry("Int64", **more)])
+            convert_source(numbers, [entry("Int64", **more)])
     with pytest.raises(AuditFailed, match="not in the source"):
-        as_published(numbers, [entry("Int64").at(name="y")])
+        convert_source(numbers, [entry("Int64").at(name="y")])

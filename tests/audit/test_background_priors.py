@@ -10,15 +10,15 @@ import pytest
 from reticent.audit.measure import background_beliefs as beliefs
 
 WAYS = {
-    "from point to point": {"PAIR": 0},
-    "a few pairs at a time": {"PAIR": 0, "BLOCK": 5},
-    "on a grid": {"PAIR": 1 << 60},
-    "a few keys at a time": {"PAIR": 1 << 60, "ROOM": 40},
-    "by all pairs": {"PAIR": 1 << 60, "ROOM": 1},
+    "from point to point": {"GRID_PRODUCTS_PER_PAIR": 0},
+    "a few pairs at a time": {"GRID_PRODUCTS_PER_PAIR": 0, "BLOCK_PAIRS": 5},
+    "on a grid": {"GRID_PRODUCTS_PER_PAIR": 1 << 60},
+    "a few keys at a time": {"GRID_PRODUCTS_PER_PAIR": 1 << 60, "MAX_DOUBLES_AT_ONCE": 40},
+    "by all pairs": {"GRID_PRODUCTS_PER_PAIR": 1 << 60, "MAX_DOUBLES_AT_ONCE": 1},
 }
 
 
-def table(rng: np.random.Generator) -> tuple[beliefs.Table, list[np.ndarray | None]]:
+def table(rng: np.random.Generator) -> tuple[beliefs.BeliefTable, list[np.ndarray | None]]:
     """Distinct points on three axes, and a weight for every two values of an axis; None: equal values alone have any."""
     sizes = rng.integers(2, 7, 3)
     codes = np.array(np.unravel_index(rng.choice(np.prod(sizes), min(np.prod(sizes), 25), replace=False), sizes)).T
@@ -29,10 +29,10 @@ def table(rng: np.random.Generator) -> tuple[beliefs.Table, list[np.ndarray | No
         weight = rng.integers(0, 9, (size, size)) / 8
         np.fill_diagonal(weight := (weight + weight.T) / 2, 1.0)
         each.append({"near": weight, "alone": np.eye(size), "whole": np.ones((1, 1)), "none": None}[str(kind)])
-    return beliefs.Table(codes, held, np.array([0]), held.sum(axis=0)[None]), each
+    return beliefs.BeliefTable(codes, held, np.array([0]), held.sum(axis=0)[None]), each
 
 
-def defined(points: beliefs.Table, each: list[np.ndarray | None]) -> list[list[Fraction]]:
+def defined(points: beliefs.BeliefTable, each: list[np.ndarray | None]) -> list[list[Fraction]]:
     """Equation 2, one point after the other, in fractions."""
     found = []
     for one in points.codes:
@@ -53,7 +53,7 @@ def test_priors_are_those_of_the_definition_whichever_way_they_are_added_up(way,
     rng = np.random.default_rng(11)
     for _ in range(12):
         points, each = table(rng)
-        found, terms = beliefs.priors(points, each)
+        found, terms = beliefs.compute_priors(points, each)
         unit = Fraction(2 * (terms + 8 * len(each) + points.held.shape[1]), 2**53)
         for ours, exact in zip(found, defined(points, each), strict=True):
             assert all(abs(Fraction(float(a)) - b) <= unit * b for a, b in zip(ours, exact, strict=True))
@@ -61,13 +61,13 @@ def test_priors_are_those_of_the_definition_whichever_way_they_are_added_up(way,
 
 def test_less_work_decides_which_way(monkeypatch):
     taken = []
-    for name in ("_from_point_to_point", "_by_grid", "_by_pairs"):
+    for name in ("_compute_priors_by_point", "_compute_priors_by_grid", "_compute_priors_by_pairs"):
         way = getattr(beliefs, name)
         monkeypatch.setattr(beliefs, name, lambda *given, way=way, name=name: taken.append(name) or way(*given))
     near = np.maximum(1 - np.abs(np.subtract.outer(np.arange(30), np.arange(30))) / 2, 0)
     codes = np.array([[i, i] for i in range(30)])  # each point has a key of its own
-    apart = beliefs.Table(codes, np.eye(30, 4, dtype=np.int64) + 1, np.array([0]), np.ones((1, 4), np.int64))
-    together = beliefs.Table(codes % 3, apart.held, np.array([0]), np.ones((1, 4), np.int64))
-    beliefs.priors(apart, [None, near])
-    beliefs.priors(together, [near[:3, :3], near[:3, :3]])
-    assert taken == ["_from_point_to_point", "_by_grid"]
+    apart = beliefs.BeliefTable(codes, np.eye(30, 4, dtype=np.int64) + 1, np.array([0]), np.ones((1, 4), np.int64))
+    together = beliefs.BeliefTable(codes % 3, apart.held, np.array([0]), np.ones((1, 4), np.int64))
+    beliefs.compute_priors(apart, [None, near])
+    beliefs.compute_priors(together, [near[:3, :3], near[:3, :3]])
+    assert taken == ["_compute_priors_by_point", "_compute_priors_by_grid"]

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from reticent.audit import audit
+from reticent.data.columns import quasi, sensitive
 from reticent.errors import BundleDamaged
 from reticent.release import bundle
-from reticent.table.roles import quasi, sensitive
 from tests.audit.releases import resealed, write_release
 
 CANARY = "Wilhelmina-Ottokar"
@@ -72,7 +72,7 @@ def test_a_truncated_manifest_is_refused(release):
 
 
 def test_a_changed_release_is_refused_given_its_digest(release):
-    digest = bundle.digest(release)
+    digest = bundle.compute_digest(release)
     assert audit(release, expect_digest=digest).kept
     resealed(release, lambda manifest: manifest["promises"][0].update(k=3))
     assert audit(release).kept is not None

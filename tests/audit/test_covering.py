@@ -8,12 +8,12 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reticent.audit.compared import Held, Rows
-from reticent.audit.covering import _join_apart, axes_of, match_rows
-from reticent.audit.grouping import Numbered
-from reticent.audit.kind import eyes
-from reticent.audit.subject import of_folder
-from reticent.release.reading.cover import cover, join
+from reticent.audit.groups import NumberedColumn
+from reticent.audit.kind import auditor_for
+from reticent.audit.row_matching import _join_disjoint_boxes, make_label_axes, match_rows
+from reticent.audit.source_comparison import ComparedRows, InMemoryComparison
+from reticent.audit.subject import read_folder_subject
+from reticent.labels.cover import join_boxes, make_cover
 from tests.audit.releases import columns_of, frame_of, write_release
 from tests.oracle import covering as oracle
 from tests.oracle import labels as oracle_labels
@@ -37,9 +37,10 @@ def boxes_and_points(draw):
 def test_a_join_of_boxes_and_points_finds_exactly_the_pairs_there_are(case):
     sizes, labels, boxes, points = case
     covers = [
-        cover([np.array(held, np.int64) for held in column], size) for column, size in zip(labels, sizes, strict=True)
+        make_cover([np.array(held, np.int64) for held in column], size)
+        for column, size in zip(labels, sizes, strict=True)
     ]
-    found = join(
+    found = join_boxes(
         covers, np.array(boxes, np.int64).reshape(-1, len(sizes)), np.array(points, np.int64).reshape(-1, len(sizes))
     )
     pairs = [
@@ -54,11 +55,11 @@ def test_a_join_of_boxes_and_points_finds_exactly_the_pairs_there_are(case):
 
 def matched(table, released, source):
     """(ours, the oracle's): how many published rows find no source row."""
-    subject = of_folder(released)
-    published = eyes(subject.kind).recount(subject, each_row=True, thorough=True)
-    held = Held(published.frame, frame_of(source))
-    rows = Rows(held.ours), Rows(held.frame)
-    axes = axes_of(subject, published.labels, held)
+    subject = read_folder_subject(released)
+    published = auditor_for(subject.kind).recount(subject, each_row=True, thorough=True)
+    held = InMemoryComparison(published.frame, frame_of(source))
+    rows = ComparedRows(held.ours), ComparedRows(held.frame)
+    axes = make_label_axes(subject, published.labels, held)
     ours = match_rows(subject, axes, published.labels, *rows, held).unmatched
     columns = [oracle_labels.describe(table.columns[q]["kind"], [*table.column(q), *source.column(q)], table.columns[q]["hierarchy"],
                                       table.columns[q]["order"]) for q in table.quasi]  # fmt: skip
@@ -95,23 +96,23 @@ def test_the_matching_runs_uncompiled(monkeypatch):
     """The kernel's own text, where no compiler was there."""
     import importlib.util
 
-    from reticent.audit import covering
+    from reticent.audit import row_matching
 
-    path = Path(covering.__file__).parents[1] / "kernels" / "row_matching.py"
+    path = Path(row_matching.__file__).parents[1] / "kernels" / "row_matching.py"
     spec = importlib.util.spec_from_file_location("row_matching_uncompiled", path)
     plain = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(plain)
-    monkeypatch.setattr(covering, "row_matching", plain)
+    monkeypatch.setattr(row_matching, "row_matching", plain)
     rng = np.random.default_rng(1)
     sizes = [6, 6]
     labels = [[np.arange(a, b + 1) for a in range(6) for b in range(a, 6)]] * 2
-    covers = [cover(held, size) for held, size in zip(labels, sizes, strict=True)]
+    covers = [make_cover(held, size) for held, size in zip(labels, sizes, strict=True)]
     boxes, points = rng.integers(0, 21, (30, 2)), np.array([(i, j) for i in range(6) for j in range(6)])
-    regions = join(covers, boxes, points)
+    regions = join_boxes(covers, boxes, points)
     supply, demand = rng.integers(0, 5, 36), rng.integers(0, 4, 30)
-    compiled = covering._flow(regions, demand, supply)
+    compiled = row_matching._count_unserved_rows(regions, demand, supply)
     monkeypatch.undo()
-    assert covering._flow(regions, demand, supply) == compiled
+    assert row_matching._count_unserved_rows(regions, demand, supply) == compiled
 
 
 @settings(deadline=None, max_examples=150)
@@ -121,23 +122,24 @@ def test_labels_joined_once_cover_what_boxes_with_values_cover(case, data):
     sizes, labels, boxes, points = case
     values = 3
     covers = [
-        cover([np.array(held, np.int64) for held in column], size) for column, size in zip(labels, sizes, strict=True)
+        make_cover([np.array(held, np.int64) for held in column], size)
+        for column, size in zip(labels, sizes, strict=True)
     ]
-    covers.append(cover([np.array([value], np.int64) for value in range(values)], values))
+    covers.append(make_cover([np.array([value], np.int64) for value in range(values)], values))
     borne = st.integers(0, values - 1)
     box = np.array([(*one, data.draw(borne)) for one in boxes], np.int64).reshape(-1, len(sizes) + 1)
     point = np.array([(*one, data.draw(borne)) for one in points], np.int64).reshape(-1, len(sizes) + 1)
     box, point = np.unique(box, axis=0), np.unique(point, axis=0)
     numbered = [
-        [Numbered(rows[:, at], pl.Series(np.arange(many))) for at, many in enumerate(counts)]
+        [NumberedColumn(rows[:, at], pl.Series(np.arange(many))) for at, many in enumerate(counts)]
         for rows, counts in ((box, [len(column) for column in labels]), (point, sizes))
     ]
-    quick = _join_apart(covers, box, point, *numbered)
-    slow = join(covers, box, point)
+    quick = _join_disjoint_boxes(covers, box, point, *numbered)
+    slow = join_boxes(covers, box, point)
     if quick is None:
         groups = np.unique(box[:, :-1], axis=0)
         places = np.unique(point[:, :-1], axis=0)
-        assert (join(covers[:-1], groups, places).covering() > 1).any()
+        assert (join_boxes(covers[:-1], groups, places).covering() > 1).any()
         return
     pairs = [set(zip(*(part.tolist() for part in found.pairs()), strict=True)) for found in (quick, slow)]
     assert pairs[0] == pairs[1]

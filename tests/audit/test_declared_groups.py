@@ -8,7 +8,7 @@ import pytest
 
 import reticent as rt
 from reticent.errors import BundleDamaged
-from reticent.release.files import write_data
+from reticent.format.data_writer import write_data
 from tests.audit.releases import resealed
 
 DECLARED = {

@@ -6,29 +6,29 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent.audit import grouping
-from reticent.audit.grouping import Numbered, combined, enumerated
+from reticent.audit import groups
+from reticent.audit.groups import NumberedColumn, combine_columns, enumerate_words
 
 
 @pytest.mark.parametrize("dense", [1, 20, 300, 1 << 21])
 @pytest.mark.parametrize("word", [50, 1 << 62])
 def test_combinations_are_numbered_in_the_order_of_their_codes(dense, word, monkeypatch):
-    monkeypatch.setattr(grouping, "_DENSE", dense)
-    monkeypatch.setattr(grouping, "_WORD", word)
+    monkeypatch.setattr(groups, "_MAX_MARKED_WORDS", dense)
+    monkeypatch.setattr(groups, "_MAX_WORD", word)
     rng = np.random.default_rng(3)
     for _ in range(20):
         sizes = rng.integers(1, 9, rng.integers(1, 5))
         codes = np.column_stack([rng.integers(0, size, 60) for size in sizes])
         columns = [
-            Numbered(column.astype(np.int32), pl.Series(range(size)))
+            NumberedColumn(column.astype(np.int32), pl.Series(range(size)))
             for column, size in zip(codes.T, sizes, strict=True)
         ]
-        many, of_row = combined(columns, 60)
+        many, of_row = combine_columns(columns, 60)
         distinct, wanted = np.unique(codes, axis=0, return_inverse=True)
         assert many == len(distinct)
         assert (of_row == wanted.reshape(-1)).all()
 
 
 def test_no_columns_are_one_combination_and_no_rows_are_none():
-    assert combined([], 3)[0] == 1
-    assert enumerated(np.zeros(0, np.int64), 1)[0].tolist() == []
+    assert combine_columns([], 3)[0] == 1
+    assert enumerate_words(np.zeros(0, np.int64), 1)[0].tolist() == []

@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 from reticent.audit import audit
+from reticent.data.columns import quasi, sensitive
 from reticent.errors import ColumnError, JobError
-from reticent.job import Job
-from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.scale import Unreadable, scale
-from reticent.table.roles import quasi, sensitive
+from reticent.format.manifest import ColumnEntry
+from reticent.job.job import Job
+from reticent.labels.scale import UnreadableLabel, make_scale
 from tests.oracle import measures as oracle
 
 TREE = [["Bachelors", "Undergraduate", "Higher", "*"], ["Some-college", "Undergraduate", "Higher", "*"],
@@ -87,7 +87,7 @@ def test_without_promises_there_is_no_verdict(table):
     ],
 )
 def test_intervals_are_read_as_other_tools_write_them(label, low, high, open_low, open_high):
-    found = scale(entry(domain=[0, 99]), foreign=True).read([label])[0]
+    found = make_scale(entry(domain=[0, 99]), foreign=True).read([label])[0]
     assert (found.lower, found.upper, found.open_lower, found.open_upper) == (low, high, open_low, open_high)
 
 
@@ -107,8 +107,8 @@ def test_labels_that_nobody_understands_leave_the_promises_judged():
     assert found.kept
     assert found.utility["ail"] is None
     assert "age" in found.notes[0]
-    with pytest.raises(Unreadable):
-        scale(entry(), ["young"], foreign=True)
+    with pytest.raises(UnreadableLabel):
+        make_scale(entry(), ["young"], foreign=True)
 
 
 def test_roles_are_needed(table):

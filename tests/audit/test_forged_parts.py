@@ -12,8 +12,8 @@ import pytest
 
 import reticent as rt
 from reticent.errors import AuditFailed, BundleDamaged
+from reticent.format.data_writer import write_data
 from reticent.release import bundle
-from reticent.release.files import write_data
 from tests.audit.releases import resealed
 from tests.audit.test_forgeries import METHODS
 from tests.hostile.forgeries.parts import CHANGED, SEALED, exchanged, part, rows_of, without
@@ -148,7 +148,7 @@ def test_rows_are_sorted_across_parts(made, tmp_path):
 def test_of_shuffled_rows_a_digest_tells_parts_that_were_swapped(kind, made, people, tmp_path):
     """Any order of rows is as good as another; whoever knows the digest knows that it is another folder."""
     folder = made(kind, "parquet", tmp_path / "release")
-    digest = bundle.digest(folder)
+    digest = bundle.compute_digest(folder)
     exchanged(part(folder, 0), part(folder, 1))
     resealed(folder)
     assert rt.audit(folder, source=people).source.passed

@@ -50,7 +50,7 @@ def audited(folder: Path, people: pl.DataFrame) -> rt.Audit:
 
 def rewritten(folder: Path, name: str, change) -> Path:
     """A data file with its rows changed, written as the writer writes rows, and the folder sealed again."""
-    from reticent.release.files import write_data
+    from reticent.format.data_writer import write_data
 
     path = next(folder.glob(f"{name}.*"))
     release = rt.open(folder)
@@ -152,17 +152,17 @@ def test_a_key_that_does_not_belong_is_refused_at_every_depth(kind, place, peopl
 
     resealed(folder, hide)
     if place == "file":
-        path = folder / bundle.MANIFEST
+        path = folder / bundle.MANIFEST_FILE
         raw = json.loads(path.read_text())
         next(iter(raw["files"].values()))["rows"] = "hidden"
-        path.write_text(bundle.text(raw))
+        path.write_text(bundle.format_manifest(raw))
     with pytest.raises(BundleDamaged, match="not belong"):
         rt.audit(folder)
 
 
 def test_a_manifest_that_says_a_key_twice_is_refused(people, tmp_path):
     folder = published(people, "generalized", tmp_path)
-    path = folder / bundle.MANIFEST
+    path = folder / bundle.MANIFEST_FILE
     path.write_text(path.read_text().replace('"withheld": 0', '"withheld": 7,\n "withheld": 0'))
     with pytest.raises(BundleDamaged, match="says something twice"):
         rt.audit(folder)

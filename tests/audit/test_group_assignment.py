@@ -12,14 +12,20 @@ import pytest
 
 import reticent as rt
 from reticent.audit import group_assignment
-from reticent.audit.group_assignment import EXISTS, NONE, UNDECIDED, Tally, decide_assignment
-from reticent.release.files import write_data
+from reticent.audit.group_assignment import (
+    ASSIGNMENT_EXISTS,
+    ASSIGNMENT_UNDECIDED,
+    NO_ASSIGNMENT,
+    PairTally,
+    decide_assignment,
+)
+from reticent.format.data_writer import write_data
 from tests.audit.releases import resealed
 
 
-def tally(pairs: list[tuple[int, int]]) -> Tally:
+def tally(pairs: list[tuple[int, int]]) -> PairTally:
     first, second = np.array(pairs, np.int64).T
-    return Tally.add_up(first, second, np.ones(len(pairs), np.int64))
+    return PairTally.add_up(first, second, np.ones(len(pairs), np.int64))
 
 
 def decide(people: list[tuple[int, int]], groups: list[tuple[list[int], list[int]]]) -> str:
@@ -80,7 +86,7 @@ def test_an_assignment_is_found_exactly_where_there_is_one(forged):
         people, groups = draw_problem(draw, forged)
         there = exists(people, groups)
         outcomes[there] += 1
-        assert decide(people, groups) == (EXISTS if there else NONE), (people, groups)
+        assert decide(people, groups) == (ASSIGNMENT_EXISTS if there else NO_ASSIGNMENT), (people, groups)
     assert outcomes[True] > 100 and (forged == 0 or outcomes[False] > 20)
 
 
@@ -95,11 +101,13 @@ def test_the_exchange_gives_the_same_uncompiled(monkeypatch):
         combination, value = draw.integers(0, 6, 120), draw.integers(0, 5, 120)
         group = deal(value, 3, draw)
         each = np.ones(120, np.int64)
-        tallies = [Tally.add_up(*pair, each) for pair in ((combination, group), (group, value), (combination, value))]
-        compiled, uncompiled = group_assignment.Exchange(group_assignment.Problem.of(*tallies)), None
+        tallies = [
+            PairTally.add_up(*pair, each) for pair in ((combination, group), (group, value), (combination, value))
+        ]
+        compiled, uncompiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.of(*tallies)), None
         with monkeypatch.context() as patch:
             patch.setattr(group_assignment, "value_exchanges", plain)
-            uncompiled = group_assignment.Exchange(group_assignment.Problem.of(*tallies))
+            uncompiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.of(*tallies))
             found = uncompiled.run(20_000)
         assert compiled.run(20_000) == found
         assert np.array_equal(compiled._rows, uncompiled._rows)
@@ -122,11 +130,11 @@ def test_honest_groups_of_thousands_have_an_assignment_and_random_ones_have_none
     value = (combination + draw.integers(0, 12, rows)) % 40
     group = deal(value, size, draw)
     each = np.ones(rows, np.int64)
-    listed, held = Tally.add_up(group, value, each), Tally.add_up(combination, value, each)
-    assert decide_assignment(Tally.add_up(combination, group, each), listed, held) == EXISTS
+    listed, held = PairTally.add_up(group, value, each), PairTally.add_up(combination, value, each)
+    assert decide_assignment(PairTally.add_up(combination, group, each), listed, held) == ASSIGNMENT_EXISTS
     if combinations > 4:
-        anew = Tally.add_up(combination, draw.permutation(group), each)
-        assert decide_assignment(anew, listed, held) == NONE
+        anew = PairTally.add_up(combination, draw.permutation(group), each)
+        assert decide_assignment(anew, listed, held) == NO_ASSIGNMENT
 
 
 SIX = pl.DataFrame({"age": [1, 1, 2, 3, 3, 3], "illness": list("acbabb")})
@@ -151,7 +159,7 @@ def publish_six(groups: list[tuple[list[int], str]]) -> rt.Release:
 def test_a_group_that_lists_a_value_of_nobody_in_it_is_refused_though_each_value_and_each_age_occurs():
     release = publish_six([([1, 3], "ab"), ([2, 3], "bc"), ([1, 3], "ab")])
     found = rt.audit(release.folder, source=SIX)
-    assert found.verdict == "differs" and found.source.to_dict()["assignment"] == NONE
+    assert found.verdict == "differs" and found.source.to_dict()["assignment"] == NO_ASSIGNMENT
     assert "cannot have been put into these groups" in str(found)
     honest = publish_six([([1, 3], "ab"), ([2, 3], "ab"), ([1, 3], "bc")])
     assert rt.audit(honest.folder, source=SIX).verdict == "kept"
@@ -170,12 +178,12 @@ def test_what_could_not_be_decided_is_said_and_not_called_kept(monkeypatch):
     monkeypatch.setattr(group_assignment, "MAX_ROWS", 1)
     found = rt.audit(release.folder, source=people)
     assert found.kept is None and found.verdict == "undecided"
-    assert found.source.to_dict()["assignment"] == UNDECIDED
+    assert found.source.to_dict()["assignment"] == ASSIGNMENT_UNDECIDED
     assert "could not be decided" in str(found) and "could not be completed" in str(found)
 
 
 def test_people_who_were_withheld_may_hold_what_is_left():
     """Of the two people with combination 0 one is published, and either may be."""
     people = [(0, 0), (0, 1), (1, 0), (1, 1), (1, 1)]
-    assert decide(people, [([0, 1], [0, 1]), ([1, 1], [0, 1])]) == EXISTS
-    assert decide(people, [([0, 1], [1, 1]), ([1, 1], [1, 1])]) == NONE
+    assert decide(people, [([0, 1], [0, 1]), ([1, 1], [0, 1])]) == ASSIGNMENT_EXISTS
+    assert decide(people, [([0, 1], [1, 1]), ([1, 1], [1, 1])]) == NO_ASSIGNMENT

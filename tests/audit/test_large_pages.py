@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import reticent as rt
-from reticent.audit import parquet_pages
+from reticent.audit import byte_search
 from reticent.errors import OutOfMemory
 
 SECRET = "Wilhelmina-Ottokar-4711"
@@ -30,6 +30,6 @@ def test_a_page_of_130_mebibytes_is_searched(given):
 
 def test_without_room_for_it_the_audit_says_so(given, monkeypatch):
     path, source = given
-    monkeypatch.setattr(parquet_pages, "room", lambda: 200 << 20)
+    monkeypatch.setattr(byte_search, "get_available_memory", lambda: 200 << 20)
     with pytest.raises(OutOfMemory, match=r"It opens to 0\.1 GB, and 0\.2 GB are free"):
         rt.audit(path, quasi=["age"], sensitive=["s"], source=source)

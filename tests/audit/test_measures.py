@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent.audit import audit
+from reticent.data.columns import Column, Role
 from reticent.errors import JobError
-from reticent.registry import promise_from
-from reticent.table.roles import Column, Role
+from reticent.registry import make_promise
 from tests.oracle import measures as oracle
 from tests.properties import strategies
 
@@ -71,7 +71,7 @@ def test_a_promise_of_what_is_achieved_is_kept(groups, model):
         return
     promise = {"model": model, **{name: str(value) for name, value in achieved.items()}}
     try:
-        promise_from(promise)
+        make_promise(promise)
     except JobError:
         return  # so little is achieved that nobody may promise it
     assert recounted(groups, [promise]).kept
@@ -101,22 +101,30 @@ def test_a_tie_is_decided_exactly(model, asked, kept):
 def test_a_group_so_large_that_doubles_cannot_tell_it_from_the_bound_is_told_apart():
     """(2**26 + 1) / 2**27 of a group is above one half, by less than a rounding error of a sum of products."""
     from reticent.audit.measure import diversity
-    from reticent.audit.measure.counts import Counts
+    from reticent.audit.measure.counts import GroupCounts
 
     half = 2**26
-    view = Counts(np.array([0, 0]), np.array([0, 1]), np.array([half + 1, half - 1]), np.array([half + 1, half - 1]))
-    assert diversity.alpha([view]) == Fraction(half + 1, 2 * half)
-    assert diversity.entropy_l([view]) == pytest.approx(2)
+    view = GroupCounts(
+        np.array([0, 0]), np.array([0, 1]), np.array([half + 1, half - 1]), np.array([half + 1, half - 1])
+    )
+    assert diversity.measure_alpha([view]) == Fraction(half + 1, 2 * half)
+    assert diversity.measure_entropy_l([view]) == pytest.approx(2)
     assert not diversity.entropy_holds([view], Fraction(2))
 
 
 def test_counts_beyond_64_bits_are_measured_in_whole_numbers():
     from reticent.audit.measure import closeness
-    from reticent.audit.measure.counts import Counts
+    from reticent.audit.measure.counts import GroupCounts
 
     big = 2**40
     group, value = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    view = Counts(group, value, np.array([big, big + 1, big, big]), np.array([2 * big, 2 * big + 1]))
+    view = GroupCounts(group, value, np.array([big, big + 1, big, big]), np.array([2 * big, 2 * big + 1]))
     q, p = Fraction(big + 1, 2 * big + 1), Fraction(2 * big + 1, 4 * big + 1)
-    assert closeness.equal([view]) == closeness.ordered([view]) == max(abs(q - p), abs(Fraction(1, 2) - p))
-    assert closeness.hierarchical([view], np.array([[0, 0], [1, 0]])) == closeness.equal([view])
+    assert (
+        closeness.measure_equal_distance([view])
+        == closeness.measure_ordered_distance([view])
+        == max(abs(q - p), abs(Fraction(1, 2) - p))
+    )
+    assert closeness.measure_hierarchical_distance(
+        [view], np.array([[0, 0], [1, 0]])
+    ) == closeness.measure_equal_distance([view])

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.data.grammar import parse_label
 from reticent.errors import BundleDamaged
-from reticent.release.files import write_data
-from reticent.table.grammar import parse
+from reticent.format.data_writer import write_data
 from tests.audit.releases import resealed
 
 PEOPLE = pl.DataFrame(
@@ -29,7 +29,7 @@ def with_withheld(folder, age):
 
 def ends_of(folder):
     labels = rt.open(folder).frame()["age"].unique()
-    return sorted(int(end) for label in labels if parse(label)[0] == "range" for end in parse(label)[1])
+    return sorted(int(end) for label in labels if parse_label(label)[0] == "range" for end in parse_label(label)[1])
 
 
 def leaks(folder, source):

@@ -32,7 +32,7 @@ def test_k_map_is_the_oracles(table, groups, data):
             Path(folder) / "r", frame_of(table), columns_of(table), [{"model": "k-map", "k": 2}], groups=groups
         )
         found = audit(path, population=frame_of(people)).promises[0]
-        from reticent.opened import open as open_release
+        from reticent.release.release import open as open_release
 
         labels = [tuple(row[q] for q in table.quasi) for row in open_release(path).frame().to_dicts()]
     expected = measures.k_map(
@@ -51,7 +51,7 @@ def test_non_uniform_entropy_is_the_oracles(table, groups):
     with tempfile.TemporaryDirectory() as folder:
         path = write_release(Path(folder) / "r", frame_of(table), columns_of(table), groups=groups)
         found = audit(path, source=frame_of(table))
-        from reticent.opened import open as open_release
+        from reticent.release.release import open as open_release
 
         published = open_release(path).frame().to_dicts()
     pairs = [

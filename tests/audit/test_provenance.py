@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from reticent.audit import audit
+from reticent.data.columns import identifying, insensitive, quasi, sensitive
 from reticent.errors import AuditFailed, BundleDamaged
+from reticent.format.data_writer import write_data
 from reticent.release import bundle
-from reticent.release.files import write_data
-from reticent.table.roles import identifying, insensitive, quasi, sensitive
 from tests.audit.releases import resealed, write_release
 
 CANARY = "Wilhelmina-Ottokar-4711"
@@ -69,7 +69,7 @@ def test_a_release_that_says_no_more_passes(release, source):
 def test_a_secret_in_the_readme_is_damage(release, source, secret):
     with open(release / "README.md", "a", encoding="utf-8") as handle:
         handle.write(f"thanks to {secret}\n")
-    bundle.seal(release, json.loads((release / "manifest.json").read_text()))
+    bundle.seal_folder(release, json.loads((release / "manifest.json").read_text()))
     with pytest.raises(BundleDamaged, match=r"README\.md is not what the manifest says") as failure:
         audit(release, source=source)
     assert secret not in str(failure.value)

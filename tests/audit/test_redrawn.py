@@ -12,17 +12,15 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.audit import audit
-from reticent.audit.as_published import as_published
-from reticent.audit.compared import Rows
-from reticent.audit.evidence import Redrawing
-from reticent.audit.linking import link
-from reticent.audit.measure.redrawing import Matrix, scores
-from reticent.audit.measure.tails import log_tail, log_two_sided
-from reticent.audit.redrawn import SIGNIFICANCE, Redrawn, against_source
+from reticent.audit.evidence import Perturbation
+from reticent.audit.measure.statistical_tests import TransitionMatrix, bound_log_tail, bound_log_two_sided, score_blocks
+from reticent.audit.perturbed import PERTURBATION_SIGNIFICANCE, PerturbationResult, compare_perturbed_rows
+from reticent.audit.row_matching import link_blocks
+from reticent.audit.source_comparison import ComparedRows, convert_source
 from reticent.errors import BundleDamaged
+from reticent.format.data_writer import write_data
+from reticent.format.manifest import ColumnEntry
 from reticent.methods.beta_perturbation import BetaPerturbation
-from reticent.release.files import write_data
-from reticent.release.manifest import ColumnEntry
 from tests.audit.releases import resealed
 from tests.oracle import redrawing as oracle
 
@@ -49,11 +47,11 @@ def redraw(frame: pl.DataFrame, matrix, seed: int = 0) -> pl.DataFrame:
     return frame.with_columns(pl.Series("illness", [VALUES[v] for v in drawn.tolist()]))
 
 
-def compared(shown: pl.DataFrame, source: pl.DataFrame, matrix=MATRIX, **how) -> Redrawn:
+def compared(shown: pl.DataFrame, source: pl.DataFrame, matrix=MATRIX, **how) -> PerturbationResult:
     held = dict(source["illness"].value_counts().iter_rows())
     stated = [Fraction(held.get(value, 0), len(source)) for value in VALUES]
-    there, shuffled = as_published(source, COLUMNS), shown.sample(fraction=1, shuffle=True, seed=1)
-    return against_source(shuffled, COLUMNS, Redrawing(VALUES, matrix, stated), there, **how)
+    there, shuffled = convert_source(source, COLUMNS), shown.sample(fraction=1, shuffle=True, seed=1)
+    return compare_perturbed_rows(shuffled, COLUMNS, Perturbation(VALUES, matrix, stated), there, **how)
 
 
 def left(frame: pl.DataFrame, where: pl.Expr, otherwise: pl.DataFrame) -> pl.DataFrame:
@@ -93,7 +91,7 @@ def test_a_forged_release_is_found(forgery: str, alone: bool):
     frame = people(2400 if alone else 6000, alone=alone)
     found = compared(FORGERIES[forgery](frame), frame)
     assert found.passed is False
-    assert found.worst[0] <= SIGNIFICANCE
+    assert found.worst[0] <= PERTURBATION_SIGNIFICANCE
     assert "an honest release would show this" in found.why
 
 
@@ -170,7 +168,7 @@ def test_values_the_manifest_lists_twice_or_cannot_hold_are_refused():
     shown = frame.with_columns(pl.lit(1, pl.Int64).alias("illness"))
     for values in (["1", "01"], ["1", "canary"]):
         with pytest.raises(BundleDamaged) as failure:
-            against_source(shown, numbers, Redrawing(values, half, None), as_published(shown, numbers))
+            compare_perturbed_rows(shown, numbers, Perturbation(values, half, None), convert_source(shown, numbers))
         assert "canary" not in str(failure.value)
 
 
@@ -237,8 +235,8 @@ def matrices(draw, m: int = 3):
 def test_bounds_and_moments_are_those_of_going_through_every_outcome(matrix, held, data):
     shown = data.draw(st.lists(st.integers(0, 2), min_size=len(held), max_size=len(held)))
     frame = pl.DataFrame({"q": [0] * len(held)})
-    blocks = link(Rows(frame), Rows(frame), ["q"], (np.array(shown), np.array(held)), 3)
-    found = scores(blocks, Matrix.of(matrix))
+    blocks = link_blocks(ComparedRows(frame), ComparedRows(frame), ["q"], (np.array(shown), np.array(held)), 3)
+    found = score_blocks(blocks, TransitionMatrix.of(matrix))
     likeness = oracle.distribution(held, matrix, lambda seen: oracle.likeness(held, seen))
     mean, variance = oracle.moments(likeness)
     assert found.mean[0] == pytest.approx(float(mean))
@@ -246,7 +244,7 @@ def test_bounds_and_moments_are_those_of_going_through_every_outcome(matrix, hel
     assert found.variance[0] == pytest.approx(float(variance), abs=1e-12)
     observed = oracle.likeness(held, shown)
     assert found.likeness[0] == pytest.approx(float(observed))
-    bound = np.exp(log_tail(found.likeness, found.mean, found.rest, found.variance, blocks.sizes))[0]
+    bound = np.exp(bound_log_tail(found.likeness, found.mean, found.rest, found.variance, blocks.sizes))[0]
     assert bound >= float(oracle.tail(likeness, observed)) * (1 - 1e-12) or observed == mean
     if len(set(held)) > 1:
         stays = sum(chance for seen, chance in oracle.outcomes(held, matrix) if oracle.unchanged(held, seen))
@@ -268,7 +266,7 @@ def test_a_tail_bound_is_never_below_the_exact_tail(eighths):
     for x in range(n + 1):
         if x == mean:
             continue
-        bound = log_tail(
+        bound = bound_log_tail(
             np.array(float(x)), np.array(float(mean)), np.array(float(n - mean)), np.array(float(variance)), np.array(n)
         )
         exact = oracle.tail(found, Fraction(x))
@@ -279,5 +277,5 @@ def test_a_tail_bound_is_never_below_the_exact_tail(eighths):
 
 def test_the_bound_of_a_large_deviation_is_near_the_exact_tail():
     """Of 1,000 rows that keep their value with probability 1/2, 700 do: exactly 7.8e-38; twice that for both sides."""
-    found = log_two_sided(*(np.array(x) for x in (700.0, 500.0, 500.0, 250.0, 1000.0)))
+    found = bound_log_two_sided(*(np.array(x) for x in (700.0, 500.0, 500.0, 250.0, 1000.0)))
     assert 2 * 7e-38 < np.exp(found) < 2e-35

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.audit.measure.drawing import drawn
+from reticent.audit.measure.statistical_tests import assess_draws
 from reticent.errors import BundleDamaged
 from reticent.release import bundle
-from reticent.release.kind import reader
+from reticent.release.kind import reader_for
 
 RNG = np.random.default_rng(7)
 ROWS = 6000
@@ -42,15 +42,15 @@ def forge(folder: Path, data=None, **fields) -> Path:
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest |= fields
     if data is not None:
-        from reticent.release.files import write_data
+        from reticent.format.data_writer import write_data
 
         write_data(folder / "data.parquet", data, "parquet")
         manifest["rows"] = len(data)
     manifest.pop("files")
     (folder / "manifest.json").unlink()
-    made = bundle.of_dict({**manifest, "files": {"data.parquet": {"sha256": 64 * "0", "bytes": 0}}})
-    (folder / "README.md").write_text(reader("sampled").readme(made))
-    bundle.seal(folder, manifest)
+    made = bundle.parse_manifest({**manifest, "files": {"data.parquet": {"sha256": 64 * "0", "bytes": 0}}})
+    (folder / "README.md").write_text(reader_for("sampled").readme(made))
+    bundle.seal_folder(folder, manifest)
     return folder
 
 
@@ -59,7 +59,7 @@ def of_an_older_version(folder: Path, **fields) -> Path:
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest.pop("declared")
     (folder / "manifest.json").unlink()
-    (folder / "manifest.json").write_text(bundle.text(manifest))
+    (folder / "manifest.json").write_text(bundle.format_manifest(manifest))
     return forge(folder, **fields)
 
 
@@ -100,7 +100,7 @@ def test_a_manifest_that_says_a_hierarchy_declared_its_domain_has_that_hierarchy
     manifest = json.loads((folder / "manifest.json").read_text())
     for said in ("hierarchy", "order", "nobody", "range"):
         manifest["domain"] = manifest["domain"] if said != "range" else ["0", "1", "2", "3", "5"]
-        (folder / "manifest.json").write_text(bundle.text({**manifest, "declared": said}))
+        (folder / "manifest.json").write_text(bundle.format_manifest({**manifest, "declared": said}))
         with pytest.raises(BundleDamaged, match="declare"):
             rt.audit(folder)
 
@@ -192,7 +192,7 @@ def test_parameters_that_do_not_give_the_promise_break_it(folder, fields):
 @pytest.mark.parametrize("fields", [{"p": 0}, {"p": 1}, {"p": "x"}, {"k": 0}, {"domain": ["0"]}, {"distribution": [1]}])
 def test_a_manifest_that_says_something_else_is_refused(folder, fields):
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(bundle.text({**manifest, **fields}))
+    (folder / "manifest.json").write_text(bundle.format_manifest({**manifest, **fields}))
     with pytest.raises(BundleDamaged):
         rt.audit(folder)
 
@@ -214,23 +214,23 @@ def test_honest_draws_pass_and_unperturbed_ones_do_not():
     drawn_value = true[np.arange(groups), rng.integers(0, size, groups)]
     kept = rng.random(groups) < p
     honest = np.where(kept, drawn_value, rng.integers(0, m, groups))
-    assert drawn(pairs // m, pairs % m, count, honest, p, m).passed
-    forged = drawn(pairs // m, pairs % m, count, drawn_value, p, m)
+    assert assess_draws(pairs // m, pairs % m, count, honest, p, m).passed
+    forged = assess_draws(pairs // m, pairs % m, count, drawn_value, p, m)
     assert not forged.passed
     assert forged.telling
 
 
 def test_the_loss_of_flat_columns_is_that_of_any_other_column(folder):
     """The audit's short way gives what each label's own loss gives."""
-    from reticent.audit.sampled import Flat, _labelled
-    from reticent.release.reading.crucial import read_column
-    from reticent.utility.loss import Labelled
+    from reticent.audit.sampled import FlatLabels, _make_labelled
+    from reticent.labels.crucial_tuple import read_column
+    from reticent.utility.loss import ColumnLabels
 
     release = rt.open(folder)
     entry = next(column for column in release.columns if column.name == "b")
     column = read_column(entry, release.frame()["b"])
-    short = _labelled(column, release.frame()["G"].to_numpy())
-    assert isinstance(short, Flat)
-    long = Labelled(short.name, short.scale, short.extents, short.rows)
+    short = _make_labelled(column, release.frame()["G"].to_numpy())
+    assert isinstance(short, FlatLabels)
+    long = ColumnLabels(short.name, short.scale, short.extents, short.rows)
     assert short.loss() == pytest.approx(long.loss())
     assert short.height() == pytest.approx(long.height())

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.audit.measure.drawing import SIGNIFICANCE, drawn, neighbours
+from reticent.audit.measure.statistical_tests import DRAW_SIGNIFICANCE, assess_draws, order_neighbours
 from tests.audit.test_sampled import forge
 
 GROUPS, SIZE, VALUES, RETAINED = 900, 6, 20, 0.45
@@ -37,14 +37,14 @@ def left_as_they_were(rng: np.random.Generator, region: np.ndarray) -> np.ndarra
 
 
 def judged(shown: np.ndarray):
-    return drawn(PAIRS // VALUES, PAIRS % VALUES, COUNT, shown, RETAINED, VALUES, PLACES)
+    return assess_draws(PAIRS // VALUES, PAIRS % VALUES, COUNT, shown, RETAINED, VALUES, PLACES)
 
 
 def test_honest_draws_are_not_condemned_more_often_than_is_said():
     """A p-value of a or less comes up with a probability of at most a; 400 draws, three deviations."""
     rng, draws = np.random.default_rng(11), 400
     found = np.array([judged(honest(rng)).worst for _ in range(draws)])
-    assert (found > SIGNIFICANCE).all()
+    assert (found > DRAW_SIGNIFICANCE).all()
     for level in (0.5, 0.2, 0.05):
         assert (found <= level).mean() <= level + 3 * np.sqrt(level * (1 - level) / draws)
 
@@ -76,7 +76,7 @@ def test_values_left_as_they_were_in_a_region_are_found(what, region):
     rng = np.random.default_rng(13)
     assert 0.06 < region.mean() < 0.15
     together = [
-        drawn(PAIRS // VALUES, PAIRS % VALUES, COUNT, left_as_they_were(rng, region), RETAINED, VALUES)
+        assess_draws(PAIRS // VALUES, PAIRS % VALUES, COUNT, left_as_they_were(rng, region), RETAINED, VALUES)
         for _ in range(5)
     ]
     assert all(one.passed for one in together)
@@ -88,7 +88,7 @@ def test_as_many_neighbours_as_are_said_to_be_found_are_found():
     rng = np.random.default_rng(14)
     least = judged(honest(rng)).regions.least
     assert least is not None and least < GROUPS / 6
-    order = neighbours(PLACES)["'post'"]
+    order = order_neighbours(PLACES)["'post'"]
     missed = 0
     for start in range(0, GROUPS - least, 37):
         region = np.zeros(GROUPS, bool)

@@ -5,8 +5,8 @@ import re
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reticent.audit import search
-from reticent.audit.search import ENOUGH, Needles, stands_alone
+from reticent.audit import byte_search
+from reticent.audit.byte_search import MAX_HITS, TextSearch, stands_alone
 
 TEXT = st.text("ab", min_size=1, max_size=12) | st.text("aé€", min_size=1, max_size=6)
 
@@ -18,7 +18,7 @@ TEXT = st.text("ab", min_size=1, max_size=12) | st.text("aé€", min_size=1, ma
     st.sampled_from([4, 8]),
 )
 def test_exactly_the_texts_that_occur_are_found(texts, data, least):
-    assert Needles(texts).found_in(data, least) == {
+    assert TextSearch(texts).find_in(data, least) == {
         text for text in texts if len(text.encode()) >= least and text.encode() in data
     }
 
@@ -26,16 +26,16 @@ def test_exactly_the_texts_that_occur_are_found(texts, data, least):
 @settings(deadline=None, max_examples=100)
 @given(st.lists(TEXT, max_size=12), st.text("abé€", max_size=40), st.text("abé€", max_size=40))
 def test_what_is_explained_is_no_longer_looked_for(texts, explained, data):
-    needles = Needles(texts)
-    needles.ignore_those_in(explained.encode())
-    assert needles.found_in(data.encode()) == {
+    needles = TextSearch(texts)
+    needles.ignore_found_in(explained.encode())
+    assert needles.find_in(data.encode()) == {
         text for text in texts if len(text.encode()) >= 4 and text in data and text not in explained
     }
 
 
 def test_a_flood_is_cut_short():
-    texts = [f"person {i:06d}" for i in range(100 * ENOUGH)]
-    assert ENOUGH <= len(Needles(texts).found_in("\n".join(texts).encode())) < len(texts)
+    texts = [f"person {i:06d}" for i in range(100 * MAX_HITS)]
+    assert MAX_HITS <= len(TextSearch(texts).find_in("\n".join(texts).encode())) < len(texts)
 
 
 ALIKE = st.builds(lambda head, tail: "ab" * head + tail, st.integers(0, 20), st.text("ab\x00", min_size=1, max_size=9))
@@ -49,16 +49,16 @@ ALIKE = st.builds(lambda head, tail: "ab" * head + tail, st.integers(0, 20), st.
     st.sampled_from([3, 16, 1 << 20]),
 )
 def test_texts_that_begin_alike_are_told_apart(monkeypatch, texts, held, deep, at_once):
-    monkeypatch.setattr(search, "_DEEP", deep)
-    monkeypatch.setattr(search, "_AT_ONCE", at_once)
+    monkeypatch.setattr(byte_search, "_MAX_LEVELS", deep)
+    monkeypatch.setattr(byte_search, "_PLACES_PER_STEP", at_once)
     data = "".join(held).encode()
-    assert Needles(texts).found_in(data) == {
+    assert TextSearch(texts).find_in(data) == {
         text for text in texts if len(text.encode()) >= 4 and text.encode() in data
     }
 
 
 def test_a_text_does_not_end_in_the_nothing_behind_the_data():
-    assert Needles(["abcdefgh\x00", "abcd\x00", "abcdefgh\x00\x00\x00"]).found_in(b"abcdefgh") == set()
+    assert TextSearch(["abcdefgh\x00", "abcd\x00", "abcdefgh\x00\x00\x00"]).find_in(b"abcdefgh") == set()
 
 
 @settings(deadline=None, max_examples=300)

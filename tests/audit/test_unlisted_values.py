@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from reticent.audit import audit
+from reticent.data.columns import Column, quasi, sensitive
 from reticent.errors import BundleDamaged
-from reticent.table.roles import Column, quasi, sensitive
 
 
 def audited(column: Column, values: list[str]):

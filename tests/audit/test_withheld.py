@@ -9,11 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from reticent.audit.withheld import possible, withholding
-from reticent.audit.withheld_by_cuts import Table, kept
-from reticent.methods.suppression.balanced import chance
-from reticent.methods.suppression.stage import KINDS, withheld_of
-from reticent.methods.suppression.violating import Violating
+from reticent.audit.withholding import CutTable, assess_withholding, compute_cut_probability, is_withholding_possible
+from reticent.methods.suppression.calibrated_kind import ViolatingTable
+from reticent.methods.suppression.calibrated_kind import compute_cut_probability as chance
+from reticent.methods.suppression.stage import SUPPRESSION_KINDS, draw_withheld_counts
 from tests.oracle import skewed
 
 
@@ -28,18 +27,18 @@ def violating(number: int, most_values: int = 8, most: int = 40) -> tuple[list[i
             return counts, l
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SUPPRESSION_KINDS)
 def test_every_honest_outcome_is_possible_with_a_probability_above_0(kind):
     rng = np.random.default_rng(3)
     for number in range(250):
         counts, l = violating(number)
-        after = np.array(counts) - withheld_of(np.array(counts), KINDS[kind], l, rng, "illness")
-        found = withholding(kind, Fraction(l), counts, after.tolist())
+        after = np.array(counts) - draw_withheld_counts(np.array(counts), SUPPRESSION_KINDS[kind], l, rng, "illness")
+        found = assess_withholding(kind, Fraction(l), counts, after.tolist())
         assert found.possible is True, (kind, counts, l, after)
         assert found.probability is None or 0 < found.probability <= 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SUPPRESSION_KINDS)
 def test_what_is_possible_is_the_support_of_the_oracle(kind):
     for number in range(40):
         counts, l = violating(number, 4, 6)
@@ -50,9 +49,9 @@ def test_what_is_possible_is_the_support_of_the_oracle(kind):
             for order in (names[turn:] + names[:turn], (names[turn:] + names[:turn])[::-1]):
                 outcomes = getattr(skewed, kind)(table, l, order)
                 support |= {published for published, likely in outcomes.items() if likely}
-        assert all(possible(kind, Fraction(l), table, published) for published in support)
+        assert all(is_withholding_possible(kind, Fraction(l), table, published) for published in support)
         if len(set(table)) == len(table):
-            given = {one for one in skewed.subtables(table) if possible(kind, Fraction(l), table, one)}
+            given = {one for one in skewed.subtables(table) if is_withholding_possible(kind, Fraction(l), table, one)}
             assert given == support
 
 
@@ -60,11 +59,11 @@ def test_what_is_possible_is_the_support_of_the_oracle(kind):
 def test_a_cut_is_as_likely_as_the_suppression_makes_it(number):
     counts, l = violating(number)
     falling = tuple(sorted(counts, reverse=True))
-    theirs, ours = Violating(falling, l), Table(falling, l)
+    theirs, ours = ViolatingTable(falling, l), CutTable(falling, l)
     listed = [theirs.level(at) for at in range(theirs.width)]
     assert sorted(listed) == ours.levels().tolist()
     for level in listed:
-        assert kept(ours, level) == chance(theirs, level)
+        assert compute_cut_probability(ours, level) == chance(theirs, level)
 
 
 def test_unsafe_or_randomized_outcomes_that_calibrated_cannot_give_are_called_impossible():
@@ -72,40 +71,42 @@ def test_unsafe_or_randomized_outcomes_that_calibrated_cannot_give_are_called_im
     for number in range(200):
         counts, l = violating(number)
         falling = np.array(sorted(counts, reverse=True))
-        given = {tuple(table.tolist()) for likely, table in KINDS["calibrated"].outcomes(falling, l) if likely}
+        given = {
+            tuple(table.tolist()) for likely, table in SUPPRESSION_KINDS["calibrated"].outcomes(falling, l) if likely
+        }
         for kind in ("unsafe", "randomized"):
-            table = tuple(KINDS[kind].draw(falling, l, np.random.default_rng(number)).tolist())
-            found = possible("calibrated", Fraction(l), falling.tolist(), table)
+            table = tuple(SUPPRESSION_KINDS[kind].draw(falling, l, np.random.default_rng(number)).tolist())
+            found = is_withholding_possible("calibrated", Fraction(l), falling.tolist(), table)
             assert found is (table in given) or len(set(counts)) < len(counts)
             told[kind] += not found
     assert told["unsafe"] > 60 and told["randomized"] > 30
 
 
 def test_an_eligible_table_must_be_whole():
-    for kind in KINDS:
-        assert possible(kind, Fraction(3), [4, 4, 4, 0], [4, 4, 4, 0]) is True
-        assert possible(kind, Fraction(3), [4, 4, 4, 0], [4, 3, 4, 0]) is False
+    for kind in SUPPRESSION_KINDS:
+        assert is_withholding_possible(kind, Fraction(3), [4, 4, 4, 0], [4, 4, 4, 0]) is True
+        assert is_withholding_possible(kind, Fraction(3), [4, 4, 4, 0], [4, 3, 4, 0]) is False
 
 
 def test_what_cannot_be_told_is_not_told():
-    assert possible("other", Fraction(3), [9, 1, 1], [1, 1, 1]) is None
-    assert possible("safe", Fraction(5, 2), [9, 1, 1], [1, 1, 1]) is None
-    assert possible("safe", Fraction(3), [9, 1, 1], [1, 1, 2]) is False
-    assert possible("safe", Fraction(3), [9, 1], [1, 1]) is False
+    assert is_withholding_possible("other", Fraction(3), [9, 1, 1], [1, 1, 1]) is None
+    assert is_withholding_possible("safe", Fraction(5, 2), [9, 1, 1], [1, 1, 1]) is None
+    assert is_withholding_possible("safe", Fraction(3), [9, 1, 1], [1, 1, 2]) is False
+    assert is_withholding_possible("safe", Fraction(3), [9, 1], [1, 1]) is False
 
 
 def test_a_million_records_are_judged_at_once():
     counts = (220_000 // np.arange(1, 31)).tolist()
     rng = np.random.default_rng(1)
-    for kind in KINDS:
-        after = np.array(counts) - withheld_of(np.array(counts), KINDS[kind], 6, rng, "illness")
-        assert possible(kind, Fraction(6), counts, after.tolist()) is True
+    for kind in SUPPRESSION_KINDS:
+        after = np.array(counts) - draw_withheld_counts(np.array(counts), SUPPRESSION_KINDS[kind], 6, rng, "illness")
+        assert is_withholding_possible(kind, Fraction(6), counts, after.tolist()) is True
 
 
 def test_the_least_that_can_be_withheld_is_an_outcome_of_calibrated_that_few_draws_have():
     counts = (220_000 // np.arange(1, 31)).tolist()
-    unsafe = KINDS["unsafe"].draw(np.array(counts), 6, np.random.default_rng(1)).tolist()
-    found = withholding("calibrated", Fraction(6), counts, unsafe)
+    unsafe = SUPPRESSION_KINDS["unsafe"].draw(np.array(counts), 6, np.random.default_rng(1)).tolist()
+    found = assess_withholding("calibrated", Fraction(6), counts, unsafe)
     assert found.possible and found.probability < Fraction(1, 10_000)
 
 
@@ -115,8 +116,8 @@ def test_a_probability_below_x_is_no_likelier_than_x(kind):
         counts, l = violating(number, 6, 15)
         falling = np.array(sorted(counts, reverse=True))
         outcomes = [
-            (withholding(kind, Fraction(l), falling.tolist(), table.tolist()).probability, likely)
-            for likely, table in KINDS[kind].outcomes(falling, l)
+            (assess_withholding(kind, Fraction(l), falling.tolist(), table.tolist()).probability, likely)
+            for likely, table in SUPPRESSION_KINDS[kind].outcomes(falling, l)
             if likely
         ]
         for x, _ in outcomes:

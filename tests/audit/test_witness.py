@@ -15,12 +15,12 @@ import pytest
 
 import reticent as rt
 from reticent.audit import group_assignment
-from reticent.audit.group_assignment import EXISTS, UNDECIDED, Tally, is_assignment
+from reticent.audit.group_assignment import ASSIGNMENT_EXISTS, ASSIGNMENT_UNDECIDED, PairTally, is_assignment
 from reticent.batches import publish_batches
-from reticent.owner.ledger_key import read_key
-from reticent.owner.places import ledger_folder, notes_folder
-from reticent.owner.witness import WITNESS, decrypt_witness, encrypt_witness
-from reticent.release.files import write_data
+from reticent.format.data_writer import write_data
+from reticent.ledger.paths import resolve_ledger_folder, resolve_notes_folder
+from reticent.ledger.storage import read_key
+from reticent.ledger.witness import WITNESS, decrypt_witness, encrypt_witness
 from tests.audit.releases import resealed
 from tests.engines.test_bounded_audit import in_parts
 from tests.hostile.associations import FORGERIES, ILLNESSES, is_assignable, make_people, people_of
@@ -43,7 +43,7 @@ def assignment(folder: Path, source: object) -> tuple[str, str]:
 
 
 def witness_of(folder: Path) -> Path:
-    return notes_folder(folder) / WITNESS
+    return resolve_notes_folder(folder) / WITNESS
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +64,13 @@ def test_an_honest_release_of_middling_density_is_kept(rows, quasi, diversity, t
     source = census(rows, quasi, seed=diversity)
     columns = {**dict.fromkeys(quasi, rt.quasi()), "salary_class": rt.sensitive()}
     rt.publish(make_job(diversity, columns), frame=source, to=tmp_path / "release", seed=diversity)
-    assert assignment(tmp_path / "release", source) == ("kept", EXISTS)
+    assert assignment(tmp_path / "release", source) == ("kept", ASSIGNMENT_EXISTS)
 
 
 def test_without_the_witness_it_is_undecided_and_said_how_to_decide_it(release, people):
     witness_of(release).unlink()
     audit = rt.audit(release, source=people)
-    assert (audit.verdict, audit.source.to_dict()["assignment"]) == ("undecided", UNDECIDED)
+    assert (audit.verdict, audit.source.to_dict()["assignment"]) == ("undecided", ASSIGNMENT_UNDECIDED)
     assert "could not be decided" in str(audit) and "RETICENT_LEDGER" in str(audit) and "owner's notes" in str(audit)
 
 
@@ -90,9 +90,9 @@ def test_rows_that_were_withheld_repeat_or_carry_columns_are_counted_in_parts_to
         job = make_job(5, columns, prepare=[rt.Suppression(l=5)], **options)
         published = rt.publish(job, frame=table, to=tmp_path / name, seed=2, again=True)
         assert published.manifest.withheld > 0
-        assert assignment(tmp_path / name, table) == ("kept", EXISTS)
+        assert assignment(tmp_path / name, table) == ("kept", ASSIGNMENT_EXISTS)
         with in_parts():
-            assert assignment(tmp_path / name, tmp_path / f"{name}.parquet") == ("kept", EXISTS)
+            assert assignment(tmp_path / name, tmp_path / f"{name}.parquet") == ("kept", ASSIGNMENT_EXISTS)
 
 
 def test_more_than_256_values_and_every_engine(tmp_path):
@@ -103,13 +103,13 @@ def test_more_than_256_values_and_every_engine(tmp_path):
         job = make_job(3, source=rt.Source(path=str(tmp_path / "source.parquet")))
         rt.publish(job, to=tmp_path / engine, seed=1, again=True, engine=engine)
         content = witness_of(tmp_path / engine).read_bytes()
-        assert decrypt_witness(content, read_key(ledger_folder()), 2 * 4_000) is not None
-        assert assignment(tmp_path / engine, source) == ("kept", EXISTS)
+        assert decrypt_witness(content, read_key(resolve_ledger_folder()), 2 * 4_000) is not None
+        assert assignment(tmp_path / engine, source) == ("kept", ASSIGNMENT_EXISTS)
 
 
 def test_a_release_that_is_saved_later_and_batches_have_one(people, tmp_path):
     rt.publish(make_job(), frame=people, seed=1).save(tmp_path / "saved")
-    assert assignment(tmp_path / "saved", people) == ("kept", EXISTS)
+    assert assignment(tmp_path / "saved", people) == ("kept", ASSIGNMENT_EXISTS)
     wards = people.with_columns(ward=pl.Series(["east", "west"] * 1_000))
     publish_batches(
         make_job(release=rt.Output(undeclared="drop")), "ward", tmp_path / "batches", frame=wards, seed=1, again=True
@@ -118,14 +118,14 @@ def test_a_release_that_is_saved_later_and_batches_have_one(people, tmp_path):
     assert len(folders) == 2
     for folder in folders:
         ward = wards.filter(ward="east" if "east" in folder.name else "west")
-        assert assignment(folder, ward) == ("kept", EXISTS)
+        assert assignment(folder, ward) == ("kept", ASSIGNMENT_EXISTS)
 
 
 def test_only_the_owner_can_read_it_and_only_with_the_ledgers_secret(release, people, monkeypatch, tmp_path):
     path = witness_of(release)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert not any("witness" in name.name for name in release.rglob("*"))
-    content, key = path.read_bytes(), read_key(ledger_folder())
+    content, key = path.read_bytes(), read_key(resolve_ledger_folder())
     assert len(zlib.compress(content, 9)) >= len(content)  # no structure is seen in it
     assert len(decrypt_witness(content, key, len(people))) == len(people)
     assert decrypt_witness(content, bytes(32), len(people)) is None
@@ -133,7 +133,7 @@ def test_only_the_owner_can_read_it_and_only_with_the_ledgers_secret(release, pe
     other = pl.DataFrame({"age": [1, 1, 2, 3, 3, 3], "salary_class": list("acbabb")})
     monkeypatch.setenv("RETICENT_LEDGER", str(tmp_path / "another"))
     rt.publish(make_job(2), frame=other, to=tmp_path / "other", seed=1)
-    assert assignment(release, people)[1] == UNDECIDED
+    assert assignment(release, people)[1] == ASSIGNMENT_UNDECIDED
 
 
 def plant_pipe(path: Path) -> None:
@@ -157,9 +157,11 @@ PLANTED = {
     "noise": lambda path: path.write_bytes(np.random.default_rng(1).bytes(1_000)),
     "cut off": lambda path: path.write_bytes(path.read_bytes()[:-20]),
     "a bit that flipped": lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\x00"),
-    "a bomb": lambda path: path.write_bytes(encrypt_witness(bytes(1 << 28), read_key(ledger_folder()))),
-    "all of one value": lambda path: path.write_bytes(encrypt_witness(bytes(2_000), read_key(ledger_folder()))),
-    "values that are none": lambda path: path.write_bytes(encrypt_witness(b"\xff" * 2_000, read_key(ledger_folder()))),
+    "a bomb": lambda path: path.write_bytes(encrypt_witness(bytes(1 << 28), read_key(resolve_ledger_folder()))),
+    "all of one value": lambda path: path.write_bytes(encrypt_witness(bytes(2_000), read_key(resolve_ledger_folder()))),
+    "values that are none": lambda path: path.write_bytes(
+        encrypt_witness(b"\xff" * 2_000, read_key(resolve_ledger_folder()))
+    ),
     "a pipe": plant_pipe,
     "a link": plant_link,
     "an endless device": plant_device,
@@ -171,14 +173,14 @@ PLANTED = {
 def test_a_witness_that_is_wrong_is_as_none(what, release, people):
     PLANTED[what](witness_of(release))
     audit = rt.audit(release, source=people)
-    assert (audit.verdict, audit.source.to_dict()["assignment"]) == ("undecided", UNDECIDED)
+    assert (audit.verdict, audit.source.to_dict()["assignment"]) == ("undecided", ASSIGNMENT_UNDECIDED)
     assert ("does not fit" in str(audit)) == (what == "all of one value")
 
 
 @pytest.mark.parametrize("what", FORGERIES["anatomized"])
 def test_no_forged_association_passes_by_the_witness_of_the_honest_release(what, tmp_path, monkeypatch):
     """Nothing is searched: what is not undecided was decided by the witness, or refuted at once."""
-    monkeypatch.setattr(group_assignment, "_decide", lambda problem: UNDECIDED)
+    monkeypatch.setattr(group_assignment, "_decide", lambda problem: ASSIGNMENT_UNDECIDED)
     draw = np.random.default_rng(len(what))
     columns = {"age": rt.quasi(), "zone": rt.quasi(), "illness": rt.sensitive(order=list(ILLNESSES))}
     outcomes, folder = Counter(), tmp_path / "release"
@@ -189,22 +191,22 @@ def test_no_forged_association_passes_by_the_witness_of_the_honest_release(what,
         except rt.PromiseUnreachable:
             continue
         tables = dict(honest.tables)
-        assert assignment(folder, source) == ("kept", EXISTS)
+        assert assignment(folder, source) == ("kept", ASSIGNMENT_EXISTS)
         forged = FORGERIES["anatomized"][what](tables, draw)
         if forged is None:
             continue
         forged = {**tables, **forged}
-        kept = notes_folder(folder) / WITNESS
+        kept = resolve_notes_folder(folder) / WITNESS
         witness = kept.read_bytes()
         for name, frame in forged.items():
             write_data(folder / f"{name}.parquet", frame, "parquet")
         resealed(folder)
-        notes_folder(folder).mkdir(exist_ok=True)
+        resolve_notes_folder(folder).mkdir(exist_ok=True)
         kept.write_bytes(witness)
         possible = is_assignable(people_of(source), forged)
         found = rt.audit(folder, source=source)
         outcomes[possible] += 1
-        assert possible or found.source.to_dict()["assignment"] != EXISTS
+        assert possible or found.source.to_dict()["assignment"] != ASSIGNMENT_EXISTS
         shutil.rmtree(folder)
     assert outcomes[False] > 0, outcomes
 
@@ -213,9 +215,9 @@ def test_what_is_counted_is_every_row_every_listed_value_and_every_person():
     people = [(0, 0), (0, 1), (1, 0), (1, 1), (1, 1)]
     rows = [(0, 0, 0), (1, 0, 1), (1, 1, 1), (1, 1, 0)]
 
-    def tally(pairs: list[tuple[int, int]]) -> Tally:
+    def tally(pairs: list[tuple[int, int]]) -> PairTally:
         first, second = np.array(pairs).T
-        return Tally.add_up(first, second, np.ones(len(first), np.int64))
+        return PairTally.add_up(first, second, np.ones(len(first), np.int64))
 
     published, listed = tally([row[:2] for row in rows]), tally([row[1:] for row in rows])
 

@@ -8,7 +8,7 @@ import pytest
 
 from reticent.check import check
 from reticent.cli.main import main
-from reticent.job import Job
+from reticent.job.job import Job
 from tests.cli.conftest import CANARY
 
 

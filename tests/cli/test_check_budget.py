@@ -27,7 +27,7 @@ def plan_for_ever(self, cells, promises, rng, **given):
 @pytest.fixture
 def impatient(monkeypatch):
     """The least that a job's own plan always has is a moment."""
-    monkeypatch.setattr(import_module("reticent.check"), "LEAST", 0.2)
+    monkeypatch.setattr(import_module("reticent.check"), "MIN_CPU_SECONDS", 0.2)
 
 
 def test_a_plan_that_does_not_end_leaves_the_verdict_open_and_says_so(monkeypatch, impatient):
@@ -47,7 +47,7 @@ def test_where_all_cells_take_too_long_some_are_planned_and_the_rows_are_named(m
         return planned(self, cells, promises, rng, **given)
 
     monkeypatch.setattr(Mondrian, "plan", plan_few)
-    monkeypatch.setattr("reticent.outlooks.SAMPLE_STEPS", (4,))
+    monkeypatch.setattr(import_module("reticent.check"), "SAMPLE_STRIDES", (4,))
     found = rt.check(job(), frame=people(), budget=3, methods=[])
     assert found.reachable is None
     assert "On one cell in 4" in found.methods[0].why and "is reachable with a loss of" in found.methods[0].why

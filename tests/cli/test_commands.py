@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from reticent import __version__
-from reticent.cli.app import COMMANDS
+from reticent.cli.commands import COMMANDS
 from tests.cli.conftest import unwrapped
 
 

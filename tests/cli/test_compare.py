@@ -9,7 +9,7 @@ import sys
 import polars as pl
 import pytest
 
-from reticent.cli.sweeping import swept
+from reticent.cli.compare import parse_sweeps
 from reticent.errors import RequestError
 from tests.cli.conftest import CANARY
 
@@ -91,8 +91,8 @@ def test_advice_is_given_with_its_measurements(run, place):
 
 
 def test_values_of_a_sweep_are_exact():
-    found = swept(["t=0.1..0.3..0.1", "k=2,5", "cuts=loss,median", "enhanced=true,false"])
+    found = parse_sweeps(["t=0.1..0.3..0.1", "k=2,5", "cuts=loss,median", "enhanced=true,false"])
     assert [str(one) for one in found["t"]] == ["1/10", "1/5", "3/10"]
     assert found["k"] == [2, 5] and found["cuts"] == ["loss", "median"] and found["enhanced"] == [True, False]
     with pytest.raises(RequestError, match="swept twice"):
-        swept(["k=1", "k=2"])
+        parse_sweeps(["k=1", "k=2"])

@@ -10,7 +10,7 @@ import pytest
 
 import reticent as rt
 from reticent.catalogue import KINDS
-from reticent.release.kind import reader
+from reticent.release.kind import reader_for
 
 
 def columns(database: str, table: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_bounds_are_numeric_columns_beside_each_range(run, place, release):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_table_that_people_are_in_is_the_first_file_of_each_kind(kind):
     """Ends are added to it, whatever else a kind publishes."""
-    assert reader(kind).files[0] in ("data", "quasi")
+    assert reader_for(kind).files[0] in ("data", "quasi")
 
 
 def test_a_database_that_does_not_answer_has_the_exit_code_of_what_is_unreachable(run, place, release):

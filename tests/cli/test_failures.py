@@ -15,7 +15,7 @@ import pytest
 
 import reticent as rt
 from reticent.engines import local
-from reticent.owner import journal
+from reticent.ledger import journal
 from reticent.release import bundle
 from tests.cli.conftest import CANARY, Place
 from tests.interrupting import interrupted
@@ -30,7 +30,7 @@ def raising(error: BaseException):
 
 @pytest.mark.parametrize("words", [(), ("--json",), ("--traceback",)])
 def test_a_bug_of_ours_ends_with_70_and_its_message_is_withheld(run, place, monkeypatch, words):
-    monkeypatch.setattr(local, "count", raising(KeyError(CANARY)))
+    monkeypatch.setattr(local, "count_rows", raising(KeyError(CANARY)))
     before = place.contents()
     ran = run("publish", "job.toml", "-o", "release", *words)
     assert ran.code == 70
@@ -42,7 +42,7 @@ def test_a_bug_of_ours_ends_with_70_and_its_message_is_withheld(run, place, monk
 
 def test_the_traceback_can_be_asked_for_by_the_environment(run, place, monkeypatch):
     monkeypatch.setenv("RETICENT_TRACEBACK", "1")
-    monkeypatch.setattr(local, "count", raising(ValueError(CANARY)))
+    monkeypatch.setattr(local, "count_rows", raising(ValueError(CANARY)))
     ran = run("publish", "job.toml", "-o", "release")
     assert 'publish.py", line' in ran.err
     assert CANARY not in ran.err
@@ -51,14 +51,14 @@ def test_the_traceback_can_be_asked_for_by_the_environment(run, place, monkeypat
 def test_what_led_to_a_bug_is_told_without_its_message(run, place, monkeypatch):
     error = ValueError(CANARY)
     error.__cause__ = KeyError(CANARY)
-    monkeypatch.setattr(local, "count", raising(error))
+    monkeypatch.setattr(local, "count_rows", raising(error))
     ran = run("publish", "job.toml", "-o", "release", "--traceback")
     assert "KeyError: (message withheld)\nwhich led to" in ran.err
     assert CANARY not in ran.err
 
 
 def test_memory_that_ran_out_is_said_so(run, place, monkeypatch):
-    monkeypatch.setattr(local, "count", raising(MemoryError()))
+    monkeypatch.setattr(local, "count_rows", raising(MemoryError()))
     ran = run("publish", "job.toml", "-o", "release")
     assert ran.code == 74
     assert "memory ran out" in ran.err
@@ -68,12 +68,12 @@ def test_memory_that_ran_out_is_said_so(run, place, monkeypatch):
 @pytest.mark.parametrize(
     "at",
     [
-        "reticent.owner.staging.add_record",
-        "reticent.owner.directory_handles.make_private_folder",
-        "reticent.owner.staging.write_note",
-        "reticent.release.bundle.write",
+        "reticent.ledger.staging.add_record",
+        "reticent.ledger.private_files.make_private_folder",
+        "reticent.ledger.staging.write_note",
+        "reticent.release.bundle.write_bundle",
         "os.rename",
-        "reticent.owner.journal.add_line",
+        "reticent.ledger.journal.append_entry",
     ],
 )
 def test_a_disk_that_refuses_ends_with_74_and_leaves_nothing(run, place, monkeypatch, at, number):
@@ -89,7 +89,7 @@ def test_a_disk_that_refuses_ends_with_74_and_leaves_nothing(run, place, monkeyp
 def test_a_disk_that_refuses_leaves_the_old_release_and_its_notes(run, place, monkeypatch):
     assert run("publish", "job.toml", "-o", "release").code == 0
     before = place.contents()
-    monkeypatch.setattr(journal, "add_line", raising(OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr(journal, "append_entry", raising(OSError(errno.ENOSPC, "No space left on device")))
     assert run("publish", "job.toml", "-o", "release", "--force", "--again").code == 74
     assert place.contents() == before
     assert rt.audit("release").kept
@@ -153,10 +153,10 @@ def test_a_file_that_may_not_grow_ends_with_74(place):
 
 
 STAGES = {
-    "reading": "reticent.engines.local.count",
+    "reading": "reticent.engines.local.count_rows",
     "planning": "reticent.methods.mondrian.Mondrian.plan",
-    "writing": "reticent.release.bundle._sealed",
-    "auditing": "reticent.publish.recount",
+    "writing": "reticent.release.bundle._write_manifest",
+    "auditing": "reticent.publish.audit_staged_release",
 }
 
 
@@ -173,14 +173,14 @@ def test_ctrl_c_or_an_order_to_end_ends_with_130_and_nothing_is_written(place, t
 
 
 def test_ctrl_c_while_the_release_is_put_in_place_comes_too_late(run, place, monkeypatch):
-    add = journal.add_line
+    add = journal.append_entry
 
     def interrupted(*given):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
         add(*given)
 
-    monkeypatch.setattr(journal, "add_line", interrupted)
+    monkeypatch.setattr(journal, "append_entry", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert run("publish", "job.toml", "-o", "release").code == 0
@@ -208,13 +208,13 @@ def test_an_audit_that_disagrees_keeps_nothing_and_ends_with_3(run, place, monke
 
 def test_a_release_that_was_staged_is_readable_by_its_maker_only(run, place, monkeypatch):
     modes = []
-    write = bundle.write
+    write = bundle.write_bundle
 
     def seen(folder, *given, **named):
         modes.append(folder.stat().st_mode & 0o777)
         return write(folder, *given, **named)
 
-    monkeypatch.setattr(bundle, "write", seen)
+    monkeypatch.setattr(bundle, "write_bundle", seen)
     assert run("publish", "job.toml", "-o", "release").code == 0
     assert modes == [0o700]
     assert Path("release").stat().st_mode & 0o777 == 0o755

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.table.builders import build
-from reticent.table.builders.proposal import propose
+from reticent.data.hierarchy_builders import build
+from reticent.data.hierarchy_proposal import propose_builder
 from tests.cli.conftest import CANARY, CITIES
 
 
@@ -114,7 +114,7 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_what_is_proposed_builds_and_publishes(name):
     series, kind = COLUMNS[name]
-    asked, why = propose(series)
+    asked, why = propose_builder(series)
     assert asked["build"] == kind
     assert "distinct values" in why
     tree = build(asked, series)
@@ -127,13 +127,13 @@ def test_what_is_proposed_builds_and_publishes(name):
 
 
 def test_few_values_need_no_hierarchy():
-    assert propose(pl.Series(["m", "f", None]))[0] == {}
+    assert propose_builder(pl.Series(["m", "f", None]))[0] == {}
 
 
 def test_a_number_whose_name_is_that_of_a_code_is_one():
     zips = pl.Series(range(10_000, 10_400))
-    assert propose(zips)[0]["build"] == "intervals"
-    assert propose(zips, "zip code")[0]["build"] == "prefixes"
+    assert propose_builder(zips)[0]["build"] == "intervals"
+    assert propose_builder(zips, "zip code")[0]["build"] == "prefixes"
 
 
 def test_init_proposes_a_hierarchy_for_each_quasi_identifier_and_says_why(run, place):

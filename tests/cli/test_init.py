@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from reticent.job import Job
+from reticent.job.job import Job
 from tests.cli.conftest import CANARY, people, write_csv
 
 

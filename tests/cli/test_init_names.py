@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from reticent.draft.names import identifies, numbers_person
+from reticent.job.column_guesses import is_identifier_name, is_person_number
 from tests.cli.conftest import write_csv
 
 PERSONS = {
@@ -51,18 +51,18 @@ def _each(listed: dict[str, str]) -> list[str]:
 
 @pytest.mark.parametrize("name", _each(PERSONS))
 def test_a_name_that_is_an_identifier_s_is_taken_for_one(name):
-    assert identifies(name)
+    assert is_identifier_name(name)
 
 
 @pytest.mark.parametrize("name", [*_each(OTHERS), "", "_", "1"])
 def test_a_name_that_is_no_identifier_s_is_not(name):
-    assert not identifies(name)
+    assert not is_identifier_name(name)
 
 
 def test_rows_are_counted_by_numbers_of_persons_and_not_by_names_or_addresses():
     able = ["patient_id", "mrn", "ssn", "pid", "PersonId", "patient", "patient_nbr", "passport_no"]
-    assert all(numbers_person(name) for name in able)
-    assert not any(numbers_person(name) for name in ("patient_name", "email", "address", "household_size", "covid"))
+    assert all(is_person_number(name) for name in able)
+    assert not any(is_person_number(name) for name in ("patient_name", "email", "address", "household_size", "covid"))
 
 
 def test_names_of_things_are_drafted_by_what_they_say(run, place):

@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 
 from reticent.cli.main import main
-from reticent.draft import draft
-from reticent.table.source import Source
+from reticent.data.source import Source
+from reticent.job.draft import draft_job
 
 
 @pytest.fixture
 def small_limits(monkeypatch):
-    monkeypatch.setattr("reticent.draft.drafted.MAX_ROWS", 100)
-    monkeypatch.setattr("reticent.draft.drafted.BATCH_ROWS", 64)
+    monkeypatch.setattr("reticent.job.draft.MAX_ROWS", 100)
+    monkeypatch.setattr("reticent.job.draft.BATCH_ROWS", 64)
 
 
 def write_visits(path, rows: int = 1_000):
@@ -34,7 +34,7 @@ def write_visits(path, rows: int = 1_000):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_part_of_the_rows_is_looked_at_and_the_draft_says_how_many(tmp_path, small_limits, ending):
-    found = draft(Source(path=str(write_visits(tmp_path / f"visits.{ending}"))))
+    found = draft_job(Source(path=str(write_visits(tmp_path / f"visits.{ending}"))))
     assert (found.rows, found.looked_at) == (1_000, 100)
     text = found.to_toml()
     assert "A draft for 1,000 rows" in text and "Only 100 of the 1,000 rows were looked at" in text
@@ -43,7 +43,7 @@ def test_a_part_of_the_rows_is_looked_at_and_the_draft_says_how_many(tmp_path, s
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_rows_of_a_person_are_counted_of_persons_with_all_of_their_rows(tmp_path, small_limits, ending):
     """Among a tenth of the rows hardly anybody has two; k-anonymity must count persons all the same."""
-    found = draft(Source(path=str(write_visits(tmp_path / f"visits.{ending}"))))
+    found = draft_job(Source(path=str(write_visits(tmp_path / f"visits.{ending}"))))
     person = next(column for column in found.columns if column.name == "patient_id")
     assert person.declared["rows_per_person"] == 4
 
@@ -58,5 +58,5 @@ def test_the_command_says_how_many_rows_were_looked_at(tmp_path, small_limits, c
 
 
 def test_a_table_of_fewer_rows_is_looked_at_whole(tmp_path):
-    found = draft(Source(path=str(write_visits(tmp_path / "visits.csv"))))
+    found = draft_job(Source(path=str(write_visits(tmp_path / "visits.csv"))))
     assert found.looked_at is None and "Only" not in found.to_toml()

@@ -64,10 +64,10 @@ def test_what_stands_after_two_dashes_is_no_option_of_ours(run, place):
 
 
 def test_the_version_says_whether_the_kernels_are_compiled(run):
-    from reticent.kernels import uncompiled
+    from reticent.kernels import list_uncompiled_kernels
 
     out = run("--version").out
-    assert ("kernels compiled" in out) == (not uncompiled())
+    assert ("kernels compiled" in out) == (not list_uncompiled_kernels())
     assert "compiled" in out
 
 

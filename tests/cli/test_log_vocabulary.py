@@ -99,12 +99,12 @@ def test_what_releases_say_together_is_a_notice_on_stdout_and_in_no_log(log):
 
 
 def test_the_loss_of_a_plan_is_shown_on_a_terminal_and_in_no_log():
-    from reticent.step import Step, finding_of, within
+    from reticent.progress import ProgressEvent, get_finding, scale_progress
 
     told: list[str] = []
-    within(told.append, 0.2, 0.4)(Step("planning: 3 sweeps", 0.5, "loss 0.1234"))
+    scale_progress(told.append, 0.2, 0.4)(ProgressEvent("planning: 3 sweeps", 0.5, "loss 0.1234"))
     assert told == ["planning: 3 sweeps"]
-    assert finding_of(told[0]) == "loss 0.1234"
+    assert get_finding(told[0]) == "loss 0.1234"
 
 
 # The same for stages that no test here reaches: what is told stands in the code.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reticent.cli.failures import is_ours, place
+from reticent.cli.failures import is_own_file, locate_error
 from reticent.engines import local
-from reticent.kernels.cover_counts import cover_counts
+from reticent.kernels.cover_counts import count_covered
 
 
 def test_our_code_is_told_by_the_package_and_not_by_a_folder_s_name(tmp_path):
@@ -18,11 +18,11 @@ def test_our_code_is_told_by_the_package_and_not_by_a_folder_s_name(tmp_path):
     exec(compile((folder / "caller.py").read_text(), str(folder / "caller.py"), "exec"), held)
     with pytest.raises(KeyError) as caught:
         held["call"]()
-    assert place(caught.value) == "outside our code"
+    assert locate_error(caught.value) == "outside our code"
     with pytest.raises(AttributeError) as caught:
-        local.count(held["call"], {})
-    assert place(caught.value).startswith("in local.py, line ")
+        local.count_rows(held["call"], {})
+    assert locate_error(caught.value).startswith("in local.py, line ")
     with pytest.raises(TypeError) as caught:
-        cover_counts(*range(8))
-    assert place(caught.value).startswith("in cover_counts.py, line ")
-    assert is_ours(local.__file__) and not is_ours(str(folder / "caller.py"))
+        count_covered(*range(8))
+    assert locate_error(caught.value).startswith("in cover_counts.py, line ")
+    assert is_own_file(local.__file__) and not is_own_file(str(folder / "caller.py"))

@@ -12,11 +12,11 @@ from typing import get_type_hints
 import pytest
 
 import reticent as rt
-import reticent.query.database  # all three are loaded before one is replaced, else they would keep the replacement
-import reticent.release.database
-import reticent.table.database
-from reticent.cli.app import COMMANDS, command
-from reticent.redaction import redacted
+import reticent.data.database
+import reticent.query.run  # all three are loaded before one is replaced, else they would keep the replacement
+import reticent.release.export
+from reticent.cli.commands import COMMANDS, build_parser
+from reticent.redaction import redact
 from tests.cli.conftest import CITIES, JOB, Place, people, write_csv
 
 SECRET = "hunter2Zq"
@@ -37,7 +37,7 @@ def options(name: str) -> list[str]:
 def words(name: str, tried: str | None, address: str) -> list[str]:
     """A call of the command that is whole but for one parameter, which is the address."""
     found = [name]
-    for one in command().commands[name].params:
+    for one in build_parser().commands[name].params:
         if one.name not in (tried, *FITTING) or (one.name != tried and not one.required and one.name != "release"):
             continue
         value = address if one.name == tried else FITTING[one.name]
@@ -59,8 +59,8 @@ def published(tmp_path_factory):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_tells_a_password(run, published, caplog, monkeypatch, name):
     monkeypatch.chdir(published.folder)
-    for module in ("table", "query", "release"):
-        monkeypatch.setattr(f"reticent.{module}.database.driver", refused)
+    for module in ("data.database", "query.run", "release.export"):
+        monkeypatch.setattr(f"reticent.{module}.import_driver", refused)
     before = set(published.contents())
     for at, (tried, address) in enumerate(itertools.product(options(name), ADDRESSES[::3])):
         with caplog.at_level(logging.DEBUG):
@@ -81,7 +81,7 @@ def refused(*_: object) -> None:
 @pytest.mark.parametrize("words", [("check",), ("publish", "-o", "made"), ("publish", "-o", "made", "--batch-by", "city"),
                                    ("risk", "--job"), ("audit", "--job"), ("attack", "--job")])  # fmt: skip
 def test_no_command_tells_the_password_of_a_job(run, place, caplog, monkeypatch, address, words):
-    monkeypatch.setattr("reticent.table.database.driver", refused)
+    monkeypatch.setattr("reticent.data.database.import_driver", refused)
     for key in ("url", "path"):
         place.job(('path = "people.csv"', f"{key} = {json.dumps(address)}\n" + ('table = "x"' if key == "url" else "")))
         asked = (
@@ -103,20 +103,20 @@ def test_a_stored_job_has_no_password_and_says_where_it_belongs(address):
 
 
 def test_a_job_may_refer_to_an_environment_variable(monkeypatch):
-    from reticent.table.database import with_environment
+    from reticent.data.database import expand_environment
 
     url = "postgresql://bob:${CLINIC_PASSWORD}@host/people"
     job = rt.Job(source=rt.Source(url=url, table="x"), columns={"age": rt.quasi()}, promises=[rt.KAnonymity(2)])
     assert url in job.to_toml()
     assert "PGPASSFILE" not in job.to_toml()
     monkeypatch.setenv("CLINIC_PASSWORD", "a@b/c%")
-    assert with_environment(url) == "postgresql://bob:a%40b%2Fc%25@host/people"
+    assert expand_environment(url) == "postgresql://bob:a%40b%2Fc%25@host/people"
     monkeypatch.delenv("CLINIC_PASSWORD")
     with pytest.raises(rt.RequestError, match="CLINIC_PASSWORD, which is not set"):
-        with_environment(url)
+        expand_environment(url)
 
 
 @pytest.mark.parametrize("text", ["postgresql://host:5432/people", "postgresql://bob@host/x", "sqlite:////tmp/a.db",
                                   "Write to a@b.", "see https://example.org: or a@b", "age=3, name=x"])  # fmt: skip
 def test_what_holds_no_password_stays_as_it_is(text):
-    assert redacted(text) == text
+    assert redact(text) == text

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from reticent.cli.far import Far, spoken
-from reticent.step import Step, done_of, within
+from reticent.cli.progress import EtaDisplay, format_duration
+from reticent.progress import ProgressEvent, fraction_done, scale_progress
 
 
 def on_a_terminal(*words: str) -> tuple[int, str]:
@@ -78,7 +78,7 @@ def test_a_quiet_run_shows_a_terminal_no_stage(place):
 
 
 def test_what_is_left_is_what_the_done_share_took_for_the_rest():
-    far = Far(began=100.0)
+    far = EtaDisplay(began=100.0)
     far.reach(0.25, now=110.0)
     assert far.at(110.0) == "25%, about 30 s left"
     assert far.at(120.0) == "25%, about 20 s left"  # it runs down until the next stage
@@ -88,20 +88,20 @@ def test_what_is_left_is_what_the_done_share_took_for_the_rest():
 
 
 def test_nothing_is_said_of_the_time_left_before_anything_is_done():
-    far = Far(began=100.0)
+    far = EtaDisplay(began=100.0)
     assert far.at(100.0) == ""
     far.reach(0.01, now=200.0)
     assert far.at(200.0) == "1%"
 
 
 def test_seconds_are_spoken_as_people_say_them():
-    assert [spoken(seconds) for seconds in (0.2, 59, 90, 5400)] == ["1 s", "59 s", "2 min", "1.5 h"]
+    assert [format_duration(seconds) for seconds in (0.2, 59, 90, 5400)] == ["1 s", "59 s", "2 min", "1.5 h"]
 
 
 def test_the_share_of_a_part_is_told_as_one_of_the_whole():
     told: list[str] = []
-    part = within(told.append, 0.2, 0.6)
-    part(Step("half", 0.5))
+    part = scale_progress(told.append, 0.2, 0.6)
+    part(ProgressEvent("half", 0.5))
     part("words alone")
     assert told == ["half", "words alone"]
-    assert [done_of(step) for step in told] == [0.4, None]
+    assert [fraction_done(step) for step in told] == [0.4, None]

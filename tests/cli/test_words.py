@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.audit.order import CANONICAL, Order
-from reticent.cli.app import COMMANDS, command
-from reticent.cli.findings import say_findings
+from reticent.audit.order import CANONICAL_ORDER, RowOrder
+from reticent.cli.commands import COMMANDS, build_parser
 from reticent.cli.main import main
-from reticent.table.carried import Carried
+from reticent.cli.output import say_findings
+from reticent.data.passthrough import PassthroughColumn
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
@@ -25,7 +25,7 @@ def test_help_names_no_type_of_python(name, capsys):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_paragraph_of_help_is_broken_by_the_terminal_alone(name):
-    told = command([name]).commands[name].help
+    told = build_parser([name]).commands[name].help
     assert told and not [part for part in told.split("\n\n") if "\n" in part]
 
 
@@ -78,9 +78,9 @@ def test_rows_that_are_missing_or_foreign_are_said_in_sentences():
 
 
 def test_the_order_of_rows_is_said_in_words():
-    assert str(Order(0.9, 1e-9)).startswith("Rows are NOT in random order (")
-    assert str(Order(0.01, 0.5)).startswith("Rows are in random order (")
-    assert str(CANONICAL).startswith("Rows are sorted by all that they show")
+    assert str(RowOrder(0.9, 1e-9)).startswith("Rows are NOT in random order (")
+    assert str(RowOrder(0.01, 0.5)).startswith("Rows are in random order (")
+    assert str(CANONICAL_ORDER).startswith("Rows are sorted by all that they show")
 
 
 def test_every_finding_of_every_kind_is_a_sentence():
@@ -100,7 +100,7 @@ def test_every_finding_of_every_kind_is_a_sentence():
 
 
 def test_a_near_unique_column_is_told_by_how_many_values_occur_once():
-    told = str(Carried("ward", 100, 60, 40, {}))
+    told = str(PassthroughColumn("ward", 100, 60, 40, {}))
     assert told == "The insensitive column 'ward' has 60 distinct values in 100 rows; 40 values occur only once."
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import reticent as rt
-from reticent.advise import PURPOSES
+from reticent.compare.advise import PURPOSES
 
 PEOPLE = rt.datasets.load("census", rows=900, seed=2)
 COLUMNS = {"age": rt.quasi(), "education": rt.quasi(), "salary_class": rt.sensitive(type="numeric")}
@@ -28,7 +28,7 @@ def compared():
 def test_the_advice_is_what_the_comparison_ranks_first(compared, purpose):
     advice = rt.advise(job(), frame=PEOPLE, purpose=purpose, methods=METHODS, runs=1)
     frame = compared.frame().filter(role="candidate", reached=True)
-    first = frame.sort(PURPOSES[purpose].figure, descending=not PURPOSES[purpose].less)["name"][0]
+    first = frame.sort(PURPOSES[purpose].figure, descending=not PURPOSES[purpose].less_is_better)["name"][0]
     assert advice.best["name"] == first
     assert advice.to_dict()["best"] == first and first in advice.sentences()[0] and first in str(advice)
     assert advice.refused == {"anatomy": "anatomy cannot keep beta-likeness."}

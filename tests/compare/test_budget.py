@@ -43,15 +43,15 @@ def test_methods_that_advice_had_no_time_for_are_named_in_it(monkeypatch):
 
 def test_learners_that_do_not_end_are_named_of_the_source_too(monkeypatch):
     pytest.importorskip("sklearn", reason="needs the extra `stats`")
-    monkeypatch.setattr(Exam, "ideal", lambda exam: plan_for_ever(exam, None, None, None))
+    monkeypatch.setattr(Exam, "score_ideal", lambda exam: plan_for_ever(exam, None, None, None))
     found = rt.compare(job(), frame=PEOPLE, methods=["mondrian"], attacks=[], classification=True, budget=6)
     source = next(row for row in found.to_dict()["rows"] if row["name"] == "source as it is")
     assert "no time left for it in the budget" in source["classification_left_out"]
 
 
 def test_yardsticks_leave_time_for_candidates(monkeypatch):
-    measured = import_module("reticent.compare.measured")
-    monkeypatch.setattr(measured, "of_sight", lambda sight: plan_for_ever(sight, None, None, None))
+    measured = import_module("reticent.compare.metrics")
+    monkeypatch.setattr(measured, "answer_from_view", lambda sight: plan_for_ever(sight, None, None, None))
     rows = rt.compare(job(), frame=PEOPLE, methods=["mondrian"], attacks=[], classification=False, budget=8).frame()
     reached = dict(zip(rows["name"], rows["reached"], strict=True))
     assert reached["mondrian"] and not reached["columns apart"]

@@ -11,8 +11,8 @@ import pytest
 
 import reticent as rt
 from reticent import charts
-from reticent.compare.comparison import frontier
-from reticent.compare.trivial import APART, QUASI_DROPPED, SENSITIVE_DROPPED
+from reticent.compare.compare import find_frontier
+from reticent.compare.trivial_sanitizations import COLUMNS_APART, QUASI_DROPPED, SENSITIVE_DROPPED
 
 COLUMNS = {
     "age": rt.quasi(),
@@ -47,7 +47,7 @@ def test_nothing_is_published_and_nothing_enters_the_ledger(tmp_path, monkeypatc
 def test_every_combination_is_a_row_beside_the_trivial_sanitizations_and_the_source(compared):
     assert [row["name"] for row in compared.rows] == [
         "mondrian beta=2", "mondrian beta=4", "beta-perturbation beta=2", "beta-perturbation beta=4", "anatomy",
-        QUASI_DROPPED, SENSITIVE_DROPPED, APART, "source as it is",
+        QUASI_DROPPED, SENSITIVE_DROPPED, COLUMNS_APART, "source as it is",
     ]  # fmt: skip
     frame = compared.frame()
     assert frame["beta"].to_list()[:4] == [2, 4, 2, 4]
@@ -82,7 +82,7 @@ def test_errors_are_told_by_dimension_by_selectivity_and_as_guaranteed_ranges(co
     for row in (
         named(compared, "mondrian beta=2"),
         named(compared, "beta-perturbation beta=2"),
-        named(compared, APART),
+        named(compared, COLUMNS_APART),
     ):
         assert [line["dimension"] for line in row["count_error_by_dimension"]] == [1, 2, 3]
         shares = row["count_error_by_selectivity"]
@@ -97,7 +97,7 @@ def test_errors_are_told_by_dimension_by_selectivity_and_as_guaranteed_ranges(co
 
 
 def test_the_yardsticks_are_what_they_say(compared):
-    dropped, without, apart = (named(compared, name) for name in (QUASI_DROPPED, SENSITIVE_DROPPED, APART))
+    dropped, without, apart = (named(compared, name) for name in (QUASI_DROPPED, SENSITIVE_DROPPED, COLUMNS_APART))
     assert dropped["privacy"]["k-anonymity"] == len(PEOPLE) and dropped["privacy"]["beta-likeness-basic"] == 0
     assert set(without["privacy"]) == {"k-anonymity"}
     assert without["marginals"]["age"] == pytest.approx(0, abs=1e-9)
@@ -145,10 +145,10 @@ def test_everything_is_one_json_object_and_one_flat_table(compared):
 
 def test_the_frontier_is_what_nothing_else_beats():
     frame = pl.DataFrame({"p": [1.0, 2.0, 2.0, None, 3.0], "u": [5.0, 4.0, 6.0, 1.0, 4.0]})
-    assert frontier(frame, "p", "u") == [True, True, False, False, False]
+    assert find_frontier(frame, "p", "u") == [True, True, False, False, False]
     rng = np.random.default_rng(1)
     points = rng.integers(0, 6, (40, 2)).astype(float)
-    kept = frontier(pl.DataFrame(points, schema=["p", "u"]), "p", "u")
+    kept = find_frontier(pl.DataFrame(points, schema=["p", "u"]), "p", "u")
     for at, (p, u) in enumerate(points):
         beaten = any(q <= p and v <= u and (q, v) != (p, u) for q, v in points)
         assert kept[at] != beaten
@@ -166,7 +166,7 @@ def test_the_frontier_is_a_chart_without_a_script(compared):
 
 def test_the_line_of_the_chart_joins_methods_also_where_a_yardstick_beats_them_all(compared, monkeypatch):
     shown = {}
-    monkeypatch.setattr("reticent.charts.frontier", lambda frame, across, up, title: shown.update(frame=frame))
+    monkeypatch.setattr("reticent.charts.draw_frontier", lambda frame, across, up, title: shown.update(frame=frame))
     compared.chart("marginal_error", "loss")
     compared.chart()
     frame = shown["frame"]
@@ -252,13 +252,13 @@ def test_names_in_the_chart_stand_apart_also_where_points_lie_together():
         (0.4, 0.03, "last"),
         (0.4, 0.03, "twin"),
     ]
-    placed = charts.named_beside(points, 0.42, 0.0315)
+    placed = charts.place_names(points, 0.42, 0.0315)
     assert [one["name"] for one in placed].count("last") == 1 and len(placed) == len(points)
     boxes = []
     for one in placed:
-        left, middle = one["left"] / 0.42 * charts.ACROSS, one["middle"] / 0.0315 * charts.UP
-        boxes.append((left, middle, left + len(one["name"]) * charts.LETTER))
-        assert boxes[-1][0] >= 0 and boxes[-1][2] <= charts.ACROSS
+        left, middle = one["left"] / 0.42 * charts.CHART_WIDTH, one["middle"] / 0.0315 * charts.CHART_HEIGHT
+        boxes.append((left, middle, left + len(one["name"]) * charts.LETTER_WIDTH))
+        assert boxes[-1][0] >= 0 and boxes[-1][2] <= charts.CHART_WIDTH
     for at, (left, middle, right) in enumerate(boxes):
         for other in boxes[:at]:
-            assert right <= other[0] or other[2] <= left or abs(middle - other[1]) >= charts.LINE - 1e-6
+            assert right <= other[0] or other[2] <= left or abs(middle - other[1]) >= charts.LINE_HEIGHT - 1e-6

@@ -15,7 +15,7 @@ import polars as pl
 import reticent as rt
 from reticent import catalogue, registry
 from reticent.errors import JobError
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from tests.contract import people
 from tests.contract.people import EXAMPLES, QUICK
 
@@ -37,7 +37,7 @@ class Pair:
 
     @property
     def kind(self) -> str:
-        return registry.method(self.method).kind
+        return registry.load_method_class(self.method).kind
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class Pair:
 
 def keeps(method: str, promise: str) -> bool:
     """Whether a method takes a promise: by its shape, and if it has more to ask, by its own word."""
-    asked, made = made_promise(promise), registry.method_from({"name": method, **QUICK.get(method, {})})
+    asked, made = made_promise(promise), registry.make_method({"name": method, **QUICK.get(method, {})})
     if not isinstance(asked, made.keeps):
         return False
     try:
@@ -62,14 +62,14 @@ def keeps(method: str, promise: str) -> bool:
 
 
 def takes_stages(method: str) -> bool:
-    kind = registry.method(method)
-    return getattr(kind, "prepares", True) and getattr(registry.writer(kind.kind), "prepared", True)
+    kind = registry.load_method_class(method)
+    return getattr(kind, "prepares", True) and getattr(registry.load_writer(kind.kind), "prepared", True)
 
 
 def kept_by(promise: str) -> tuple[str, ...]:
     """The stages that keep a promise by themselves."""
     asked = made_promise(promise)
-    return tuple(name for name in catalogue.STAGES if isinstance(asked, registry.stage(name).can_keep))
+    return tuple(name for name in catalogue.STAGES if isinstance(asked, registry.load_stage_class(name).can_keep))
 
 
 @cache
@@ -91,14 +91,14 @@ def companion(method: str) -> str:
     return next(
         name
         for name in catalogue.PROMISES
-        if keeps(method, name) and getattr(registry.model(name), "needs_sensitive", False)
+        if keeps(method, name) and getattr(registry.load_promise_class(name), "needs_sensitive", False)
     )
 
 
 def made_promise(name: str, **also: Any) -> Any:
     example = EXAMPLES[name]
     of = {"population": people.population()} if example.of_population else {}
-    return registry.promise_from({"model": name, **example.parameters, **of, **also})
+    return registry.make_promise({"model": name, **example.parameters, **of, **also})
 
 
 @dataclass
@@ -122,7 +122,7 @@ class Draft:
         return rt.Job(
             columns=self.columns,
             promises=[made_promise(name, **about[name]) for name in pair.promises],
-            method=registry.method_from({"name": pair.method, **QUICK.get(pair.method, {})}),
+            method=registry.make_method({"name": pair.method, **QUICK.get(pair.method, {})}),
             prepare=self.stages,
             release=rt.Output(**self.output),
             jointly=self.jointly,
@@ -133,7 +133,7 @@ def stage(draft: Draft) -> None:
     """Suppression before the method, on a table where one value dominates."""
     draft.frame = people.skewed()
     column = draft.pair.sensitive if draft.named else None
-    draft.stages = [registry.stage_from({"name": "suppression", "l": 2, **({"column": column} if column else {})})]
+    draft.stages = [registry.make_stage({"name": "suppression", "l": 2, **({"column": column} if column else {})})]
 
 
 def carry(draft: Draft) -> None:

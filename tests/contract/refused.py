@@ -36,7 +36,7 @@ def transformed(pair: Pair) -> bool:
 
 
 def of_the_whole_table(pair: Pair) -> bool:
-    return any(getattr(registry.model(name), "whole_table", False) for name in pair.promises)
+    return any(getattr(registry.load_promise_class(name), "whole_table", False) for name in pair.promises)
 
 
 def without_target(pair: Pair) -> bool:
@@ -44,7 +44,7 @@ def without_target(pair: Pair) -> bool:
 
 
 def labelled(pair: Pair) -> bool:
-    return registry.writer(pair.kind).generalizes
+    return registry.load_writer(pair.kind).generalizes
 
 
 def exact(pair: Pair) -> bool:
@@ -52,16 +52,18 @@ def exact(pair: Pair) -> bool:
 
 
 def known_members(pair: Pair) -> bool:
-    return any(getattr(registry.model(name), "labels", None) for name in pair.promises)
+    return any(getattr(registry.load_promise_class(name), "labels", None) for name in pair.promises)
 
 
 def disjoint(pair: Pair) -> bool:
     """Strict cuts leave labels of which no two cover one person, but where a node names more than its group holds."""
-    return getattr(registry.method(pair.method), "strict", False) and pair.promise != "proximity-beta-likeness"
+    return (
+        getattr(registry.load_method_class(pair.method), "strict", False) and pair.promise != "proximity-beta-likeness"
+    )
 
 
 def with_one_sensitive(pair: Pair) -> bool:
-    return not registry.writer(pair.kind).several_sensitive
+    return not registry.load_writer(pair.kind).several_sensitive
 
 
 STAGED = ("withheld rows: in no byte", "attack eligibility", "a stage before (suppression)")

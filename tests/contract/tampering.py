@@ -25,7 +25,7 @@ def resealed(
     folder.mkdir(parents=True)
     stated = {key: value for key, value in release.manifest.to_dict().items() if key not in ("files", "data", "rows")}
     suffix = Path(release.manifest.data[0]).suffix.lstrip(".")
-    bundle.write(folder, frames or release.tables, {**stated, **fields}, suffix)
+    bundle.write_bundle(folder, frames or release.tables, {**stated, **fields}, suffix)
     return folder
 
 
@@ -74,7 +74,7 @@ def planted(release: rt.Release, folder: Path, secret: str) -> Path:
         values[head.split(b",").index(b"city")] = secret.encode()
         path.write_bytes(b"\n".join([head, b",".join(values), rest]))
     stated = {key: value for key, value in release.manifest.to_dict().items() if key != "files"}
-    bundle.seal(folder, stated)
+    bundle.seal_folder(folder, stated)
     return folder
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue, registry
-from reticent.audit import measures
+from reticent.audit.measure import column_measures
 from tests.contract import people
 from tests.contract.pairs import Pair, drafted, pairs, stage
 
@@ -43,11 +43,11 @@ def test_every_kind_is_published_audited_asked_and_learned_from(compared):
 
 def test_every_estimator_is_one_that_a_kind_names():
     for kind, row in catalogue.KINDS.items():
-        assert callable(catalogue.load(row.answers)), kind
+        assert callable(catalogue.load_object(row.answers)), kind
 
 
 def test_every_measure_of_an_audit_has_a_column(compared):
-    source = inspect.getsource(measures.measures)
+    source = inspect.getsource(column_measures.measure_column)
     named = {name for name in source.split('"') if "-" in name or name == "alpha"} - {""}
     named = {name for name in named if name.replace("-", "").isalpha()}
     shown = {name for found in compared for name in found.frame().columns}
@@ -73,7 +73,7 @@ def test_every_learner_is_taught_by_some_release(compared):
     }
     assert taught == set(catalogue.LEARNERS)
     for name, row in catalogue.LEARNERS.items():
-        assert callable(catalogue.load(row.function)), name
+        assert callable(catalogue.load_object(row.function)), name
 
 
 def test_the_trivial_sanitizations_are_always_beside(compared):

@@ -191,4 +191,4 @@ def test_features_work_together_two_by_two(method):
 
 
 def test_a_kind_is_made_by_some_method():
-    assert {registry.method(name).kind for name in catalogue.METHODS} == set(catalogue.KINDS)
+    assert {registry.load_method_class(name).kind for name in catalogue.METHODS} == set(catalogue.KINDS)

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent import registry
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column, quasi
 from reticent.errors import JobError
-from reticent.models.promises import Promises
-from reticent.models.shapes import Bound, CountCapped, Mechanism
-from reticent.table.codec import COUNT, encode_cells
-from reticent.table.roles import Column, quasi
+from reticent.models.promise import CountCappedPromise, GroupCheckedPromise, MechanismPromise, Promises
 from tests.models.grouped import TREE, cells_of, groups_by, verdicts
 from tests.oracle import measures
 from tests.properties.strategies import PARAMETERS, histograms, promises, trees
@@ -62,7 +61,7 @@ ALL = [(name, index) for name, examples in EXAMPLES.items() for index in range(l
 
 
 def made(name: str, index: int):
-    return registry.model(name)(**EXAMPLES[name][index])
+    return registry.load_promise_class(name)(**EXAMPLES[name][index])
 
 
 def promises_that(chosen=lambda promise: True):
@@ -86,7 +85,7 @@ def random_groups(seed: int, count: int = 60, null: bool = True) -> list[dict]:
 
 
 def test_every_registered_promise_is_held_to_this_contract():
-    grouped = {name for name in registry.MODELS if not isinstance(registry.model(name), Mechanism)}
+    grouped = {name for name in registry.MODELS if not isinstance(registry.load_promise_class(name), MechanismPromise)}
     assert set(EXAMPLES) == grouped - (ABOUT_FAMILIES | ABOUT_BELIEFS)
     assert set(EXAMPLES) == {"k-map", *PARAMETERS}
 
@@ -95,7 +94,7 @@ def test_every_registered_promise_is_held_to_this_contract():
 def test_a_promise_bears_its_job_name_and_one_shape(name, index):
     promise = made(name, index)
     assert promise.name == name
-    assert sum(isinstance(promise, shape) for shape in (CountCapped, Bound, Mechanism)) == 1
+    assert sum(isinstance(promise, shape) for shape in (CountCappedPromise, GroupCheckedPromise, MechanismPromise)) == 1
 
 
 @pytest.mark.parametrize("null", [False, True])
@@ -118,7 +117,7 @@ def test_unions_of_kept_groups_are_kept_where_the_promise_says_so(name, index, n
 
 
 def test_delta_disclosure_that_ignores_absent_values_is_not_closed_under_union():
-    promise = registry.model("delta-disclosure")(delta=1, absent="ignore", base=2)
+    promise = registry.load_promise_class("delta-disclosure")(delta=1, absent="ignore", base=2)
     cells = cells_of([{"s0": 2, "s1": 7}, {"s1": 9}, {"s0": 5, "s1": 7}])
     assert not promise.union_closed
     assert verdicts([promise], cells).tolist() == [True, True, True]
@@ -146,7 +145,7 @@ def _agrees(promise, groups, tree):
     cells = cells_of(groups, tree)
     order = [value for value in cells.sensitive[0].texts if any(value in group for group in groups)]
     known = {"tree": tree, "order": order} if promise["model"] == "t-closeness" else {}
-    kept = bool(verdicts([registry.promise_from(promise)], cells).all())
+    kept = bool(verdicts([registry.make_promise(promise)], cells).all())
     assert kept == measures.holds(groups=groups, **promise, **known)
 
 
@@ -158,7 +157,7 @@ def _agrees(promise, groups, tree):
 @settings(max_examples=100, deadline=None)
 def test_a_conjunction_keeps_what_each_of_its_promises_keeps(groups, asked, tree):
     cells = cells_of(groups, tree)
-    found = [registry.promise_from(promise) for promise in asked]
+    found = [registry.make_promise(promise) for promise in asked]
     together = verdicts(found, cells)
     assert together.tolist() == np.logical_and.reduce([verdicts([promise], cells) for promise in found]).tolist()
 
@@ -194,7 +193,7 @@ def test_the_order_of_rows_does_not_matter(name, index):
     groups = random_groups(3, 20)
     rows = [(g, value, 1) for g, group in enumerate(groups) for value, count in group.items() for _ in range(count)]
     random.Random(index).shuffle(rows)
-    counted = pl.DataFrame(rows, schema={"g": pl.Int64, "s": pl.String, COUNT: pl.Int64}, orient="row")
+    counted = pl.DataFrame(rows, schema={"g": pl.Int64, "s": pl.String, COUNT_COLUMN: pl.Int64}, orient="row")
     columns = {"g": quasi(), "s": Column("sensitive", hierarchy=TREE, missing="category")}
     shuffled, cell = encode_cells(counted, columns)
     expected = cells_of(groups)
@@ -211,7 +210,7 @@ def test_loosening_a_promise_never_makes_a_kept_group_broken(name, index, null):
     if 1 in (looser.get("k"), looser.get("l")):
         return  # it would promise nothing
     cells = cells_of(random_groups(11, 200, null))
-    strict, loose = verdicts([made(name, index)], cells), verdicts([registry.model(name)(**looser)], cells)
+    strict, loose = verdicts([made(name, index)], cells), verdicts([registry.load_promise_class(name)(**looser)], cells)
     assert (loose | ~strict).all()
 
 
@@ -233,7 +232,7 @@ def test_a_promise_says_itself_and_is_read_back(name, index):
     promise = made(name, index)
     said = registry.describe(promise)
     assert said["model"] == name
-    assert registry.promise_from(said) == promise if name != "k-map" else said["k"] == promise.k
+    assert registry.make_promise(said) == promise if name != "k-map" else said["k"] == promise.k
 
 
 @every_promise
@@ -241,15 +240,15 @@ def test_an_unknown_parameter_is_named_with_the_nearest_known_one(name, index):
     said = EXAMPLES[name][index]
     first = next(iter(said))
     with pytest.raises(JobError, match=f"has no parameter '{first}x'") as caught:
-        registry.promise_from({"model": name, f"{first}x": 1, **said})
+        registry.make_promise({"model": name, f"{first}x": 1, **said})
     assert "known are" in str(caught.value) or "one of" in str(caught.value)
     with pytest.raises(JobError, match=f"{name} needs {first}"):
-        registry.promise_from({"model": name, **{key: value for key, value in said.items() if key != first}})
+        registry.make_promise({"model": name, **{key: value for key, value in said.items() if key != first}})
 
 
 def test_an_unknown_promise_is_answered_with_the_nearest_name():
     with pytest.raises(JobError, match="'k-anonymity' instead"):
-        registry.promise_from({"model": "k-anonimity", "k": 5})
+        registry.make_promise({"model": "k-anonimity", "k": 5})
 
 
 @pytest.mark.parametrize(
@@ -266,14 +265,14 @@ def test_an_unknown_promise_is_answered_with_the_nearest_name():
     ],
 )
 def test_parameters_are_said_exactly(entry, said):
-    found = registry.describe(registry.promise_from(entry))
+    found = registry.describe(registry.make_promise(entry))
     assert {key: found[key] for key in said} == said
-    assert registry.describe(registry.promise_from(found)) == found
+    assert registry.describe(registry.make_promise(found)) == found
 
 
 def test_groups_of_cells_are_judged_by_quota_and_not_by_cell():
     cells = cells_of([{"s0": 4, "s1": 4}])
     groups = groups_by(cells, np.zeros(2, np.int64))
     half = type(groups)(cells, groups.cell, np.array([1, 1]), groups.offsets)
-    bound = Promises.of([registry.model("k-anonymity")(3)]).bind(cells)
+    bound = Promises.of([registry.load_promise_class("k-anonymity")(3)]).bind(cells)
     assert bound.allow(groups).tolist() == [True] and bound.allow(half).tolist() == [False]

@@ -5,7 +5,7 @@ import pytest
 from reticent import registry
 from reticent.errors import JobError
 from reticent.methods.mosaic import Mosaic
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 
 TAKEN = [
     {"model": "k-anonymity", "k": 5},
@@ -27,7 +27,7 @@ TAKEN = [
 
 @pytest.mark.parametrize("entry", TAKEN, ids=lambda entry: " ".join(map(str, entry.values())))
 def test_mosaic_takes_every_promise_that_a_union_of_groups_survives(entry: dict):
-    Mosaic().refuse(Promises.of([registry.promise_from(entry)]))
+    Mosaic().refuse(Promises.of([registry.make_promise(entry)]))
 
 
 def test_mosaic_refuses_what_only_separate_groups_keep():
@@ -36,4 +36,4 @@ def test_mosaic_refuses_what_only_separate_groups_keep():
         union_closed = False
 
     with pytest.raises(JobError, match="apart"):
-        Mosaic().refuse(Promises.of([registry.promise_from(TAKEN[0]), Apart()]))
+        Mosaic().refuse(Promises.of([registry.make_promise(TAKEN[0]), Apart()]))

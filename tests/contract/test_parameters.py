@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from reticent import catalogue, registry, toml
+from reticent import catalogue, registry
 from reticent.catalogue import Field
 from reticent.errors import JobError
-from reticent.release.manifest import described
-from reticent.release.shape import Misshapen
+from reticent.format.manifest import parse_component
+from reticent.format.schema_checks import MisshapenValue
+from reticent.job import job
 
 TABLES = {"promise": catalogue.PROMISES, "method": catalogue.METHODS, "stage": catalogue.STAGES}
 OWNERS = [(what, name) for what, table in TABLES.items() for name in table]
@@ -152,8 +153,12 @@ def could_take(field: Field, around: list[tuple[Any, bool]], value: Any) -> bool
 
 
 def by_constructor(what: str, owner: str, given: dict[str, Any]) -> bool:
-    made = {"promise": registry.model, "method": registry.method, "stage": registry.stage}[what](owner)
-    names = {registry.word(field.name): field.name for field in fields(made)}
+    made = {
+        "promise": registry.load_promise_class,
+        "method": registry.load_method_class,
+        "stage": registry.load_stage_class,
+    }[what](owner)
+    names = {registry.strip_keyword_suffix(field.name): field.name for field in fields(made)}
     try:
         made(**{names[name]: value for name, value in given.items()})
     except JobError:
@@ -163,10 +168,10 @@ def by_constructor(what: str, owner: str, given: dict[str, Any]) -> bool:
 
 def by_job_file(what: str, owner: str, given: dict[str, Any]) -> bool:
     """As a job file says it: through TOML, as its reader reads numbers."""
-    text = "".join(f"{toml.key_text(name)} = {toml.value_text(value)}\n" for name, value in given.items())
+    text = "".join(f"{job.format_toml_key(name)} = {job.format_toml_value(value)}\n" for name, value in given.items())
     key = "model" if what == "promise" else "name"
     entry = {key: owner, **tomllib.loads(text, parse_float=Decimal)}
-    made = {"promise": registry.promise_from, "method": registry.method_from, "stage": registry.stage_from}[what]
+    made = {"promise": registry.make_promise, "method": registry.make_method, "stage": registry.make_stage}[what]
     try:
         made(entry)
     except JobError:
@@ -178,8 +183,8 @@ def by_manifest(what: str, owner: str, given: dict[str, Any]) -> bool:
     """As JSON has it in a manifest."""
     key = "model" if what == "promise" else "name"
     try:
-        described({key: owner, **registry.plain(given)}, TABLES[what], key, what)
-    except Misshapen:
+        parse_component({key: owner, **registry.convert_to_plain(given)}, TABLES[what], key, what)
+    except MisshapenValue:
         return False
     return True
 
@@ -189,7 +194,7 @@ def test_every_parameter_has_a_field_with_a_meaning(what, owner):
     row = TABLES[what][owner]
     for name, field in row.fields.items():
         assert field.doc, f"{owner}: what {name} means"
-        assert field.wanted
+        assert field.allowed_values
         if field.kind in ("number", "whole"):
             assert field.least is not None and field.most is not None, f"{owner}: {name} has no bounds"
     for relation in row.relations:
@@ -198,8 +203,12 @@ def test_every_parameter_has_a_field_with_a_meaning(what, owner):
 
 @pytest.mark.parametrize(("what", "owner"), OWNERS, ids=lambda part: part)
 def test_what_is_required_is_what_has_no_default(what, owner):
-    made = {"promise": registry.model, "method": registry.method, "stage": registry.stage}[what](owner)
-    needed = {registry.word(field.name) for field in fields(made) if registry._required(field)}
+    made = {
+        "promise": registry.load_promise_class,
+        "method": registry.load_method_class,
+        "stage": registry.load_stage_class,
+    }[what](owner)
+    needed = {registry.strip_keyword_suffix(field.name) for field in fields(made) if registry._is_required(field)}
     assert needed == {name for name, field in TABLES[what][owner].fields.items() if field.required}
 
 

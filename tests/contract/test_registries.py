@@ -11,7 +11,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue, registry
-from reticent.audit.kind import Eyes
+from reticent.audit.kind import Auditor
 from reticent.recipe.kind import Writer
 from reticent.release.kind import Reader
 from tests.contract.people import EXAMPLES, QUICK
@@ -23,19 +23,19 @@ MADE = {**catalogue.METHODS, **catalogue.STAGES}
 
 def words(made: Any) -> tuple[str, ...]:
     """A class's parameters as jobs and manifests say them: `lambda_` is `lambda`."""
-    return tuple(registry.word(field.name) for field in fields(made))
+    return tuple(registry.strip_keyword_suffix(field.name) for field in fields(made))
 
 
 @pytest.mark.parametrize("name", catalogue.PROMISES)
 def test_a_promise_s_row_has_the_parameters_of_its_model(name):
-    model = catalogue.load(catalogue.PROMISES[name].model)
+    model = catalogue.load_object(catalogue.PROMISES[name].model)
     assert model.name == name
     assert catalogue.PROMISES[name].parameters == words(model)
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_method_s_or_stage_s_row_has_the_parameters_of_its_class(name):
-    made = catalogue.load(MADE[name].made_by)
+    made = catalogue.load_object(MADE[name].made_by)
     assert made.name == name
     assert set(MADE[name].parameters) == set(words(made))
 
@@ -43,17 +43,17 @@ def test_a_method_s_or_stage_s_row_has_the_parameters_of_its_class(name):
 @pytest.mark.parametrize("name", catalogue.PROMISES)
 def test_a_promise_has_a_judge_and_a_sentence_about_its_own_parameters(name):
     row = catalogue.PROMISES[name]
-    assert callable(catalogue.load(row.judge))
+    assert callable(catalogue.load_object(row.judge))
     assert row.judge.startswith("reticent.audit.measure.")
-    assert not row.believed or callable(catalogue.load(row.believed))
+    assert not row.belief_bound or callable(catalogue.load_object(row.belief_bound))
     placed = {field for _, field, _, _ in Formatter().parse(row.sentence) if field}
     assert placed <= {*row.parameters, "column", "form", "which"}
-    assert row.sentence.endswith(".") and row.together
+    assert row.sentence.endswith(".") and row.composition_reason
 
 
 @pytest.mark.parametrize("name", catalogue.ATTACKS)
 def test_an_attack_loads_and_is_documented(name):
-    assert callable(catalogue.load(catalogue.ATTACKS[name].function))
+    assert callable(catalogue.load_object(catalogue.ATTACKS[name].function))
     assert f"`{name}`" in (DOCS / "cli.md").read_text(encoding="utf-8")
 
 
@@ -62,7 +62,7 @@ def test_every_table_s_keys_are_the_registry_s():
     assert set(registry.METHODS) == set(catalogue.METHODS)
     assert set(registry.STAGES) == set(catalogue.STAGES)
     assert set(registry.WRITERS) == set(catalogue.KINDS)
-    assert catalogue.PLAIN in catalogue.KINDS
+    assert catalogue.PLAIN_TABLE_KIND in catalogue.KINDS
 
 
 def test_every_promise_has_an_example_here():
@@ -82,7 +82,7 @@ def test_every_promise_method_and_stage_has_a_page(name):
 def test_every_class_of_a_row_is_public(dotted):
     name = dotted.partition(":")[2]
     assert name in rt.__all__
-    assert getattr(rt, name) is catalogue.load(dotted)
+    assert getattr(rt, name) is catalogue.load_object(dotted)
 
 
 def members(protocol: type) -> set[str]:
@@ -98,7 +98,7 @@ def _classmethods(protocol: type) -> set[str]:
 @pytest.mark.parametrize("name", catalogue.KINDS)
 def test_a_kind_has_one_module_of_its_name_in_each_layer(name):
     row = catalogue.KINDS[name]
-    wanted = {"recipe": (row.writer, "WRITER"), "release": (row.reader, "READER"), "audit": (row.eyes, "EYES")}
+    wanted = {"recipe": (row.writer, "WRITER"), "release": (row.reader, "READER"), "audit": (row.auditor, "AUDITOR")}
     for layer, (dotted, attribute) in wanted.items():
         assert dotted == f"reticent.{layer}.{name}:{attribute}"
         assert (PACKAGE / layer / f"{name}.py").is_file()
@@ -107,24 +107,24 @@ def test_a_kind_has_one_module_of_its_name_in_each_layer(name):
 @pytest.mark.parametrize("name", catalogue.KINDS)
 def test_a_kind_s_three_objects_are_what_the_protocols_ask_for(name):
     row = catalogue.KINDS[name]
-    for dotted, protocol in ((row.writer, Writer), (row.reader, Reader), (row.eyes, Eyes)):
-        found = catalogue.load(dotted)
+    for dotted, protocol in ((row.writer, Writer), (row.reader, Reader), (row.auditor, Auditor)):
+        found = catalogue.load_object(dotted)
         given = set(dir(found)) | {field.name for field in fields(found)}
         assert members(protocol) <= given, f"{dotted} lacks {sorted(members(protocol) - given)}"
-    assert catalogue.load(row.writer).kind == catalogue.load(row.reader).kind == name
+    assert catalogue.load_object(row.writer).kind == catalogue.load_object(row.reader).kind == name
 
 
 @pytest.mark.parametrize("name", catalogue.METHODS)
 def test_a_method_makes_a_kind_that_is_registered(name):
-    assert catalogue.load(catalogue.METHODS[name].made_by).kind in catalogue.KINDS
+    assert catalogue.load_object(catalogue.METHODS[name].made_by).kind in catalogue.KINDS
 
 
 def test_no_layer_has_a_kind_that_is_not_registered():
     """A module that holds a kind's object is some row's."""
     known = {
-        dotted.partition(":")[0] for row in catalogue.KINDS.values() for dotted in (row.writer, row.reader, row.eyes)
+        dotted.partition(":")[0] for row in catalogue.KINDS.values() for dotted in (row.writer, row.reader, row.auditor)
     }
-    for layer, attribute in (("recipe", "WRITER"), ("release", "READER"), ("audit", "EYES")):
+    for layer, attribute in (("recipe", "WRITER"), ("release", "READER"), ("audit", "AUDITOR")):
         for path in sorted((PACKAGE / layer).glob("*.py")):
             if f"\n{attribute} = " in path.read_text(encoding="utf-8"):
                 assert f"reticent.{layer}.{Path(path).stem}" in known
@@ -133,4 +133,4 @@ def test_no_layer_has_a_kind_that_is_not_registered():
 @pytest.mark.parametrize("name", catalogue.METHODS)
 def test_the_catalogue_says_which_kind_a_method_makes(name):
     """An audit knows methods by the catalogue alone: a manifest that names one of another kind is refused."""
-    assert catalogue.METHODS[name].kind == registry.method(name).kind
+    assert catalogue.METHODS[name].kind == registry.load_method_class(name).kind

@@ -90,7 +90,7 @@ def test_an_attack_that_is_registered_attacks_every_kind_or_is_refused(register,
     by_kind = {pair.kind: pair for pair in pairs()}
     for number, pair in enumerate(by_kind.values()):
         assert cell(feature, pair, tmp_path / str(number)) is None
-    release, frame, _ = released(by_kind[catalogue.PLAIN])
+    release, frame, _ = released(by_kind[catalogue.PLAIN_TABLE_KIND])
     found = attack(release, frame, "shrug")
     assert found.success == pytest.approx(found.baseline)
 

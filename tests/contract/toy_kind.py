@@ -12,33 +12,35 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.audit.generalized import Generalized as Eyes
-from reticent.audit.kind import Recounted
+from reticent.audit.generalized import GeneralizedAuditor as Eyes
+from reticent.audit.kind import RecomputedRelease
 from reticent.audit.subject import Subject
-from reticent.catalogue import METHODS, KindRow, Row
+from reticent.catalogue import METHODS, KindRow, MethodRow
 from reticent.errors import BundleDamaged
+from reticent.format import schema_checks
+from reticent.format.data_files import Schema
+from reticent.format.manifest import Manifest
+from reticent.format.rows import CodedColumn, FileRows, RowBatches
 from reticent.methods.mondrian import Mondrian
-from reticent.recipe.generalized import Generalized as Writer
-from reticent.release import shape
-from reticent.release.data import Schema
-from reticent.release.generalized import Generalized as Reader
-from reticent.release.kind import tables
-from reticent.release.manifest import Manifest
-from reticent.release.rows import Coded, Pieces, Rows
+from reticent.recipe.generalized import GeneralizedWriter as Writer
+from reticent.release.generalized import GeneralizedReader as Reader
+from reticent.release.kind import read_tables
 
 HERE, TICKET = "tests.contract.toy_kind", "ticket"
-KIND = KindRow(f"{HERE}:WRITER", f"{HERE}:READER", f"{HERE}:EYES")
-METHOD = Row(f"{HERE}:TicketOffice", METHODS["mondrian"].fields)
+KIND = KindRow(f"{HERE}:WRITER", f"{HERE}:READER", f"{HERE}:AUDITOR")
+METHOD = MethodRow(f"{HERE}:TicketOffice", METHODS["mondrian"].fields)
 
 
 @dataclass(frozen=True, eq=False)
 class TicketedWriter(Writer):
     kind: ClassVar[str] = "ticketed"
 
-    def frames(self, pieces: Pieces) -> dict[str, Rows]:
+    def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         rows = super().frames(pieces)["data"]
-        same = Coded.of(pl.Series(TICKET, ["T"]), np.zeros(len(self.recipe.cell), np.int32), self.recipe.shown)
-        return {"data": Rows({**rows.columns, TICKET: same}, pieces)}
+        same = CodedColumn.of(
+            pl.Series(TICKET, ["T"]), np.zeros(len(self.recipe.cell), np.int32), self.recipe.published_entries
+        )
+        return {"data": FileRows({**rows.columns, TICKET: same}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {**super().fields(types), "prefix": "T"}
@@ -47,7 +49,7 @@ class TicketedWriter(Writer):
 @dataclass(frozen=True, slots=True)
 class TicketedReader(Reader):
     kind: ClassVar[str] = "ticketed"
-    own: ClassVar[dict[str, shape.Checker]] = {"prefix": shape.text}
+    own: ClassVar[dict[str, schema_checks.Checker]] = {"prefix": schema_checks.check_text}
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         return {"data": {**Reader.schemas(self, manifest)["data"], TICKET: "String"}}
@@ -55,9 +57,9 @@ class TicketedReader(Reader):
 
 @dataclass(frozen=True, slots=True)
 class TicketedEyes(Eyes):
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         assert subject.path is not None and subject.manifest is not None
-        drawn = tables(subject.path, subject.manifest)["data"][TICKET]
+        drawn = read_tables(subject.path, subject.manifest)["data"][TICKET]
         if (drawn != subject.manifest.own["prefix"]).any():
             raise BundleDamaged("A ticket has another prefix than the manifest says.")
         return Eyes.recount(self, subject, each_row=each_row, thorough=thorough)
@@ -69,4 +71,4 @@ class TicketOffice(Mondrian):
     kind: ClassVar[str] = "ticketed"
 
 
-WRITER, READER, EYES = TicketedWriter, TicketedReader(), TicketedEyes()
+WRITER, READER, AUDITOR = TicketedWriter, TicketedReader(), TicketedEyes()

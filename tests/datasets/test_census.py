@@ -9,8 +9,18 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from reticent.datasets import census_population as people
-from reticent.datasets.census import CENSUS, SAL, census, pieces, write_census
-from reticent.datasets.census_tables import RANK_BITS, SLOTS, Shares, pay_distribution, tables
+from reticent.datasets.census import (
+    CENSUS_COLUMNS,
+    RANK_BITS,
+    SAL_COLUMNS,
+    SLOT_COUNT,
+    PopulationShares,
+    compute_pay_distribution,
+    generate_census,
+    iterate_census,
+    make_lookup_tables,
+    write_census,
+)
 from reticent.errors import OutputExists, RequestError
 
 FIRST_THOUSAND = {
@@ -21,43 +31,46 @@ FIRST_THOUSAND = {
 
 @pytest.fixture(scope="module")
 def half_million():
-    return census(500_000, attributes=SAL)
+    return generate_census(500_000, attributes=SAL_COLUMNS)
 
 
 @pytest.mark.parametrize("seed", FIRST_THOUSAND)
 def test_the_first_thousand_rows_of_version_1_never_change(seed):
-    text = census(1000, seed=seed, attributes=SAL).cast({pl.Enum: pl.String}).write_csv()
+    text = generate_census(1000, seed=seed, attributes=SAL_COLUMNS).cast({pl.Enum: pl.String}).write_csv()
     assert hashlib.sha256(text.encode()).hexdigest() == FIRST_THOUSAND[seed]
 
 
 def test_any_stretch_of_a_census_is_the_same_when_made_alone():
-    whole = census(100_000, seed=3, attributes=SAL)
+    whole = generate_census(100_000, seed=3, attributes=SAL_COLUMNS)
     for start, rows in ((0, 1), (1, 10), (32_767, 2), (40_000, 60_000), (99_999, 1), (500, 0)):
-        assert_frame_equal(census(rows, seed=3, attributes=SAL, start=start), whole.slice(start, rows))
+        assert_frame_equal(generate_census(rows, seed=3, attributes=SAL_COLUMNS, start=start), whole.slice(start, rows))
 
 
 def test_a_chosen_attribute_has_the_same_values_alone_and_among_others():
-    assert_frame_equal(census(5000).select(CENSUS[1], CENSUS[5]), census(5000, attributes=(CENSUS[1], CENSUS[5])))
-    assert_frame_equal(census(5000, attributes=SAL).select(CENSUS), census(5000))
+    assert_frame_equal(
+        generate_census(5000).select(CENSUS_COLUMNS[1], CENSUS_COLUMNS[5]),
+        generate_census(5000, attributes=(CENSUS_COLUMNS[1], CENSUS_COLUMNS[5])),
+    )
+    assert_frame_equal(generate_census(5000, attributes=SAL_COLUMNS).select(CENSUS_COLUMNS), generate_census(5000))
 
 
 def test_seeds_give_different_people():
-    assert not census(100, seed=1).equals(census(100, seed=2))
+    assert not generate_census(100, seed=1).equals(generate_census(100, seed=2))
 
 
 def test_cardinalities_are_those_of_the_papers(half_million):
     expected = {"age": 79, "gender": 2, "education": 17, "birthplace": 57, "occupation": 50, "race": 9}
     expected |= {"work_class": 10, "marital_status": 6, "salary_class": 50}
-    assert {name: half_million[name].n_unique() for name in SAL} == expected
-    assert half_million.columns == list(SAL)
+    assert {name: half_million[name].n_unique() for name in SAL_COLUMNS} == expected
+    assert half_million.columns == list(SAL_COLUMNS)
 
 
 def test_salary_classes_have_exactly_the_stated_frequencies_in_the_population():
     """Enumerates every sum of pay points and every place within it; the tables round at 2^-40."""
-    table = tables()
-    counts = pay_distribution(Shares())
+    table = make_lookup_tables()
+    counts = compute_pay_distribution(PopulationShares())
     people_in_all = sum(counts)
-    assert people_in_all == SLOTS**7
+    assert people_in_all == SLOT_COUNT**7
     within = 1 << (64 - RANK_BITS)
     below = [0, *(int(end) for end in table.salary_end)]
     share = [Fraction(0)] * 50
@@ -107,18 +120,18 @@ def test_the_young_are_unmarried_and_the_old_are_widowed(half_million):
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_written_census_reads_back_as_plain_text_and_numbers(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr("reticent.datasets.census.CHUNK", 700)
+    monkeypatch.setattr("reticent.datasets.census.CHUNK_ROWS", 700)
     path = write_census(tmp_path / f"c{suffix}", 2000, seed=5)
     read = pl.read_csv(path) if suffix == ".csv" else pl.read_parquet(path)
     assert read["gender"].dtype == pl.String
-    assert read.equals(census(2000, seed=5).cast({pl.Enum: pl.String}).cast(read.schema))
+    assert read.equals(generate_census(2000, seed=5).cast({pl.Enum: pl.String}).cast(read.schema))
     with pytest.raises(OutputExists):
         write_census(path, 10)
 
 
 def test_pieces_make_up_the_whole(monkeypatch):
-    monkeypatch.setattr("reticent.datasets.census.CHUNK", 999)
-    assert_frame_equal(pl.concat(pieces(2500)), census(2500))
+    monkeypatch.setattr("reticent.datasets.census.CHUNK_ROWS", 999)
+    assert_frame_equal(pl.concat(iterate_census(2500)), generate_census(2500))
 
 
 @pytest.mark.parametrize(
@@ -126,4 +139,4 @@ def test_pieces_make_up_the_whole(monkeypatch):
 )
 def test_an_impossible_census_is_refused(wrong):
     with pytest.raises(RequestError):
-        census(**{"rows": 10} | wrong)
+        generate_census(**{"rows": 10} | wrong)

@@ -25,7 +25,7 @@ MASTER = "local[2,3]"  # two cores, and a task may fail twice
 def lacking() -> str:
     """Why Spark cannot run here, or nothing."""
     try:
-        session.refuse_unfit()
+        session.require_spark()
     except RequestError as error:
         return str(error).splitlines()[0]
     return ""

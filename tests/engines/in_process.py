@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from reticent.engines import stream
-from reticent.engines.parts import NUMBER, TIMES
+from reticent.engines.engine import MULTIPLICITY, PART_NUMBER
 
 Made = Callable[[], list[pl.DataFrame]]
 
@@ -23,7 +23,7 @@ class Here:
     schema: Mapping[str, pl.DataType]
     seen: list[Any] = field(default_factory=list)
 
-    def told(self, function, *arguments, doing: str) -> list[Any]:
+    def map_collect(self, function, *arguments, doing: str) -> list[Any]:
         sent = pickle.dumps((function, arguments))
         found = []
         for part in self.parts:
@@ -36,7 +36,7 @@ class Here:
                 found.append(pickle.loads(said))
         return found
 
-    def made(self, function, schema, *arguments) -> Here:
+    def map_partitions(self, function, schema, *arguments) -> Here:
         sent = pickle.dumps((function, arguments))
 
         def run(part: Made, number: int) -> list[pl.DataFrame]:
@@ -48,7 +48,7 @@ class Here:
         parts = [lambda part=part, at=at: run(part, at) for at, part in enumerate(self.parts)]
         return Here(parts, schema, self.seen)
 
-    def moved(self, by: str, parts: int) -> Here:
+    def repartition(self, by: str, parts: int) -> Here:
         def part(number: int) -> list[pl.DataFrame]:
             held = [frame.filter(pl.col(by) == number) for one in self.parts for frame in one()]
             held = [frame for frame in held if len(frame)]
@@ -57,21 +57,21 @@ class Here:
 
         return Here([lambda at=at: part(at) for at in range(parts)], self.schema, self.seen)
 
-    def kept(self, folder: Path, doing: str) -> Here:
+    def persist(self, folder: Path, doing: str) -> Here:
         folder.mkdir(parents=True)
         parts = [part() for part in self.parts]
         for at, part in enumerate(parts):
             (folder / f"part-{at:05}").write_bytes(pickle.dumps(part))
         return Here([lambda part=part: part for part in parts], self.schema, self.seen)
 
-    def read(self) -> Iterator[pl.DataFrame]:
+    def iterate_partitions(self) -> Iterator[pl.DataFrame]:
         for part in self.parts:
             for frame in part():
                 self.seen.append(("bucket", len(frame)))
                 yield frame
 
 
-class Spread(stream.Stream):
+class Spread(stream.StreamEngine):
     """An engine of this process that keeps tables in parts of a few rows."""
 
     distributed = True
@@ -79,21 +79,29 @@ class Spread(stream.Stream):
     def __init__(self, regions: int, rows: int = 50):
         self.regions, self.at_once, self.seen = regions, rows, []
 
-    def each(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+    def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
         said = [pickle.dumps(function(*pickle.loads(pickle.dumps(given)))) for given in asked]
         self.seen.append((function.__name__, sum(map(len, said))))
         return [pickle.loads(one) for one in said]
 
-    def combined(self, rows: pl.LazyFrame, names: list[str], folder: Path) -> Here:
-        found = rows.select(names).group_by(names).len(name=TIMES).with_columns(pl.col(TIMES).cast(pl.Int64)).collect()
-        return self._in_parts(found).kept(folder, "Counting the rows")
+    def count_combinations(self, rows: pl.LazyFrame, names: list[str], folder: Path) -> Here:
+        found = (
+            rows.select(names)
+            .group_by(names)
+            .len(name=MULTIPLICITY)
+            .with_columns(pl.col(MULTIPLICITY).cast(pl.Int64))
+            .collect()
+        )
+        return self._in_parts(found).persist(folder, "Counting the rows")
 
-    def rows(self, rows: pl.LazyFrame, names: list[str]) -> Here:
+    def read_rows(self, rows: pl.LazyFrame, names: list[str]) -> Here:
         return self._in_parts(rows.select(names).collect())
 
-    def numbers(self, many: int) -> Here:
+    def number_partitions(self, many: int) -> Here:
         return Here(
-            [lambda at=at: [pl.DataFrame({NUMBER: [at]})] for at in range(many)], {NUMBER: pl.Int64()}, self.seen
+            [lambda at=at: [pl.DataFrame({PART_NUMBER: [at]})] for at in range(many)],
+            {PART_NUMBER: pl.Int64()},
+            self.seen,
         )
 
     def _in_parts(self, frame: pl.DataFrame) -> Here:

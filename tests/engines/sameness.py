@@ -11,23 +11,23 @@ from unittest import mock
 import reticent as rt
 from reticent import catalogue
 
-ENGINES = [name for name in catalogue.ENGINES if name not in (catalogue.ENGINE, "spark")]
+ENGINES = [name for name in catalogue.ENGINES if name not in (catalogue.DEFAULT_ENGINE, "spark")]
 """Engines that give every row the outcome that `local` gives it; `test_spark.py` has what Spark promises."""
 
 SIZES = {
-    "reticent.release.sound.LITTLE": 0,
-    "reticent.release.data.HELD": 97,
-    "reticent.engines.buckets.BYTES": 600,
-    "reticent.engines.ranked.BUCKET": 31,
-    "reticent.engines.expanded.PIECE": 23,
-    "reticent.engines.expanded.ROWS": 50,
-    "reticent.engines.looked.HELD": 16,
-    "reticent.engines.stream.PIECE": 19,
-    "reticent.engines.stream.READ": 2_400,
-    "reticent.table.spanned.NARROW": 0,
-    "reticent.table.spanned.SPAN": 4_000,
-    "reticent.table.spanned.PIECE": 900,
-    "reticent.table.spanned.FIRST": 500,
+    "reticent.format.data_files.MAX_COUNTED_BYTES": 0,
+    "reticent.format.data_files.MAX_VALUES_COUNTED_AT_ONCE": 97,
+    "reticent.engines.external_sort.BUCKET_BYTES": 600,
+    "reticent.engines.external_sort.SORT_BUCKET_ROWS": 31,
+    "reticent.engines.expansion.BATCH_ROWS": 23,
+    "reticent.engines.expansion.MAX_SHUFFLED_ROWS": 50,
+    "reticent.engines.counting.MAX_HELD_VALUES": 16,
+    "reticent.engines.stream.BATCH_ROWS": 19,
+    "reticent.engines.stream.READ_BYTES": 2_400,
+    "reticent.data.columnar.MAX_NARROW_ROW_BYTES": 0,
+    "reticent.data.columnar.SPAN_BYTES": 4_000,
+    "reticent.data.columnar.BATCH_BYTES": 900,
+    "reticent.data.columnar.FIRST_SPAN_BYTES": 500,
 }
 
 
@@ -35,7 +35,7 @@ SIZES = {
 def in_pieces(rows: int = 37) -> Iterator[None]:
     """Everything that `stream` does in pieces, in pieces of a few rows."""
     with ExitStack() as patched:
-        for name, value in {**SIZES, "reticent.engines.stream.at_once": lambda lazy: rows}.items():
+        for name, value in {**SIZES, "reticent.engines.stream.choose_batch_rows": lambda lazy: rows}.items():
             patched.enter_context(mock.patch(name, value))
         yield
 

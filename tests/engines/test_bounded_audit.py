@@ -14,7 +14,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue
-from reticent.audit.reading import is_little
+from reticent.audit.source_comparison import is_small_source
 from reticent.errors import AuditFailed, JobError
 from tests.contract import pairs
 from tests.contract.pairs import Pair, drafted
@@ -32,15 +32,15 @@ TURNS = {
 }
 pytestmark = pytest.mark.usefixtures("small_parts")
 SIZES = {
-    "reticent.release.sound.LITTLE": 0,
-    "reticent.release.data.HELD": 97,
-    "reticent.audit.reading.LITTLE": -1,
-    "reticent.audit.streamed.HELD": 90,
-    "reticent.audit.streamed.PIECE": 41,
-    "reticent.audit.streamed.TEXTS": 53,
-    "reticent.audit.sorted_rows.PIECE": 29,
-    "reticent.audit.contents.WINDOW": 997,
-    "reticent.audit.canonical.PIECE": 31,
+    "reticent.format.data_files.MAX_COUNTED_BYTES": 0,
+    "reticent.format.data_files.MAX_VALUES_COUNTED_AT_ONCE": 97,
+    "reticent.audit.source_comparison.MAX_COUNTED_BYTES": -1,
+    "reticent.audit.streamed_comparison.MAX_DISTINCT_ROWS_PER_PART": 90,
+    "reticent.audit.streamed_comparison.BATCH_ROWS": 41,
+    "reticent.audit.streamed_comparison.MAX_TEXTS_AT_ONCE": 53,
+    "reticent.audit.order.BATCH_ROWS": 29,
+    "reticent.audit.byte_search.WINDOW_BYTES": 997,
+    "reticent.audit.manifest_checks.BATCH_ROWS": 31,
 }
 
 
@@ -49,7 +49,11 @@ def in_parts() -> Iterator[None]:
     with ExitStack() as patched:
         for name, value in SIZES.items():
             patched.enter_context(mock.patch(name, value))
-        patched.enter_context(mock.patch("reticent.audit.streamed.Held", side_effect=AssertionError("a table is held")))
+        patched.enter_context(
+            mock.patch(
+                "reticent.audit.streamed_comparison.InMemoryComparison", side_effect=AssertionError("a table is held")
+            )
+        )
         yield
 
 
@@ -174,8 +178,8 @@ def test_a_packed_source_is_as_large_as_what_it_opens_to(tmp_path):
     (tmp_path / "people.csv").write_text(text)
     (tmp_path / "people.csv.gz").write_bytes(gzip.compress(text.encode()))
     for little in (1 << 20, 1 << 26, 3 << 30):
-        with mock.patch("reticent.audit.reading.LITTLE", little):
+        with mock.patch("reticent.audit.source_comparison.MAX_COUNTED_BYTES", little):
             plain, packed = (
-                is_little(rt.Source(path=str(tmp_path / name))) for name in ("people.csv", "people.csv.gz")
+                is_small_source(rt.Source(path=str(tmp_path / name))) for name in ("people.csv", "people.csv.gz")
             )
         assert plain == packed == (little > 1 << 20)

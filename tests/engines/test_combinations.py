@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from reticent.engines import combinations as counting
+from reticent.engines import counting
 
 COLUMNS = {
     "small": lambda rng, n: pl.Series(rng.integers(0, 5, n), dtype=pl.UInt8),
@@ -33,11 +33,11 @@ def with_nulls(series: pl.Series, rng: np.random.Generator) -> pl.Series:
     "pieces",
     [
         {},
-        {"PIECE": 40, "BLOCK": 8},
-        {"PIECE": 40, "SPARSE": 1},
-        {"PIECE": 40, "ROOM": 12},
-        {"PIECE": 40, "ROOM": 12, "HELD": 90},
-        {"PIECE": 20, "HELD": 5},
+        {"BATCH_ROWS": 40, "BLOCK_ROWS": 8},
+        {"BATCH_ROWS": 40, "MAX_COMBINATIONS_PER_ROW": 1},
+        {"BATCH_ROWS": 40, "MAX_ARRAY_COMBINATIONS": 12},
+        {"BATCH_ROWS": 40, "MAX_ARRAY_COMBINATIONS": 12, "MAX_HELD_ROWS": 90},
+        {"BATCH_ROWS": 20, "MAX_HELD_ROWS": 5},
     ],
 )
 @pytest.mark.parametrize("missing", [False, True])
@@ -49,44 +49,44 @@ def test_tallies_are_those_of_a_group_by(pieces, missing, monkeypatch):
         names = list(rng.choice(list(COLUMNS), rng.integers(1, 4), replace=False))
         made = [COLUMNS[name](rng, 200).alias(name) for name in names]
         frame = pl.DataFrame([with_nulls(one, rng) if missing and trial % 2 else one for one in made])
-        found = counting.combinations(frame.lazy(), "times", "Counting")
+        found = counting.count_combinations(frame.lazy(), "times", "Counting")
         wanted = frame.group_by(names).len(name="times")
         assert_frame_equal(found, wanted, check_row_order=False)
 
 
 def test_a_table_without_rows_has_no_combinations():
     frame = pl.DataFrame({"a": []}, schema={"a": pl.Int8})
-    assert len(counting.combinations(frame.lazy(), "times", "Counting")) == 0
+    assert len(counting.count_combinations(frame.lazy(), "times", "Counting")) == 0
 
 
 def test_few_possible_combinations_are_tallied_and_many_are_grouped(monkeypatch):
     frame = pl.DataFrame({"a": [1, 2, 2], "b": [0, 9, 9]})
-    assert counting.Tallies().add(frame)
-    monkeypatch.setattr(counting, "SPARSE", 6)
-    assert not counting.Tallies().add(frame)
+    assert counting.CombinationCounter().add(frame)
+    monkeypatch.setattr(counting, "MAX_COMBINATIONS_PER_ROW", 6)
+    assert not counting.CombinationCounter().add(frame)
     monkeypatch.undo()
-    monkeypatch.setattr(counting, "ROOM", 19)
-    assert not counting.Tallies().add(frame)
+    monkeypatch.setattr(counting, "MAX_ARRAY_COMBINATIONS", 19)
+    assert not counting.CombinationCounter().add(frame)
 
 
 def test_numbers_beyond_those_so_far_make_the_array_anew():
     pieces = [[5, 5], [7], [None, 5], [-3, 7, None], [None]]
-    tallies = counting.Tallies()
+    tallies = counting.CombinationCounter()
     for piece in pieces:
         assert tallies.add(pl.DataFrame({"a": pl.Series(piece, dtype=pl.Int64)}))
-    assert dict(tallies.found("times").rows()) == {5: 3, 7: 2, None: 3, -3: 1}
+    assert dict(tallies.get_result("times").rows()) == {5: 3, 7: 2, None: 3, -3: 1}
 
 
 def test_a_column_that_begins_with_missing_values_is_numbered_by_those_that_follow():
-    tallies = counting.Tallies()
+    tallies = counting.CombinationCounter()
     for piece in ([None], [1000, None], [1001]):
         assert tallies.add(pl.DataFrame({"a": pl.Series(piece, dtype=pl.Int64)}))
-    assert tallies.spans == [counting.Span(1000, 1001, True)]
-    assert dict(tallies.found("times").rows()) == {None: 2, 1000: 1, 1001: 1}
+    assert tallies.spans == [counting.CodeSpan(1000, 1001, True)]
+    assert dict(tallies.get_result("times").rows()) == {None: 2, 1000: 1, 1001: 1}
 
 
 def test_rows_that_are_tried_again_are_counted_once():
     """Two rows have room for 64 combinations, however often they are tried."""
-    tallies, piece = counting.Tallies(), pl.DataFrame({"number": [0, 99]})
+    tallies, piece = counting.CombinationCounter(), pl.DataFrame({"number": [0, 99]})
     assert not tallies.add(piece) and not tallies.add(piece, again=True)
     assert tallies.add(piece)

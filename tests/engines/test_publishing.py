@@ -10,7 +10,7 @@ import polars as pl
 import reticent as rt
 from reticent.engines import local
 from reticent.randomness import Random
-from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
 
 
 def data_bytes(release: rt.Release) -> bytes:
@@ -79,21 +79,21 @@ def test_published_order_says_nothing_about_the_sources(table, carrying):
     assert abs(np.mean(correlations)) < 4.5 / np.sqrt(12 * len(table))
 
 
-def split_recipe(rows: int, quotas: list[tuple[int, int]]) -> tuple[local.Counted, Recipe, pl.DataFrame]:
+def split_recipe(rows: int, quotas: list[tuple[int, int]]) -> tuple[local.CountedTable, Recipe, pl.DataFrame]:
     """One cell of identical rows, shared among groups and withheld."""
     frame = pl.DataFrame({"age": [30] * rows, "illness": ["flu"] * rows, "note": list(range(rows))})
     columns = {"age": rt.quasi(), "illness": rt.sensitive(), "note": rt.insensitive()}
-    counted = local.count(frame.lazy(), columns)
+    counted = local.count_rows(frame.lazy(), columns)
     group, quota = np.array([g for g, _ in quotas]), np.array([q for _, q in quotas])
     return counted, Recipe(counted.cells, np.zeros(len(quotas), np.int64), group, quota, 2), frame
 
 
 def test_which_of_identical_rows_is_chosen_is_uniform():
     rows, runs = 10, 3000
-    counted, recipe, frame = split_recipe(rows, [(0, 3), (1, 5), (WITHHELD, 2)])
+    counted, recipe, frame = split_recipe(rows, [(0, 3), (1, 5), (WITHHELD_GROUP, 2)])
     chosen = np.zeros((rows, 2))
     for seed in range(runs):
-        rows = local.apply(counted, recipe, Random.from_seed(seed), frame.lazy())
+        rows = local.apply_recipe(counted, recipe, Random.from_seed(seed), frame.lazy())
         assert rows.rows == 8
         for which, note in zip(rows.entry, rows.carried["note"], strict=True):
             chosen[note, which] += 1
@@ -105,10 +105,10 @@ def test_which_of_identical_rows_is_chosen_is_uniform():
 def test_outcomes_depend_on_the_position_not_on_the_content():
     _, recipe, _ = split_recipe(1000, [(0, 500), (1, 500)])
     cell = np.zeros(1000, np.int64)
-    first = local.outcomes(recipe, cell, Random.from_seed(1))
+    first = local.assign_outcomes(recipe, cell, Random.from_seed(1))
     assert Counter(first.tolist()) == {0: 500, 1: 500}
-    assert (first == local.outcomes(recipe, cell, Random.from_seed(1))).all()
-    assert (first != local.outcomes(recipe, cell, Random.from_seed(2))).any()
+    assert (first == local.assign_outcomes(recipe, cell, Random.from_seed(1))).all()
+    assert (first != local.assign_outcomes(recipe, cell, Random.from_seed(2))).any()
 
 
 def test_the_position_stream_is_the_same_from_any_start():

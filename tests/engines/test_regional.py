@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
+from reticent.data.cells import combine_sensitive
 from reticent.errors import JobError, PromiseUnreachable, SourceError
-from reticent.methods.regions import plan
-from reticent.models.promises import Promises
-from reticent.owner.fingerprint import Rows
+from reticent.ledger.fingerprint import CountedRows
+from reticent.methods.regions import plan_regions
+from reticent.models.promise import Promises
+from reticent.partitioned import planning
+from reticent.partitioned.fingerprint import PartitionedCountedRows
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
-from reticent.regional import planned
-from reticent.regional.fingerprint import SpreadRows
-from reticent.table.joint import jointly
+from reticent.recipe.labels import merge_equal_labels
 from tests.engines.in_process import Spread
 
 QUASI = ("age", "gender", "education", "marital_status", "work_class")
@@ -37,7 +37,7 @@ def people() -> pl.DataFrame:
 
 def published(job, frame, tmp_path, regions=6, **how) -> rt.Release:
     engine = Spread(regions, how.pop("rows", 400))
-    with mock.patch("reticent.regional.publishing.AT_ONCE", 500):
+    with mock.patch("reticent.partitioned.pipeline.AUDIT_PART_ROWS", 500):
         return rt.publish(job, frame=frame, to=tmp_path / "out", ledger=tmp_path / "ledger", engine=engine, **how)
 
 
@@ -49,8 +49,8 @@ def labelled(release: rt.Release, columns=(*QUASI, "salary_class")) -> Counter:
 def in_one_place(job: rt.Job, frame: pl.DataFrame, regions: int, seed: int) -> Counter:
     """The rows of the same plan made in one place."""
     cells = rt.count(job, frame=frame)
-    asked = jointly(cells) if job.jointly else cells
-    recipe, labels = coalesce(plan(job.method, asked, job.promises, Random.from_seed(seed), regions))
+    asked = combine_sensitive(cells) if job.jointly else cells
+    recipe, labels = merge_equal_labels(plan_regions(job.method, asked, job.promises, Random.from_seed(seed), regions))
     found: Counter = Counter()
     for cell, group, quota in zip(recipe.cell.tolist(), recipe.group.tolist(), recipe.quota.tolist(), strict=True):
         shown = [labels.texts[at][labels.of_group[group, at]] for at in range(len(cells.quasi))]
@@ -67,7 +67,7 @@ def in_one_place(job: rt.Job, frame: pl.DataFrame, regions: int, seed: int) -> C
 )
 def test_parts_publish_the_plan_of_one_place_and_the_audit_of_all_groups_says_the_same(promises, people, tmp_path):
     job = rt.Job(columns=COLUMNS, promises=promises, release=DROP)
-    with mock.patch("reticent.methods.regions.coarse.SAMPLE", 900):
+    with mock.patch("reticent.methods.regions.SAMPLE_CELLS", 900):
         release = published(job, people, tmp_path, seed=3)
         assert labelled(release) == in_one_place(job, people, 6, 3)
     found = rt.audit(release, source=people, job=job)
@@ -151,17 +151,17 @@ def test_rows_that_are_not_those_that_were_counted_are_refused_and_nothing_is_ke
 
 def test_the_ledger_knows_rows_in_parts_as_it_knows_them_in_one_place(people, tmp_path):
     keys, key = [*QUASI, "salary_class"], b"k" * 32
-    one = Rows.of(people.lazy(), keys).hashed(key)
-    parts = Spread(2, 300).combined(people.lazy(), keys, tmp_path / "held")
-    other = SpreadRows(parts, keys, None).hashed(key)
+    one = CountedRows.of(people.lazy(), keys).hash_values(key)
+    parts = Spread(2, 300).count_combinations(people.lazy(), keys, tmp_path / "held")
+    other = PartitionedCountedRows(parts, keys, None).hash_values(key)
     for name in ("columns", "rows", "mark", "rate"):
         assert getattr(one.content, name) == getattr(other.content, name)
     for name in ("hashes", "counts", "sizes", "times"):
         assert np.array_equal(getattr(one.content, name), getattr(other.content, name))
     some = ("age", "gender")
-    assert all(np.array_equal(*both) for both in zip(one.sizes(some), other.sizes(some), strict=True))
-    wanted = one.combined(some)[:50]
-    assert np.array_equal(one.held(some, wanted), other.held(some, wanted))
+    assert all(np.array_equal(*both) for both in zip(one.count_sizes(some), other.count_sizes(some), strict=True))
+    wanted = one.combine_columns(some)[:50]
+    assert np.array_equal(one.count_rows_with(some, wanted), other.count_rows_with(some, wanted))
 
 
 def test_a_table_that_was_published_before_is_refused_in_parts_too(people, tmp_path):
@@ -183,10 +183,10 @@ def told_of(rows: int, values: int, tmp_path) -> tuple[dict[str, int], int]:
     columns = {f"q{at}": rt.quasi() for at in range(4)} | {"s": rt.sensitive()}
     engine = Spread(4, rows // 3)
     with (
-        mock.patch("reticent.methods.regions.coarse.SAMPLE", 300),
-        mock.patch("reticent.regional.written.BYTES", 20_000),
-        mock.patch("reticent.regional.fingerprint.SAMPLE", 100),
-        mock.patch("reticent.regional.publishing.AT_ONCE", 1_000),
+        mock.patch("reticent.methods.regions.SAMPLE_CELLS", 300),
+        mock.patch("reticent.partitioned.writing.BUCKET_BYTES", 20_000),
+        mock.patch("reticent.partitioned.fingerprint.SAMPLE_SIZE", 100),
+        mock.patch("reticent.partitioned.pipeline.AUDIT_PART_ROWS", 1_000),
     ):
         release = rt.publish(
             rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=frame, to=tmp_path / f"{rows}-{values}",
@@ -249,13 +249,13 @@ def test_a_broken_part_breaks_the_release(people, tmp_path):
     job = rt.Job(columns=COLUMNS, promises=KB, release=DROP)
     strict = job.at(promises=[rt.KAnonymity(400)])
 
-    carefully = planned._region
+    carefully = planning._plan_region
 
     def careless(held, number, asked):
         return carefully(held, number, replace(asked, promises=Promises.of([rt.KAnonymity(3)])))
 
     with (
-        mock.patch("reticent.regional.planned._region", careless),
+        mock.patch("reticent.partitioned.planning._plan_region", careless),
         pytest.raises(rt.ReticentError, match="does not keep"),
     ):
         published(strict, people, tmp_path)
@@ -280,7 +280,7 @@ def test_random_tables_in_random_parts_keep_the_promise(rows, regions, at_once, 
         columns["note"] = rt.insensitive(acknowledge=True)
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(2), rt.BetaLikeness(1)])
     try:
-        with mock.patch("reticent.methods.regions.coarse.SAMPLE", 20):
+        with mock.patch("reticent.methods.regions.SAMPLE_CELLS", 20):
             release = published(job, frame, tmp_path, regions, rows=at_once, seed=1)
     except PromiseUnreachable:
         with pytest.raises(PromiseUnreachable):

@@ -109,7 +109,7 @@ def test_random_tables_in_random_pieces_are_published_alike(engine, table, rows,
     promise = rt.KAnonymity(2) if method == "mondrian" else rt.ProbabilisticLDiversity("3/2")
     job = rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive(), **near}, promises=[promise], method=method)
     with in_pieces(rows):
-        one, other = (outcome(job, frame, seed, name) for name in (catalogue.ENGINE, engine))
+        one, other = (outcome(job, frame, seed, name) for name in (catalogue.DEFAULT_ENGINE, engine))
     if isinstance(one, rt.Release) and isinstance(other, rt.Release):
         assert_same(one, other)
     else:

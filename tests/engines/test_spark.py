@@ -124,8 +124,8 @@ def test_the_driver_reads_what_executors_wrote_bucket_by_bucket(tmp_path):
         return found
 
     with (
-        mock.patch("reticent.engines.spark.carrying.BYTES", 4_000),
-        mock.patch("reticent.engines.spark.carrying.pl.read_parquet", bucket),
+        mock.patch("reticent.engines.spark.passthrough.BUCKET_BYTES", 4_000),
+        mock.patch("reticent.engines.spark.passthrough.pl.read_parquet", bucket),
     ):
         other = rt.publish(job, frame=table, seed=11, engine=spark())
     assert_alike(release, other)
@@ -144,7 +144,7 @@ def test_long_carried_texts_are_read_back_as_executors_wrote_them():
 
 def test_sorted_kinds_are_sorted_across_buckets():
     release, job, table = by_local(FIRST["anatomy"], "carried")
-    with mock.patch("reticent.engines.spark.carrying.BYTES", 8_000):
+    with mock.patch("reticent.engines.spark.passthrough.BUCKET_BYTES", 8_000):
         other = rt.publish(job, frame=table, seed=11, engine=spark())
     assert release.kind in SORTED
     first = next(iter(release.tables))

@@ -15,8 +15,8 @@ import pytest
 
 import reticent as rt
 from reticent.engines.spark import session as sessions
-from reticent.engines.spark import texts
-from reticent.engines.spark.shipped import archived
+from reticent.engines.spark import sources
+from reticent.engines.spark.session import build_archive
 from reticent.errors import ColumnError, SourceError, SourceUnreachable
 from tests.engines.clusters import spark
 from tests.engines.sameness import rows_of, stated
@@ -130,23 +130,23 @@ def test_small_files_are_read_together_and_each_of_them_once(tmp_path):
     for path in paths:
         path.write_text("q\n1\n")
     for at_once in (1, 2, 4, 100):
-        groups = texts._grouped(paths, at_once)
+        groups = sources._group_files(paths, at_once)
         assert [name for group in groups for name in group] == [str(path) for path in paths]
         assert all(groups) and len(groups) <= max(len(paths), at_once)
-    assert len(texts._grouped(paths, 1)) == 1
+    assert len(sources._group_files(paths, 1)) == 1
 
 
 def test_a_file_that_an_executor_does_not_find_or_that_is_another_one_is_refused(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("q,s\n1,a\n2,b\n")
     asked = ([pa.record_batch({"id": [0]})], [[str(path)]], rt.Source(), ["q", "s"], [1])
-    assert [row for batch in texts.read(*asked) for row in batch.to_pylist()] == [{"c0": "a"}, {"c0": "b"}]
+    assert [row for batch in sources.read_csv_groups(*asked) for row in batch.to_pylist()] == [{"c0": "a"}, {"c0": "b"}]
     path.write_text("s,q\na,1\n")
     with pytest.raises(SourceError, match="changed while it was published"):
-        list(texts.read(*asked))
+        list(sources.read_csv_groups(*asked))
     path.unlink()
     with pytest.raises(SourceUnreachable, match=r"An executor does not find the file people\.csv"):
-        list(texts.read(*asked))
+        list(sources.read_csv_groups(*asked))
 
 
 def test_moments_of_a_zone_and_old_moments_are_read(tmp_path):
@@ -192,7 +192,7 @@ def test_the_package_is_shipped_from_a_folder_of_any_name(tmp_path, monkeypatch)
     session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
     place = tmp_path / "a b#c 50%" / "reticent.zip"
     place.parent.mkdir()
-    shutil.copy(archived()[0], place)
-    monkeypatch.setattr(sessions, "archived", lambda: (place, "reticent-elsewhere"))
-    monkeypatch.setattr(sessions, "_asked", {})
-    assert sessions.each(session, True, len, [("abc",), ("a",)]) == [3, 1]
+    shutil.copy(build_archive()[0], place)
+    monkeypatch.setattr(sessions, "build_archive", lambda: (place, "reticent-elsewhere"))
+    monkeypatch.setattr(sessions, "_shipped_archives", {})
+    assert sessions.map_on_executors(session, True, len, [("abc",), ("a",)]) == [3, 1]

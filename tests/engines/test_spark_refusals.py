@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 import reticent as rt
-from reticent.engines.spark import faults, java, session, shim, warehouse
+from reticent.engines.spark import errors, session, shim
 from reticent.errors import ColumnError, DiskError, JobError, RequestError, SourceError, SourceUnreachable
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: Spark's tests are skipped")
@@ -50,7 +50,7 @@ def test_a_java_that_is_too_old_is_refused_by_its_version(tmp_path, monkeypatch,
 
 def test_a_java_that_is_new_enough_passes(tmp_path, monkeypatch):
     monkeypatch.setenv("JAVA_HOME", a_java(tmp_path, 'openjdk version "21" 2023-09-19'))
-    java.refuse_unfit()
+    session.require_java()
 
 
 def test_pandas_3_beside_pyspark_is_refused(tmp_path):
@@ -65,15 +65,15 @@ def test_pandas_3_beside_pyspark_is_refused(tmp_path):
 
 @pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "spark://127.0.0.1:99999", "spark://127.0.0.1"])
 def test_a_master_that_does_not_answer_is_refused_before_java_is_started(tmp_path, master):
-    with mock.patch.object(java, "refuse_unfit"), pytest.raises(SourceUnreachable, match="does not answer"):
+    with mock.patch.object(session, "require_java"), pytest.raises(SourceUnreachable, match="does not answer"):
         rt.publish(JOB, to=tmp_path / "out", engine=rt.Spark(master=master))
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("master", ["", "http://host", "locale", "spark:/host"])
 def test_a_master_that_spark_does_not_know_is_refused(master):
-    with mock.patch.object(java, "refuse_unfit"), pytest.raises(RequestError, match="no master that Spark knows"):
-        session._started(master, {})
+    with mock.patch.object(session, "require_java"), pytest.raises(RequestError, match="no master that Spark knows"):
+        session._start_session(master, {})
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_master_that_spark_does_not_know_is_refused(master):
 def test_a_spark_that_does_not_start_is_named_without_its_words(master, advice):
     with (
         pytest.raises(SourceUnreachable, match=f"JAVA_GATEWAY_EXITED(.|\n)*{advice}") as found,
-        faults.starting(master),
+        errors.translate_start_errors(master),
     ):
         raise RuntimeError("[JAVA_GATEWAY_EXITED] CANARY")
     assert "CANARY" not in str(found.value) and found.value.__suppress_context__
@@ -94,7 +94,7 @@ class Executors:
     """A Spark context whose executors have these things."""
 
     def __init__(self, **have):
-        self.found = {**next(shim.versions([0])), **have}
+        self.found = {**next(shim.list_versions([0])), **have}
 
     def parallelize(self, items, parts):
         return self
@@ -107,41 +107,41 @@ class Executors:
 
 
 def test_an_executor_without_a_module_or_with_another_version_is_refused():
-    session._refuse_unlike(Executors(reticent=None), ship=True)
+    session._require_same_versions(Executors(reticent=None), ship=True)
     with pytest.raises(RequestError, match="lacks the module 'reticent'"):
-        session._refuse_unlike(Executors(reticent=None), ship=False)
+        session._require_same_versions(Executors(reticent=None), ship=False)
     with pytest.raises(RequestError, match="lacks the module 'polars'"):
-        session._refuse_unlike(Executors(polars=None), ship=True)
+        session._require_same_versions(Executors(polars=None), ship=True)
     with pytest.raises(RequestError, match=r"An executor has polars 0\.1, and the driver"):
-        session._refuse_unlike(Executors(polars="0.1"), ship=True)
+        session._require_same_versions(Executors(polars="0.1"), ship=True)
 
 
 def test_a_package_that_is_there_without_pips_notes_is_not_missing():
     from importlib.metadata import PackageNotFoundError
 
     with mock.patch("importlib.metadata.version", side_effect=PackageNotFoundError):
-        assert next(shim.versions([0]))["reticent"] == rt.__version__
+        assert next(shim.list_versions([0]))["reticent"] == rt.__version__
 
 
 def raised(error: BaseException) -> Exception:
     """What the driver raises of an error that a task met."""
-    with pytest.raises(Exception) as found, faults.answering("Counting"):
-        raise RuntimeError(f"Job aborted: worker said {faults.told(error)} and more")
+    with pytest.raises(Exception) as found, errors.translate_spark_errors("Counting"):
+        raise RuntimeError(f"Job aborted: worker said {errors.encode_fault(error)} and more")
     return found.value
 
 
 def test_who_says_where_the_catalogue_is_has_it_there(tmp_path, monkeypatch):
     monkeypatch.delenv("SPARK_HOME", raising=False)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    assert list(warehouse.apart({})) == [warehouse.WHERE]
-    assert warehouse.apart({warehouse.WHERE: "hdfs:///tables"}) == {}
-    assert warehouse.apart({warehouse.CATALOGUE: "hive"}) == {}
+    assert list(session.build_warehouse_settings({})) == [session.WAREHOUSE_SETTING]
+    assert session.build_warehouse_settings({session.WAREHOUSE_SETTING: "hdfs:///tables"}) == {}
+    assert session.build_warehouse_settings({session.CATALOG_SETTING: "hive"}) == {}
     said = tmp_path / "spark-defaults.conf"
     for line in ("spark.sql.warehouse.dir   hdfs:///tables", "spark.sql.catalogImplementation=hive"):
         said.write_text(f"# where tables are\n\n{line}\n")
-        assert warehouse.apart({}) == {}
+        assert session.build_warehouse_settings({}) == {}
     said.write_text("# spark.sql.warehouse.dir /tables\nspark.ui.enabled\n")
-    assert list(warehouse.apart({})) == [warehouse.WHERE]
+    assert list(session.build_warehouse_settings({})) == [session.WAREHOUSE_SETTING]
 
 
 def test_an_error_of_ours_crosses_word_for_word_and_any_other_by_its_type():
@@ -157,11 +157,11 @@ def test_an_error_of_ours_crosses_word_for_word_and_any_other_by_its_type():
         ("[CANNOT_MERGE_SCHEMAS] CANARY", SourceError, "CANNOT_MERGE_SCHEMAS"),
         ("java.io.IOException: No space left on device CANARY", DiskError, "is full"),
         ("is bigger than spark.driver.maxResultSize CANARY", RequestError, "more than Spark lets its driver hold"),
-        (f"{shim.LACKS}polars; CANARY", RequestError, "lacks the module 'polars'"),
+        (f"{shim.MISSING_MODULE_MARK}polars; CANARY", RequestError, "lacks the module 'polars'"),
     ],
 )
 def test_sparks_own_words_are_withheld(words, kind, said):
-    with pytest.raises(kind, match=said) as found, faults.answering("Counting"):
+    with pytest.raises(kind, match=said) as found, errors.translate_spark_errors("Counting"):
         raise RuntimeError(words)
     assert "CANARY" not in str(found.value)
     assert found.value.__suppress_context__
@@ -174,7 +174,7 @@ def test_a_job_that_fails_because_it_was_cancelled_is_an_interruption():
         except KeyboardInterrupt:
             raise RuntimeError("[SPARK_JOB_CANCELLED] the job was cancelled") from None
 
-    with pytest.raises(KeyboardInterrupt), faults.answering("Counting"):
+    with pytest.raises(KeyboardInterrupt), errors.translate_spark_errors("Counting"):
         cancelled()
 
 
@@ -182,7 +182,7 @@ def test_a_signal_cancels_before_it_interrupts():
     import os
     import signal
 
-    from reticent.engines.spark.interrupts import first
+    from reticent.engines.spark.errors import cancel_on_signal
 
     said, handler = [], signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
@@ -192,7 +192,7 @@ def test_a_signal_cancels_before_it_interrupts():
         signal.pause()
 
     try:
-        with pytest.raises(KeyboardInterrupt), first(lambda: said.append("cancelled")):
+        with pytest.raises(KeyboardInterrupt), cancel_on_signal(lambda: said.append("cancelled")):
             interrupted()
         assert said == ["cancelled"]
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -205,15 +205,15 @@ def test_no_traceback_of_ctrl_c_is_logged_and_everything_else_is(caplog):
 
     from py4j import java_gateway
 
-    from reticent.engines.spark.interrupts import untold
+    from reticent.engines.spark.errors import silence_interrupt_logs
 
     def logged(said: str) -> None:
         record = logging.LogRecord("root", logging.ERROR, java_gateway.__file__, 1, said, None, None)
         logging.getLogger().handle(record)
 
     before = list(logging.getLogger().filters)
-    with untold():
-        with untold():
+    with silence_interrupt_logs():
+        with silence_interrupt_logs():
             logged("KeyboardInterrupt while sending command.")
         logged("KeyboardInterrupt while sending command.")
         logged("Exception while sending command.")
@@ -223,8 +223,8 @@ def test_no_traceback_of_ctrl_c_is_logged_and_everything_else_is(caplog):
 
 def test_a_task_says_what_it_lacks_where_the_package_is_not():
     payload = b"\x80\x04cno_such_module\nthing\n."
-    with pytest.raises(RuntimeError, match=f"{shim.LACKS}no_such_module;"):
-        list(shim.entered("", payload, ())([]))
+    with pytest.raises(RuntimeError, match=f"{shim.MISSING_MODULE_MARK}no_such_module;"):
+        list(shim.wrap_task("", payload, ())([]))
 
 
 WHOLE = {
@@ -279,15 +279,15 @@ def test_publishing_locally_loads_no_spark_and_no_pandas():
 
 
 def test_a_session_on_this_machine_spills_into_a_folder_that_recovery_knows(tmp_path, monkeypatch):
-    monkeypatch.delenv(warehouse.SPILLED_BY_ENVIRONMENT, raising=False)
+    monkeypatch.delenv(session.SPILL_VARIABLE, raising=False)
     monkeypatch.delenv("SPARK_HOME", raising=False)
     monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
-    settings = warehouse.spill_settings({})
-    container = Path(settings[warehouse.SPILLED]).parent.parent
+    settings = session.build_spill_settings({})
+    container = Path(settings[session.SPILL_SETTING]).parent.parent
     assert container.name.startswith(".reticent-staging-")
     assert container.stat().st_mode & 0o777 == 0o700
-    assert str(container) in settings[warehouse.JAVA_OPTIONS]
-    said = {warehouse.SPILLED: "/data", warehouse.JAVA_OPTIONS: "-Xss4m"}
-    assert warehouse.spill_settings(said) == {}, "what somebody set is left as it is"
-    monkeypatch.setenv(warehouse.SPILLED_BY_ENVIRONMENT, "/data")
-    assert warehouse.SPILLED not in warehouse.spill_settings({})
+    assert str(container) in settings[session.JAVA_OPTIONS_SETTING]
+    said = {session.SPILL_SETTING: "/data", session.JAVA_OPTIONS_SETTING: "-Xss4m"}
+    assert session.build_spill_settings(said) == {}, "what somebody set is left as it is"
+    monkeypatch.setenv(session.SPILL_VARIABLE, "/data")
+    assert session.SPILL_SETTING not in session.build_spill_settings({})

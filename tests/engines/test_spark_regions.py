@@ -25,9 +25,9 @@ def people() -> pl.DataFrame:
 @contextmanager
 def small_pieces():
     sizes = {
-        "reticent.methods.regions.coarse.SAMPLE": 600,
-        "reticent.regional.written.BYTES": 20_000,
-        "reticent.regional.publishing.AT_ONCE": 500,
+        "reticent.methods.regions.SAMPLE_CELLS": 600,
+        "reticent.partitioned.writing.BUCKET_BYTES": 20_000,
+        "reticent.partitioned.pipeline.AUDIT_PART_ROWS": 500,
     }
     with ExitStack() as patched:
         for name, value in sizes.items():
@@ -91,7 +91,7 @@ def test_a_task_that_fails_and_runs_again_changes_no_region_and_no_row_comes_to_
         mock.patch.object(DataFrameWriter, "parquet", written),
         mock.patch.object(DataFrame, "toArrow", seen),
         mock.patch.object(DataFrame, "collect", side_effect=AssertionError("rows are collected")),
-        mock.patch("reticent.engines.spark.parts.pl.read_parquet", bucket),
+        mock.patch("reticent.engines.spark.rows.pl.read_parquet", bucket),
     ):
         release = rt.publish(
             job, frame=frame.mapInArrow(fails_at_first, frame.schema), to=tmp_path / "out", ledger=tmp_path / "ledger",

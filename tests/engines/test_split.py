@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from reticent.engines.spark import split, tasks
-from reticent.engines.spark.split import hypergeometric, shares
+from reticent.engines.spark import passthrough, tasks
+from reticent.engines.spark.passthrough import draw_hypergeometric, split_quotas
 from reticent.randomness import Random
 
 LIKELY = 1e-6  # of a test that fails though all is well
@@ -23,17 +23,17 @@ def test_shares_keep_every_quota_and_every_partitions_rows():
     cell = np.array([0, 0, 0, 3, 3, 7])
     quota = np.array([5, 1, 9, 4, 4, 6])
     held = [(np.array([0, 7]), np.array([2, 1])), (np.array([0, 3]), np.array([13, 8])), (np.array([7]), np.array([5]))]
-    found = shares(cell, np.arange(6), quota, held, draw)
+    found = split_quotas(cell, np.arange(6), quota, held, draw)
     assert np.array_equal(sum(np.bincount(one.entry, one.quota, 6) for one in found), quota)
     for (cells, rows), share in zip(held, found, strict=True):
         assert np.array_equal(np.bincount(share.cell, share.quota, 8)[cells], rows)
 
 
-@pytest.mark.parametrize("most", [split.MOST, 1])
+@pytest.mark.parametrize("most", [passthrough.MAX_HYPERGEOMETRIC_POPULATION, 1])
 def test_draws_of_any_population_are_hypergeometric(most):
     draw, times = Random.from_seed(2).stream("test"), 4_000
-    with mock.patch.object(split, "MOST", most):
-        found = hypergeometric(np.full(times, 5), np.full(times, 7), np.full(times, 4), draw)
+    with mock.patch.object(passthrough, "MAX_HYPERGEOMETRIC_POPULATION", most):
+        found = draw_hypergeometric(np.full(times, 5), np.full(times, 7), np.full(times, 4), draw)
     seen = np.bincount(found, minlength=5)
     expected = times * np.array([comb(5, k) * comb(7, 4 - k) / comb(12, 4) for k in range(5)])
     assert stats.chisquare(seen, expected).pvalue > LIKELY
@@ -45,7 +45,7 @@ def test_populations_that_numpy_refuses_are_drawn():
     with pytest.raises(ValueError):
         draw.hypergeometric(good, bad, sample)
     found = np.array(
-        [hypergeometric(np.array([good]), np.array([bad]), np.array([sample]), draw)[0] for _ in range(20)]
+        [draw_hypergeometric(np.array([good]), np.array([bad]), np.array([sample]), draw)[0] for _ in range(20)]
     )
     mean, total = sample * good / (good + bad), good + bad
     deviation = np.sqrt(mean * (bad / total) * (total - sample) / (total - 1))
@@ -56,15 +56,15 @@ def outcomes_of(seed: int, parts: list[np.ndarray], quota: np.ndarray, folder) -
     """The entry of each row of one cell, as the executors hand them out: rows lie in these partitions."""
     rng, shared = Random.from_seed(seed), np.array([True])
     held = [(np.array([0]), np.array([len(part)])) for part in parts]
-    found = shares(np.zeros(len(quota), np.int64), np.arange(len(quota)), quota, held, rng.stream("split"))
+    found = split_quotas(np.zeros(len(quota), np.int64), np.arange(len(quota)), quota, held, rng.stream("split"))
     entries = {}
     for number, (rows, share) in enumerate(zip(parts, found, strict=True)):
         np.savez(folder / f"share-{number}.npz", cell=share.cell, entry=share.entry, quota=share.quota)
-        known = tasks.Outcomes(np.zeros(1, np.int64), np.ones(len(quota), bool), folder, rng, None, len(rows), 1)
+        known = tasks.RecipeOutcomes(np.zeros(1, np.int64), np.ones(len(quota), bool), folder, rng, None, len(rows), 1)
         cell = np.zeros(len(rows), np.int64)
-        nth = tasks._nth(cell, shared, np.zeros(1, np.int64))
+        nth = tasks._number_in_cell(cell, shared, np.zeros(1, np.int64))
         part = np.full(len(rows), number, np.int32)
-        got = known.entries(pl.DataFrame({tasks.PART: part, tasks.CELL: cell, tasks.NTH: nth}))
+        got = known.find_entries(pl.DataFrame({tasks.PART: part, tasks.CELL: cell, tasks.ORDINAL: nth}))
         entries |= dict(zip(rows.tolist(), got.tolist(), strict=True))
     return [entries[row] for row in sorted(entries)]
 
@@ -82,14 +82,14 @@ def test_identical_rows_are_chosen_uniformly_whatever_they_carry_and_wherever_th
 
 def test_rows_are_numbered_in_their_cells_from_batch_to_batch():
     seen, shared = np.zeros(3, np.int64), np.array([True, False, True])
-    first = tasks._nth(np.array([2, 0, 2, 1, 1]), shared, seen)
-    second = tasks._nth(np.array([0, 2, 0]), shared, seen)
+    first = tasks._number_in_cell(np.array([2, 0, 2, 1, 1]), shared, seen)
+    second = tasks._number_in_cell(np.array([0, 2, 0]), shared, seen)
     assert first.tolist() == [0, 0, 1, 0, 0] and second.tolist() == [1, 2, 2]
 
 
 def test_buckets_by_words_are_in_the_order_of_words():
     words = Random.from_seed(5).words("test", 0, 1_000)
-    known = tasks.Outcomes(np.zeros(1), np.ones(1, bool), None, Random.from_seed(5), None, 1_000, 7)
-    bucket = known.bucket(np.zeros(1_000, np.int64), words.view(np.int64))
+    known = tasks.RecipeOutcomes(np.zeros(1), np.ones(1, bool), None, Random.from_seed(5), None, 1_000, 7)
+    bucket = known.choose_bucket(np.zeros(1_000, np.int64), words.view(np.int64))
     assert set(bucket.tolist()) == set(range(7))
     assert (np.diff(bucket[np.argsort(words)]) >= 0).all()

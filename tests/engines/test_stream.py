@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.check import check
-from reticent.engines import local, ranked, stream
-from reticent.engines.engine import Working
-from reticent.engines.expanded import expanded
-from reticent.engines.looked import Repeated
-from reticent.engines.pace import Pace
+from reticent.data import passthrough
+from reticent.engines import external_sort, local, stream
+from reticent.engines.counting import FrequencyCounter
+from reticent.engines.engine import EngineContext, PassProgress
+from reticent.engines.expansion import expand_rows
 from reticent.errors import ColumnError, JobError, SourceError
 from reticent.randomness import Random
-from reticent.recipe.recipe import WITHHELD, Recipe
-from reticent.table import beside
+from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
 from tests.engines.sameness import in_pieces
 
 
@@ -32,14 +31,14 @@ def split_recipe(rows: int, quotas: list[tuple[int, int]]):
     """One cell of identical rows, shared among groups and withheld."""
     frame = pl.DataFrame({"age": [30] * rows, "illness": ["flu"] * rows, "note": list(range(rows))})
     columns = {"age": rt.quasi(), "illness": rt.sensitive(), "note": rt.insensitive()}
-    counted = local.count(frame.lazy(), columns)
+    counted = local.count_rows(frame.lazy(), columns)
     group, quota = np.array([g for g, _ in quotas]), np.array([q for _, q in quotas])
     return counted, Recipe(counted.cells, np.zeros(len(quotas), np.int64), group, quota, 2), frame
 
 
 def carried(found, recipe, rng, frame, folder):
     """(entry, note) of each published row, in the order of the release."""
-    pieces = stream.ENGINE.apply(found, recipe, rng, frame.lazy(), None, Working(room=lambda: folder))
+    pieces = stream.ENGINE.apply(found, recipe, rng, frame.lazy(), None, EngineContext(make_temp_dir=lambda: folder))
     return [pair for piece in pieces for pair in zip(piece.entry, piece.carried["note"], strict=True)]
 
 
@@ -49,7 +48,7 @@ def test_ranks_sorted_on_disk_are_those_of_sorting_everything(tmp_path_factory, 
     counts = np.array([sum(cell) for cell in quotas])
     draw = np.random.default_rng(seed)
     of_row = draw.permutation(np.repeat(np.arange(len(quotas)), counts))
-    cells = local.count(pl.LazyFrame({"q": [1], "s": ["x"]}), COLUMNS).cells
+    cells = local.count_rows(pl.LazyFrame({"q": [1], "s": ["x"]}), COLUMNS).cells
     recipe = Recipe(
         _with(cells, counts),
         np.repeat(np.arange(len(quotas)), [len(cell) for cell in quotas]),
@@ -58,11 +57,11 @@ def test_ranks_sorted_on_disk_are_those_of_sorting_everything(tmp_path_factory, 
         sum(map(len, quotas)),
     )
     with in_pieces():
-        ranks = ranked.Ranks(recipe, Random.from_seed(seed), tmp_path_factory.mktemp("ranks"))
+        ranks = external_sort.RowRanker(recipe, Random.from_seed(seed), tmp_path_factory.mktemp("ranks"))
         taken = np.concatenate([ranks.take(part) for part in np.array_split(of_row, 3)])
         ranks.settle()
         found = ranks.entries(taken)
-    assert (found == local.outcomes(recipe, of_row, Random.from_seed(seed))).all()
+    assert (found == local.assign_outcomes(recipe, of_row, Random.from_seed(seed))).all()
 
 
 COLUMNS = {"q": rt.quasi(), "s": rt.sensitive()}
@@ -106,7 +105,7 @@ def test_carried_rows_come_in_every_order_equally_often(tmp_path):
 
 def test_which_of_identical_rows_is_chosen_is_uniform(tmp_path):
     rows, runs = 10, 600
-    counted, recipe, frame = split_recipe(rows, [(0, 3), (1, 5), (WITHHELD, 2)])
+    counted, recipe, frame = split_recipe(rows, [(0, 3), (1, 5), (WITHHELD_GROUP, 2)])
     chosen = np.zeros((rows, 2))
     with in_pieces(4):
         for seed in range(runs):
@@ -122,9 +121,9 @@ def test_expanded_rows_come_in_every_order_equally_often():
     _, recipe, _ = split_recipe(6, [(0, 4), (1, 2)])
     seen: Counter = Counter()
     runs = 3000
-    with in_pieces(), mock.patch("reticent.engines.expanded.PIECE", 2):
+    with in_pieces(), mock.patch("reticent.engines.expansion.BATCH_ROWS", 2):
         for seed in range(runs):
-            pieces = expanded(recipe, Random.from_seed(seed))
+            pieces = expand_rows(recipe, Random.from_seed(seed))
             seen[tuple(int(entry) for piece in pieces for entry in piece.entry)] += 1
     expected = runs / 15
     assert len(seen) == 15
@@ -136,27 +135,31 @@ def test_expanded_rows_come_in_every_order_equally_often():
 def test_values_counted_by_their_hashes_are_counted_as_in_memory(tmp_path_factory, values, rows):
     frame = pl.DataFrame({"person": pl.Series(values, dtype=pl.Int64), "note": pl.Series(values).cast(pl.String)})
     columns = {"person": rt.identifying(), "note": rt.insensitive(acknowledge=True)}
-    room = Working(room=lambda: tmp_path_factory.mktemp("looked"))
+    room = EngineContext(make_temp_dir=lambda: tmp_path_factory.mktemp("looked"))
     with in_pieces(rows):
-        assert stream.ENGINE.look(frame.lazy(), columns, room) == beside.look(frame.lazy(), columns)
+        assert stream.ENGINE.profile_columns(frame.lazy(), columns, room) == passthrough.profile_columns(
+            frame.lazy(), columns
+        )
 
 
 def test_a_person_with_more_rows_than_is_declared_is_refused_from_the_disk_too(tmp_path):
     frame = pl.DataFrame({"person": [*range(300), 7, 7]})
     with in_pieces(), pytest.raises(ColumnError, match="and one has 3"):
-        stream.ENGINE.look(frame.lazy(), {"person": rt.identifying(rows_per_person=2)}, Working(room=lambda: tmp_path))
+        stream.ENGINE.profile_columns(
+            frame.lazy(), {"person": rt.identifying(rows_per_person=2)}, EngineContext(make_temp_dir=lambda: tmp_path)
+        )
 
 
 def test_few_values_take_no_folder():
-    one = Repeated(lambda: pytest.fail("a folder was asked for"))
+    one = FrequencyCounter(lambda: pytest.fail("a folder was asked for"))
     one.add(pl.Series(["a", "b", None, "a"]))
-    found = one.found()
+    found = one.get_result()
     assert (found.missing, found.distinct, found.once, found.most) == (1, 2, 1, 2)
 
 
 def test_progress_tells_rows_and_the_time_that_is_left():
     said, now = [], iter([0.0, 1.0, 10.0, 11.0, 3000.0])
-    pace = Pace("writing", 1_000, said.append, lambda: next(now))
+    pace = PassProgress("writing", 1_000, said.append, lambda: next(now))
     for _ in range(4):
         pace.add(100)
     assert said == [
@@ -164,7 +167,7 @@ def test_progress_tells_rows_and_the_time_that_is_left():
         "writing: 400 of 1,000 rows, about 75 min left",
     ]
     said.clear()
-    uncounted = Pace("counting", None, said.append, iter([0.0, 9.0]).__next__)
+    uncounted = PassProgress("counting", None, said.append, iter([0.0, 9.0]).__next__)
     uncounted.add(5_000)
     assert said == ["counting: 5,000 rows"]
 
@@ -271,7 +274,7 @@ def test_batches_are_the_same_by_every_engine_and_stream_reads_none_of_them_whol
     table.with_columns(day=pl.int_range(pl.len()) % 3).write_parquet(path)
     wanted = job.at(source=str(path), release=rt.Output(undeclared="drop"))
     if engine == "stream":
-        monkeypatch.setattr(local.Local, "held", lambda *given: pytest.fail("the rows were read whole"))
+        monkeypatch.setattr(local.LocalEngine, "cache", lambda *given: pytest.fail("the rows were read whole"))
     with in_pieces():
         found = rt.publish_batches(wanted, "day", tmp_path / engine, seed=4, engine=engine, ledger=tmp_path / "ledger")
     assert [one["source_rows"] for one in found["batches"]] == [200, 200, 200]

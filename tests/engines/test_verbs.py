@@ -15,7 +15,7 @@ VERBS = [name for name in (*vars(Engine), *Engine.__annotations__) if not name.s
 def test_an_engine_has_every_verb(name):
     asked = "scan held typed look count tallied cut apply each regions distributed name"
     assert set(asked.split()) <= set(VERBS)
-    assert [verb for verb in VERBS if not hasattr(registry.engine(name), verb)] == []
+    assert [verb for verb in VERBS if not hasattr(registry.load_engine(name), verb)] == []
 
 
 def test_what_holds_the_cells_of_all_rows_takes_no_regions(tmp_path):

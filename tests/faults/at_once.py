@@ -11,7 +11,7 @@ def main() -> None:
     import pyarrow.parquet  # noqa: F401  # loaded once, for the children
 
     import reticent.audit
-    import reticent.cli.app
+    import reticent.cli.commands
     import reticent.cli.publish
     import reticent.methods.mondrian
     import reticent.publish

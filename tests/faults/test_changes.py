@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from reticent.owner import staging
+from reticent.ledger import staging
 from tests.faults.injected import SCENARIOS, WAYS, changes_of, digests, spoil, stale, template
 
 TELLING = ("journal", "exchange", "out/release", "ledger.jsonl", "truncate", "reticent-owner/release")
@@ -132,9 +132,9 @@ def test_rows_whose_publication_was_killed_after_the_exchange_need_again(server,
 
 def test_what_a_living_process_stages_is_left_alone(server, prepared):
     place, _ = prepared("replace")
-    with staging.staged(place / "work" / "out" / "other", place / "work" / "ledger") as folder:
+    with staging.stage_folder(place / "work" / "out" / "other", place / "work" / "ledger") as folder:
         (folder / "data.csv").write_text("a\n")
         assert "removed" not in server.run(place / "work", ("report", "out/none"))["said"]
         assert (folder / "data.csv").exists()
-    staging.discard(folder)
+    staging.discard_staged(folder)
     assert not stale(place / "work")

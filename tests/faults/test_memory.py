@@ -20,21 +20,21 @@ from reticent import memory
 from reticent.cli.main import main
 from reticent.engines import local
 from reticent.errors import OutOfMemory
-from reticent.owner import journal, keeping
+from reticent.ledger import commit, journal
 from reticent.release import bundle
 from tests.faults.injected import broken, digests, disagreeing, stale
 from tests.hostile.running import prepare
 
 auditing, publishing = (importlib.import_module(f"reticent.{name}") for name in ("audit.audit", "publish"))
 PLACES = {
-    "reading": (publishing, "scan"),
-    "counting": (local, "count"),
-    "applying": (local, "apply"),
-    "writing": (bundle, "write"),
-    "auditing": (auditing, "eyes"),
-    "journalling": (journal, "begin"),
-    "putting in place": (keeping, "_put_in_place"),
-    "noting": (journal, "add_line"),
+    "reading": (publishing, "scan_job_source"),
+    "counting": (local, "count_rows"),
+    "applying": (local, "apply_recipe"),
+    "writing": (bundle, "write_bundle"),
+    "auditing": (auditing, "auditor_for"),
+    "journalling": (journal, "write_journal"),
+    "putting in place": (commit, "_place_release"),
+    "noting": (journal, "append_entry"),
 }
 PUBLISH = ["publish", "job.toml", "-o", "out/release", "--json"]
 AGAIN = [*PUBLISH, "--force", "--again"]
@@ -84,7 +84,7 @@ def test_an_export_that_runs_out_of_memory_does_not_call_the_release_damaged(pla
 
 def test_an_audit_that_runs_out_of_memory_says_nothing_of_the_folder(place, monkeypatch, capsys):
     assert main(PUBLISH) == 0
-    monkeypatch.setattr(auditing, "eyes", run_out)
+    monkeypatch.setattr(auditing, "auditor_for", run_out)
     assert main(["audit", "out/release"]) == 74
     assert "The memory ran out" in capsys.readouterr().err
     with pytest.raises(OutOfMemory) as caught:
@@ -121,7 +121,7 @@ def test_within_two_gibibytes_of_addresses_a_small_table_is_published_replaced_a
 
 
 def test_a_table_that_would_not_fit_under_a_limit_is_refused_with_both_numbers(place, monkeypatch):
-    monkeypatch.setattr(memory, "addresses_left", lambda: memory.RESERVED + (100 << 20))
+    monkeypatch.setattr(memory, "get_addresses_left", lambda: memory.RESERVED_ADDRESS_BYTES + (100 << 20))
     with open("people.csv", "a") as rows:
         rows.write("\n".join(f"n{at},40,Ulm,flu" for at in range(600_000)) + "\n")
     with pytest.raises(OutOfMemory, match=r"takes about 1\d\d MiB, and 100 are left"):
@@ -136,11 +136,11 @@ def test_a_table_that_would_not_fit_under_a_limit_is_refused_with_both_numbers(p
      (ValueError("Cannot allocate memory"), False)],
 )  # fmt: skip
 def test_what_others_call_it_is_known(error, short):
-    assert memory.says_memory(error) is short
+    assert memory.is_memory_error(error) is short
 
 
 def test_a_packed_file_is_measured_by_what_it_opens_to(place, monkeypatch):
-    monkeypatch.setattr(memory, "addresses_left", lambda: memory.RESERVED + (100 << 20))
+    monkeypatch.setattr(memory, "get_addresses_left", lambda: memory.RESERVED_ADDRESS_BYTES + (100 << 20))
     rows = b"person,age,city,illness\n" + b"n,40,Ulm,flu\n" * 1_000_000
     (place / "people.csv.gz").write_bytes(gzip.compress(rows, 1))
     job = dataclasses.replace(rt.Job.read("job.toml"), source="people.csv.gz")
@@ -149,7 +149,7 @@ def test_a_packed_file_is_measured_by_what_it_opens_to(place, monkeypatch):
 
 
 def test_a_parquet_file_that_claims_more_rows_than_memory_is_refused_before_it_is_read(place, monkeypatch):
-    monkeypatch.setattr(memory, "room", lambda: 70 << 20)
+    monkeypatch.setattr(memory, "get_available_memory", lambda: 70 << 20)
     rows = 10_000_000
     values = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), rows), pa.array(["a"]))
     pq.write_table(pa.table(dict.fromkeys(("person", "age", "city", "illness"), values)), place / "p.parquet")

@@ -56,14 +56,14 @@ def test_a_disk_that_fills_while_it_spills_ends_with_74(server, prepared):
 
 
 PHASES = {
-    "looking": "reticent.engines.stream.Stream.look",
-    "counting": "reticent.engines.stream.Stream.count",
-    "planning": "reticent.methods.burel.method.Burel.plan",
-    "ranking": "reticent.engines.ranked.Ranks.settle",
-    "scattering": "reticent.engines.buckets.Buckets.put",
-    "gathering": "reticent.engines.stream._ranked",
-    "writing": "reticent.release.bundle._sealed",
-    "auditing": "reticent.gate.audit_staged",
+    "looking": "reticent.engines.stream.StreamEngine.look",
+    "counting": "reticent.engines.stream.StreamEngine.count",
+    "planning": "reticent.methods.burel.Burel.plan",
+    "ranking": "reticent.engines.external_sort.RowRanker.settle",
+    "scattering": "reticent.engines.external_sort.DiskBuckets.put",
+    "gathering": "reticent.engines.stream._rank_frame",
+    "writing": "reticent.release.bundle._write_manifest",
+    "auditing": "reticent.publication_audit.audit_staged",
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from reticent.cli.app import command
+from reticent.cli.commands import build_parser
 from tests.hostile.jobs import PROMISE, job
 from tests.hostile.running import JOB, Case, run
 
@@ -81,7 +81,7 @@ VALUES = {
 def parameters() -> dict[str, list[tuple[str, bool]]]:
     """Of each command: how each option is given, or which argument it is; whether it takes a value."""
     found: dict[str, list[tuple[str, bool]]] = {}
-    for name, parser in command().commands.items():
+    for name, parser in build_parser().commands.items():
         arguments = [one for one in parser.params if one.param_type_name == "argument"]
         options = [one for one in parser.params if one not in arguments and one.opts[0] != "--help"]
         found[name] = [(f"argument {at}", True) for at, _ in enumerate(arguments, 1)]

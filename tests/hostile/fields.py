@@ -67,7 +67,7 @@ def _promises() -> Iterator[tuple[str, Case]]:
         made = f'\n[method]\nname = "{keeper}"\n'
         for key in [
             key
-            for key in fields(registry.model(name))
+            for key in fields(registry.load_promise_class(name))
             if key not in PROMISES.get(name, ({},))[0] and key != "population"
         ]:
             for what, value in {**WRONG, **{what: NUMBERS[what] for what in HUGE}}.items():
@@ -90,7 +90,7 @@ def _promises() -> Iterator[tuple[str, Case]]:
 def _methods() -> Iterator[tuple[str, Case]]:
     for method in registry.METHODS:
         known = {key for (name, _), keys in METHODS.items() if name == method for key in keys}
-        for key in [key for key in fields(registry.method(method)) if key not in known]:
+        for key in [key for key in fields(registry.load_method_class(method)) if key not in known]:
             for what, value in {**WRONG, **{what: NUMBERS[what] for what in HUGE}}.items():
                 promise = KEEPS[method]
                 text = entry(promise, KEPT_BY[promise][0])

@@ -69,12 +69,12 @@ def job(case: Case, rows: int) -> rt.Job:
             else {}
         )
         also: dict[str, Any] = {"distance": _DISTANCES[case.form]} if name == "t-closeness" else {}
-        asked.append(registry.promise_from({"model": name, **EXAMPLES[name].parameters, **of, **also}))
+        asked.append(registry.make_promise({"model": name, **EXAMPLES[name].parameters, **of, **also}))
     return rt.Job(
         columns={"age": rt.quasi(numeric=True), "city": rt.quasi(), "s": rt.sensitive(hierarchy=tree)},
         promises=asked,
-        method=registry.method_from({"name": pair.method, **QUICK.get(pair.method, {})}),
-        prepare=[registry.stage_from({"name": stage, "l": 2}) for stage in pair.stages],
+        method=registry.make_method({"name": pair.method, **QUICK.get(pair.method, {})}),
+        prepare=[registry.make_stage({"name": stage, "l": 2}) for stage in pair.stages],
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reticent.owner import ledger_key, staging
+from reticent.ledger import staging, storage
 
 KEYS = "ssh-ed25519 AAAA stranger\n"
 RECORDS = "ledger-stages"
@@ -78,11 +78,11 @@ def write_older_ledger(folder: Path, world: World) -> Path:
 
 def abandon(target: Path, ledger: Path) -> Path:
     """A genuine staging folder of a process that died while it replaced the target in two steps."""
-    stage = staging.staged(target, ledger)
+    stage = staging.stage_folder(target, ledger)
     release = stage.__enter__()
     (release.parent / "replaced").mkdir(mode=0o700)
     (release.parent / "replaced" / "authorized_keys").write_text(KEYS)
-    staging.leave(release)
+    staging.leave_staged(release)
     return release.parent
 
 
@@ -100,7 +100,7 @@ def sign_again(world: World, path: Path, purpose: str, **changes: Any) -> None:
     """Change fields of a record or note and sign them by the user's own secret, which no stranger has: a second wall."""
     fields = {**json.loads(path.read_text()), **changes}
     fields.pop("mac")
-    mac = ledger_key.sign(world.ledger, ledger_key.read_key(world.ledger), purpose, fields)
+    mac = storage.sign_fields(world.ledger, storage.read_key(world.ledger), purpose, fields)
     path.write_text(json.dumps({**fields, "mac": mac}))
     path.chmod(0o600)
 
@@ -117,7 +117,7 @@ def a_climbing_target_inside_the_release(world: World) -> None:
 
 
 def a_new_folder_inside_the_release(world: World) -> None:
-    folder = world.place / "release" / (staging.PREFIX + "0" * 16)
+    folder = world.place / "release" / (staging.STAGING_PREFIX + "0" * 16)
     write_older(folder, str(world.home / ".ssh" / "now"))
 
 
@@ -155,7 +155,7 @@ def a_lock_that_is_a_link(world: World) -> None:
 
 
 def a_staging_folder_that_is_a_link(world: World) -> None:
-    for prefix in (".reticent-stage-", staging.PREFIX):
+    for prefix in (".reticent-stage-", staging.STAGING_PREFIX):
         (world.temporary / (prefix + "1" * 16)).symlink_to(world.home / "thesis", target_is_directory=True)
 
 
@@ -258,8 +258,10 @@ def a_record_of_another_ledger_copied_here(world: World) -> None:
 def a_record_that_is_a_link_or_a_pipe(world: World) -> None:
     (world.home / "made-by-hand.json").write_text("{}")
     (world.ledger / RECORDS).mkdir(exist_ok=True, mode=0o700)
-    (world.ledger / RECORDS / (staging.PREFIX + "2" * 16 + ".json")).symlink_to(world.home / "made-by-hand.json")
-    os.mkfifo(world.ledger / RECORDS / (staging.PREFIX + "3" * 16 + ".json"), 0o600)
+    (world.ledger / RECORDS / (staging.STAGING_PREFIX + "2" * 16 + ".json")).symlink_to(
+        world.home / "made-by-hand.json"
+    )
+    os.mkfifo(world.ledger / RECORDS / (staging.STAGING_PREFIX + "3" * 16 + ".json"), 0o600)
 
 
 AROUND: dict[str, Callable[[World], None]] = {
@@ -301,7 +303,7 @@ def a_journal_that_another_ledger_signed(world: World) -> None:
     stranger = write_older_ledger(world.temporary / "older", world)
     path = stranger / "ledger.journal" / "intent.json"
     stated = {**json.loads(path.read_text()), "device": 1, "inode": 1, "contents": {}}
-    mac = ledger_key.sign(stranger, ledger_key.read_key(stranger), "reticent journal", stated)
+    mac = storage.sign_fields(stranger, storage.read_key(stranger), "reticent journal", stated)
     path.write_text(json.dumps({**stated, "mac": mac}))
     shutil.copytree(stranger / "ledger.journal", world.ledger / "ledger.journal")
 

@@ -12,7 +12,7 @@ import pytest
 
 import reticent as rt
 from reticent.errors import BundleDamaged, PromiseUnreachable
-from reticent.release.files import write_data
+from reticent.format.data_writer import write_data
 from tests.audit.releases import resealed
 from tests.hostile import associations
 from tests.hostile.associations import FORGERIES, ILLNESSES, POSSIBLE, Tables

@@ -12,8 +12,8 @@ from typing import IO
 
 import pytest
 
-from reticent.cli import printing
-from reticent.cli.app import COMMANDS
+from reticent.cli import output
+from reticent.cli.commands import COMMANDS
 from reticent.cli.main import main
 from tests.hostile.commands import GOOD, contents, lines, prepared
 from tests.hostile.running import CANARY, Case, Ran, faults, run
@@ -73,7 +73,7 @@ def test_an_order_to_end_ends_with_130_and_leaves_nothing(name, number, place, m
     def ending(*_):
         yield lambda *_: os.kill(os.getpid(), number)
 
-    monkeypatch.setattr(printing, "stages", ending)
+    monkeypatch.setattr(output, "show_progress", ending)
     before, handler = contents(place), signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         ran = run(place, Case(lambda folder: None, 130, GOOD[name]))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.errors import JobError
+from reticent.format.data_files import quote_formula_name, quote_formulas, unquote_formula_text
 from reticent.release import bundle
-from reticent.release.formulas import quoted, quoted_name, unquoted
 
 ROWS = 24
 TEXTS = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\tx", "\rx", "'=x", "''-y", "-5", "plain"]
@@ -80,9 +80,9 @@ def test_where_nothing_looks_like_a_formula_nothing_is_said():
 def test_a_warning_about_formulas_that_was_taken_away_is_found():
     release = published("generalized", table())
     stated = {name: value for name, value in release.manifest.to_dict().items() if name not in ("formulas", "files")}
-    manifest = bundle.of_dict({**stated, "files": release.manifest.to_dict()["files"]})
-    (release.folder / "README.md").write_text(bundle.reader("generalized").readme(manifest), encoding="utf-8")
-    bundle.seal(release.folder, stated)
+    manifest = bundle.parse_manifest({**stated, "files": release.manifest.to_dict()["files"]})
+    (release.folder / "README.md").write_text(bundle.reader_for("generalized").readme(manifest), encoding="utf-8")
+    bundle.seal_folder(release.folder, stated)
     assert rt.audit(release.folder, source=table()).kept is False
 
 
@@ -95,9 +95,9 @@ def test_quoting_is_for_csv():
 @given(st.lists(st.text(alphabet="'=+-@\t\r1a. ", max_size=5), min_size=1))
 def test_what_was_quoted_reads_back_and_is_no_formula(texts):
     held = pl.DataFrame({"=a": texts})
-    written = quoted(held)
+    written = quote_formulas(held)
     assert not any(text[:1] in list("=@\t\r") for text in written.to_series())
     assert all(math.isfinite(float(text)) for text in written.to_series() if text[:1] in ("+", "-"))  # -5 is a number
-    assert written.columns == [quoted_name("=a")] == ["'=a"]
-    back = written.select(unquoted(pl.col("'=a")))
+    assert written.columns == [quote_formula_name("=a")] == ["'=a"]
+    back = written.select(unquote_formula_text(pl.col("'=a")))
     assert back.to_series().to_list() == texts

@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 
 from reticent import registry
-from reticent.job import Output
-from reticent.table.roles import Column
-from reticent.table.source import Source
-from reticent.typed import FITS, types_of
+from reticent.data.columns import Column
+from reticent.data.source import Source
+from reticent.job.job import Output
+from reticent.registry import FIELD_TYPES, list_field_types
 from tests.hostile.fields import CASES as FIELDS
 from tests.hostile.fields import KEPT_BY, fields, tried
 from tests.hostile.jobs import CASES
@@ -35,16 +35,16 @@ def test_a_field_of_a_wrong_type_is_refused_in_our_own_words(name, tmp_path):
 def test_every_field_of_every_promise_and_method_is_tried():
     known = tried()
     for name in registry.MODELS:
-        assert set(fields(registry.model(name))) <= known[name], name
+        assert set(fields(registry.load_promise_class(name))) <= known[name], name
     for name in registry.METHODS:
-        assert set(fields(registry.method(name))) <= known[name], name
+        assert set(fields(registry.load_method_class(name))) <= known[name], name
     assert set(KEPT_BY) == set(registry.MODELS)
 
 
 PARTS = [
-    *map(registry.model, registry.MODELS),
-    *map(registry.method, registry.METHODS),
-    *map(registry.stage, registry.STAGES),
+    *map(registry.load_promise_class, registry.MODELS),
+    *map(registry.load_method_class, registry.METHODS),
+    *map(registry.load_stage_class, registry.STAGES),
     Column,
     Source,
     Output,
@@ -54,4 +54,4 @@ PARTS = [
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
 def test_every_field_of_a_job_has_a_type_that_is_checked(part):
     for field in dataclasses.fields(part):
-        assert set(types_of(field)) <= set(FITS), f"{part.__name__}.{field.name}"
+        assert set(list_field_types(field)) <= set(FIELD_TYPES), f"{part.__name__}.{field.name}"

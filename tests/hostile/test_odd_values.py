@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.draft import draft
 from reticent.errors import ColumnError, SourceError
+from reticent.job.draft import draft_job
 from tests.hostile.types import KINDS
 
 ROWS = 60
@@ -129,7 +129,7 @@ def test_a_damaged_part_of_a_columnar_file_is_called_damage_and_no_fault_of_a_cs
     for asked in (
         lambda: rt.publish(job, engine=engine),
         lambda: rt.risk(path),
-        lambda: draft(rt.Source(path=str(path))),
+        lambda: draft_job(rt.Source(path=str(path))),
     ):
         with pytest.raises(SourceError, match="file of the source is damaged") as refused:
             asked()

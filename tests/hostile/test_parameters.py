@@ -10,7 +10,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue
-from reticent.audit.forged import UNCOUNTED
+from reticent.audit.subject import UNCOUNTED_MESSAGE
 from reticent.errors import BundleDamaged
 from tests.audit.releases import resealed
 from tests.contract import pairs
@@ -79,7 +79,7 @@ def test_a_manifest_with_a_parameter_that_no_job_may_have_is_refused(owner, rele
             reason = refusal(folder)
             if (
                 (owner not in reason and "groups that are not" not in reason)
-                or UNCOUNTED in reason
+                or UNCOUNTED_MESSAGE in reason
                 or len(reason) > 2_000
             ):
                 passed[name, str(value)[:80]] = reason

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
-from reticent.cli.app import COMMANDS
-from reticent.cli.settling import READING_COMMANDS, WRITING_COMMANDS
-from reticent.owner.recovery import recover
+from reticent.cli.commands import COMMANDS
+from reticent.cli.startup import READING_COMMANDS, WRITING_COMMANDS
+from reticent.ledger.commit import recover
 from tests.hostile.commands import GOOD, prepared
 from tests.hostile.planted import AROUND, INSIDE, JOURNALS, World, abandon, snapshot
 from tests.hostile.running import Case, Ran, run
@@ -155,19 +155,19 @@ def test_a_ledger_that_was_copied_recovers_nothing(world):
 
 def test_a_folder_that_is_exchanged_after_it_was_checked_is_not_emptied(world, monkeypatch):
     """Between the check and the removal somebody gives the name to another folder of the user's."""
-    from reticent.owner import staging
+    from reticent.ledger import staging
 
     folder = abandon(world.temporary / "raced", world.ledger)
     thesis = world.temporary / "thesis"
     shutil.copytree(world.home / "thesis", thesis)
-    restore = staging.restore
+    restore = staging.restore_replaced
 
     def exchange(release: Path) -> None:
         restore(release)
         folder.rename(world.temporary / "moved")
         thesis.rename(folder)
 
-    monkeypatch.setattr(staging, "restore", exchange)
+    monkeypatch.setattr(staging, "restore_replaced", exchange)
     recover(world.ledger)
     assert (folder / "chapter.txt").read_text() == "years of work\n"
 

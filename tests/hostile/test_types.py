@@ -77,7 +77,7 @@ def test_an_honest_release_of_a_further_type_is_not_condemned(name):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_type_that_no_release_can_hold_is_refused_by_name_before_counting(name, monkeypatch):
-    monkeypatch.setattr(local, "count", None)
+    monkeypatch.setattr(local, "count_rows", None)
     for kind, role, format in ALL:
         if (name, role) == ("Int128", "identifying") or (kind, role) == ("sampled", "insensitive"):
             continue

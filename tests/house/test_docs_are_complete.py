@@ -8,7 +8,7 @@ import pytest
 
 from reticent import errors, registry
 from reticent.cli import failures
-from reticent.cli.app import COMMANDS, command
+from reticent.cli.commands import COMMANDS, build_parser
 from reticent.errors import ReticentError
 from tests.house.repository import ROOT
 
@@ -25,14 +25,14 @@ def section(text: str, title: str) -> str:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_every_command_is_documented(name):
     text = section((DOCS / "cli.md").read_text(encoding="utf-8"), f"reticent {name}")
-    for option in command().commands[name].params:
+    for option in build_parser().commands[name].params:
         for spelling in option.opts if option.opts[0].startswith("-") else [option.metavar or option.name.upper()]:
             assert spelling == "--help" or f"`{spelling}" in text, f"docs/cli.md does not explain {spelling} of {name}"
 
 
 def test_the_options_before_a_command_are_documented():
     text = (DOCS / "cli.md").read_text(encoding="utf-8")
-    for option in command().params:
+    for option in build_parser().params:
         assert any(f"`{spelling}" in text for spelling in option.opts), option.opts
 
 

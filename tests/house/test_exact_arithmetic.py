@@ -9,12 +9,12 @@ import pytest
 from tests.house.repository import PACKAGE
 
 ALLOWED = {
-    "exact.py": "compares arrays with fractions, and proves that nothing wraps",
+    "exact_arithmetic.py": "compares arrays with fractions, and proves that nothing wraps",
     "limits.py": "measures how long a number is",
-    "release/numbers.py": "measures how long a number is",
-    "models/exact.py": "computes with Python's whole numbers, which have no limit",
+    "format/schema_checks.py": "measures how long a number is",
+    "models/rational_bounds.py": "computes with Python's whole numbers, which have no limit",
     "models/caps.py": "writes caps whose denominators are at most the number of rows",
-    "audit/measure/comparison.py": "computes with Python's whole numbers, which have no limit",
+    "audit/measure/exact_comparison.py": "computes with Python's whole numbers, which have no limit",
 }
 
 
@@ -29,7 +29,7 @@ def uses(path) -> list[int]:
 def test_numerators_and_denominators_are_read_in_listed_modules_only(path):
     name = path.relative_to(PACKAGE).as_posix()
     if name not in ALLOWED:
-        assert not uses(path), f"{name} reads them: use reticent.exact, which no digits make wrong"
+        assert not uses(path), f"{name} reads them: use reticent.exact_arithmetic, which no digits make wrong"
 
 
 @pytest.mark.parametrize("name", ALLOWED)

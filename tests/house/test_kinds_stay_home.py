@@ -1,7 +1,7 @@
 """A release kind is known by name in its own three modules, and nowhere else in the package.
 
 `recipe/<kind>.py`, `release/<kind>.py` and `audit/<kind>.py` are a kind's rooms, and so are modules beside them whose names
-begin with the kind's (`audit/anatomized_histograms.py`).  The catalogue has its row, a method says which kind it makes.
+begin with the kind's (`audit/anatomized.py`).  The catalogue has its row, a method says which kind it makes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tests.house.repository import PACKAGE, imports, module_name
 
 KINDS = tuple(catalogue.KINDS)
 LAYERS = ("recipe", "release", "audit")
-CATALOGUE = "catalogue/parts.py"
+CATALOGUE = "catalogue/entries.py"
 OTHER_MEANINGS = {"attacks/eligibility/": {"sampled"}, "attacks/algorithm/": {"sampled"}}
 """Words of an attack's answer that are spelled like a kind: how a figure was had, exact or sampled."""
 
-OBJECTS = {type_of for row in catalogue.KINDS.values() for type_of in (row.writer, row.reader, row.eyes)}
+OBJECTS = {type_of for row in catalogue.KINDS.values() for type_of in (row.writer, row.reader, row.auditor)}
 
 
 def name(path: Path) -> str:
@@ -80,7 +80,7 @@ def test_nothing_asks_which_kind_it_has_by_another_name():
     """No `isinstance` over a kind's classes, no comparison of a kind with a text, no `members is not None` in disguise."""
     classes = {
         type(found).__name__ if not isinstance(found, type) else found.__name__
-        for found in map(catalogue.load, OBJECTS)
+        for found in map(catalogue.load_object, OBJECTS)
     }
     for path in MODULES:
         if any(at_home(path, kind) for kind in KINDS):

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reticent import registry
-from reticent.schema import job_schema, written
+from reticent.job.schema import build_job_schema, format_schema
 from tests.house.repository import ROOT
 
 GOOD = {"columns": {"age": "quasi"}, "promise": [{"model": "k-anonymity", "k": 5}]}
@@ -17,16 +17,16 @@ TOML = re.compile(r"^```toml[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def accepts(job: dict) -> bool:
-    return Draft202012Validator(job_schema()).is_valid(job)
+    return Draft202012Validator(build_job_schema()).is_valid(job)
 
 
 def test_the_docs_hold_the_schema_as_it_is_made():
     kept = (ROOT / "docs" / "job.schema.json").read_text(encoding="utf-8")
-    assert kept == written(), "python -m reticent.schema > docs/job.schema.json"
+    assert kept == format_schema(), "python -m reticent.job.schema > docs/job.schema.json"
 
 
 def test_the_schema_is_a_schema():
-    Draft202012Validator.check_schema(job_schema())
+    Draft202012Validator.check_schema(build_job_schema())
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,6 @@ def test_a_misspelled_name_or_a_wrong_type_is_marked(change):
 
 
 def test_every_promise_method_and_stage_is_in_the_schema():
-    text = written()
+    text = format_schema()
     for name in (*registry.MODELS, *registry.METHODS, *registry.STAGES):
         assert f'"const": "{name}"' in text

@@ -14,26 +14,28 @@ MODULES = {"reticent.datasets", "reticent.errors", "reticent.utility.mining"}  #
 STUDIES = sorted((ROOT / "studies").rglob("*.py"))
 WITH_INTERNALS: dict[str, set[str]] = {  # study -> internals it still imports; it may only shrink
     "studies/background/figures.py": {
-        "reticent.models.background.beliefs.ROUNDS",
-        "reticent.models.background.beliefs.exact",
-        "reticent.models.background.beliefs.scaled",
-        "reticent.models.background.bound.adversaries",
-        "reticent.models.background.divergence.js",
+        "reticent.models.background_knowledge.posteriors.POSTERIOR_ROUNDS",
+        "reticent.models.background_knowledge.posteriors.compute_exact_posteriors",
+        "reticent.models.background_knowledge.posteriors.compute_scaled_posteriors",
+        "reticent.models.background_knowledge.bt_privacy.bind_adversaries",
+        "reticent.models.background_knowledge.posteriors.compute_js_divergence",
         "reticent.utility.workload.Workload",
         "reticent.utility.workload.mean_relative_error",
     },
     "studies/background/tables.py": {
-        "reticent.models.background.adversary.Adversary",
-        "reticent.models.background.adversary.Knowledge",
-        "reticent.models.background.beliefs.ROUNDS",
-        "reticent.models.background.beliefs.scaled",
-        "reticent.models.background.divergence.js",
-        "reticent.models.background.divergence.smoothed",
-        "reticent.models.shapes.Groups",
+        "reticent.models.background_knowledge.adversary.BackgroundAdversary",
+        "reticent.models.background_knowledge.adversary.BackgroundKnowledge",
+        "reticent.models.background_knowledge.posteriors.POSTERIOR_ROUNDS",
+        "reticent.models.background_knowledge.posteriors.compute_scaled_posteriors",
+        "reticent.models.background_knowledge.posteriors.compute_js_divergence",
+        "reticent.models.background_knowledge.posteriors.smooth_beliefs",
+        "reticent.models.promise.CandidateGroups",
         "reticent.planning.Plan",
-        "reticent.table.cells.Cells",
+        "reticent.data.cells.Cells",
     },
-    "studies/perturbed_generalization/figures.py": {"reticent.methods.perturbed_generalization.calibration.guarantees"},
+    "studies/perturbed_generalization/figures.py": {
+        "reticent.methods.perturbed_generalization.calibration.compute_guarantees"
+    },
 }
 
 

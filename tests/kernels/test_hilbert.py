@@ -3,12 +3,12 @@ import itertools
 import numpy as np
 import pytest
 
-from reticent.kernels.hilbert import hilbert_keys
+from reticent.kernels.hilbert import compute_hilbert_keys
 
 
 def keys_of(points: np.ndarray, bits: int) -> np.ndarray:
     keys = np.empty(len(points), np.int64)
-    hilbert_keys(points.astype(np.int64), bits, keys)
+    compute_hilbert_keys(points.astype(np.int64), bits, keys)
     return keys
 
 

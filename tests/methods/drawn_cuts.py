@@ -18,12 +18,10 @@ from typing import ClassVar
 import numpy as np
 
 import reticent as rt
+from reticent.methods.base import bind_reachable_promises, resolve_weights
 from reticent.methods.mondrian.acceptance import Acceptance
-from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
-from reticent.methods.mondrian.nodes import Nodes, run_starts
-from reticent.methods.mondrian.spans import Spans
-from reticent.methods.reachable import check_reachable
-from reticent.methods.weights import weights_of
+from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts
+from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, find_run_starts
 from reticent.recipe.recipe import Recipe
 from studies.beta_likeness import tables
 from studies.minimality import figures
@@ -35,13 +33,13 @@ class DrawnCuts(LossCuts):
     """Chooses for each open node one of its best cuts, at random among those of nearly equal loss."""
 
     def __init__(self, *given, slack: float, draw: np.random.Generator):
-        super().__init__(*given, NEVER)
+        super().__init__(*given, LOOK_AHEAD_NEVER)
         self.slack, self.draw = slack, draw
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
         self.depth += 1
-        found = self._options(OPTIONS)
-        first = run_starts(found.owner)
+        found = self._find_options(OPTIONS)
+        first = find_run_starts(found.owner)
         least = np.repeat(found.loss[first], np.diff(np.append(first, len(found.owner))))
         luck = np.where(found.loss <= least * (1 + self.slack), self.draw.random(len(found.loss)), 2.0)
         pick = np.lexsort((luck, found.owner))[first]
@@ -59,10 +57,12 @@ class Drawn(rt.Mondrian):
 
     def plan(self, cells, promises, rng) -> Recipe:
         labels = self.labels_for(promises)
-        bound = check_reachable(cells, promises, self.name)
+        bound = bind_reachable_promises(cells, promises, self.name)
         apart = labels == "nodes" and not promises.union_closed
-        spans = Spans.of(cells.quasi, weights_of([domain.name for domain in cells.quasi], self.weights), apart=apart)
-        nodes = Nodes.of(cells)
+        spans = SpanLosses.of(
+            cells.quasi, resolve_weights([domain.name for domain in cells.quasi], self.weights), apart=apart
+        )
+        nodes = PartitionNodes.of(cells)
         chooser = DrawnCuts(
             nodes, Acceptance(bound, nodes), spans, slack=self.slack, draw=rng.stream("mondrian, drawn cuts")
         )

@@ -4,10 +4,10 @@ from collections import Counter
 
 import numpy as np
 
-from reticent.recipe.recipe import WITHHELD, Recipe
-from reticent.table.cells import Cells, gather
-from reticent.table.domain import Domain, range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
+from reticent.data.cells import Cells, build_cells
+from reticent.data.domain import Domain, build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
+from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
 
 
 def random_tree(rng: np.random.Generator, leaves: int, prefix: str) -> Hierarchy:
@@ -19,8 +19,8 @@ def random_tree(rng: np.random.Generator, leaves: int, prefix: str) -> Hierarchy
 
 def random_domain(rng: np.random.Generator, name: str, size: int) -> Domain:
     if rng.random() < 0.5:
-        return range_domain(name, "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=False)
-    return tree_domain(name, "String", random_tree(rng, size, name), null=False, given=True)
+        return build_range_domain(name, "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=False)
+    return build_tree_domain(name, "String", random_tree(rng, size, name), null=False, given=True)
 
 
 def random_cells(number: int, *, most_rows: int = 60, null: bool | None = None) -> Cells:
@@ -29,11 +29,11 @@ def random_cells(number: int, *, most_rows: int = 60, null: bool | None = None) 
     rows, columns, values = int(rng.integers(2, most_rows)), int(rng.integers(1, 4)), int(rng.integers(2, 7))
     null = rng.random() < 0.3 if null is None else null
     quasi = tuple(random_domain(rng, f"q{i}", int(rng.integers(1, 8))) for i in range(columns))
-    sensitive = tree_domain("s", "String", random_tree(rng, values, "s"), null=null, given=True)
+    sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=null, given=True)
     weights = rng.random(values + null) ** 2 + 0.02
     codes = np.column_stack([rng.integers(0, domain.size, rows) for domain in quasi]).astype(np.int32)
     drawn = rng.choice(values + null, rows, p=weights / weights.sum())
-    return gather(quasi, (sensitive,), codes, drawn[:, None].astype(np.int32), np.ones(rows, np.int64))[0]
+    return build_cells(quasi, (sensitive,), codes, drawn[:, None].astype(np.int32), np.ones(rows, np.int64))[0]
 
 
 def histograms(recipe: Recipe) -> list[Counter]:
@@ -43,6 +43,6 @@ def histograms(recipe: Recipe) -> list[Counter]:
     found: dict[int, Counter] = {}
     published = recipe.published_values[:, 0]
     for group, code, quota in zip(recipe.group.tolist(), published.tolist(), recipe.quota.tolist(), strict=True):
-        if group != WITHHELD:
+        if group != WITHHELD_GROUP:
             found.setdefault(group, Counter())[texts[code]] += quota
     return list(found.values())

@@ -11,12 +11,12 @@ import reticent as rt
 from reticent import catalogue
 from reticent.engines import local
 from reticent.errors import BundleDamaged, JobError, PromiseUnreachable
-from reticent.methods.anatomy import Anatomy, pieces
+from reticent.format.data_writer import write_data
+from reticent.methods.anatomy import Anatomy, find_piece_starts
 from reticent.methods.suppression import Suppression
 from reticent.models.l_dichotomy import LDichotomy
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.release.files import write_data
 from tests.audit.releases import resealed
 from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
@@ -55,7 +55,7 @@ def test_every_plan_keeps_the_promise_by_the_oracles_count(grouping, number):
         known = int(totals.sum())
         assert known < asked or asked * int(totals.max()) > known or cells.totals(0).sum() > known
         return
-    recipe.check_conserved()
+    recipe.require_conserved()
     groups = histograms(recipe)
     assert len(groups) == recipe.groups
     assert measures.holds(groups=groups, model="probabilistic-l-diversity", l=asked)
@@ -204,7 +204,7 @@ def test_pieces_of_the_curve_are_eligible_and_cover_it():
     rng = np.random.default_rng(3)
     held = np.sort(rng.choice(6, 5000, p=[0.2, 0.2, 0.2, 0.2, 0.1, 0.1]))
     rng.shuffle(held[:4000])
-    starts = pieces(held, 6, 4)
+    starts = find_piece_starts(held, 6, 4)
     assert starts[0] == 0 and starts[-1] == 5000
     for low, high in pairwise(starts):
         assert 4 * np.bincount(held[low:high]).max() <= high - low or len(starts) == 2
@@ -214,7 +214,7 @@ def test_who_of_a_group_holds_what_is_not_told_by_the_order_of_dealing():
     """One group of three people: over many releases each is dealt first as often as the others."""
     frame = pl.DataFrame({"age": [1, 2, 3, 4, 5, 6], "city": ["Ulm"] * 6, "illness": ["a", "a", "b", "b", "c", "c"]})
     together: Counter = Counter()
-    cells = local.count(frame.lazy(), job_of(Anatomy()).columns).cells
+    cells = local.count_rows(frame.lazy(), job_of(Anatomy()).columns).cells
     ages = cells.codes[:, 0] + 1
     for seed in range(400):
         recipe = Anatomy(grouping="hilbert").plan(cells, job_of(Anatomy()).promises, Random.from_seed(seed))
@@ -250,11 +250,11 @@ def test_no_value_of_a_withheld_row_is_in_the_schema(monkeypatch):
             return False
 
         def prepare(self, cells, promises, rng):
-            from reticent.methods.compose import Prepared
+            from reticent.methods.recipe_planning import PreparedCells
 
-            return Prepared.of(cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0))
+            return PreparedCells.of(cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0))
 
-    monkeypatch.setitem(catalogue.STAGES, Withholding.name, catalogue.Row("", {}))
+    monkeypatch.setitem(catalogue.STAGES, Withholding.name, catalogue.MethodRow("", {}))
     release = rt.publish(job_of(Anatomy(), prepare=[Withholding()]), frame=frame)
     assert release.manifest.withheld == 1
     assert "99" not in (release.folder / "manifest.json").read_text().split('"files"')[0]

@@ -14,7 +14,7 @@ import pytest
 
 import reticent as rt
 from reticent.methods.anatomy import Anatomy
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from studies.minimality.adversary import Belief, Points, Release, beliefs, counted, people, tables
 
 HALF = Promises.of([rt.ProbabilisticLDiversity(2)])

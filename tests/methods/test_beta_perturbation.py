@@ -8,17 +8,15 @@ import pytest
 import reticent as rt
 from reticent.audit import audit
 from reticent.errors import AuditFailed, BundleDamaged, ColumnError, JobError, PromiseUnreachable
-from reticent.methods.beta_perturbation import method as beta_perturbation
-from reticent.methods.beta_perturbation.matrix import WHOLE
-from reticent.methods.beta_perturbation.method import BetaPerturbation, redraw
+from reticent.estimate.reconstruction import PerturbationEstimator, Reconstruction
+from reticent.format.data_writer import write_data
+from reticent.methods import beta_perturbation
+from reticent.methods.beta_perturbation import MATRIX_SCALE, BetaPerturbation, perturb_cells
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.perturbed import Perturbed
-from reticent.recipe.recipe import WITHHELD
-from reticent.release.asking.redrawn import Redrawn
-from reticent.release.files import write_data
-from reticent.release.reconstruction import Reconstruction
+from reticent.recipe.perturbed import PerturbedWriter
+from reticent.recipe.recipe import WITHHELD_GROUP
 from tests.audit.releases import resealed
 from tests.methods.random_cells import random_cells
 from tests.methods.test_burel import line
@@ -123,11 +121,11 @@ def test_published_labels_are_counted_as_they_are_published():
 
 def test_draws_hit_each_value_exactly_as_often_as_the_matrix_says(monkeypatch):
     """With ten equally likely draws, each once, a row of probabilities in tenths is met exactly."""
-    monkeypatch.setattr(beta_perturbation, "WHOLE", 10)
+    monkeypatch.setattr(beta_perturbation, "MATRIX_SCALE", 10)
     cells = line([0] * 10 + [1] * 10 + [3] * 10, [0] * 30)
     matrix = [[7, 1, 2], [0, 10, 0], [3, 3, 4]]
     every = SimpleNamespace(integers=lambda low, high, size, dtype: np.tile(np.arange(10, dtype=dtype), size // 10))
-    recipe = redraw(cells, np.array([0, 1, 3]), matrix, every)
+    recipe = perturb_cells(cells, np.array([0, 1, 3]), matrix, every)
     found = np.zeros((3, 3), int)
     for cell, value, quota in zip(recipe.cell, recipe.values[:, 0], recipe.quota, strict=True):
         found[cell, [0, 1, 3].index(value)] += quota
@@ -138,19 +136,19 @@ def test_rows_are_redrawn_with_the_published_probabilities():
     cells = line([0] * 40_000 + [1] * 20_000, [0] * 60_000)
     recipe = BetaPerturbation().plan(cells, Promises.of([BetaLikeness("0.3")]), Random.from_seed(3))
     stays = int(recipe.quota[(recipe.cell == 0) & (recipe.values[:, 0] == 0)].sum())
-    expected = 40_000 * recipe.matrix[0][0] / WHOLE
-    assert abs(stays - expected) < 5 * np.sqrt(expected * (1 - recipe.matrix[0][0] / WHOLE))
+    expected = 40_000 * recipe.matrix[0][0] / MATRIX_SCALE
+    assert abs(stays - expected) < 5 * np.sqrt(expected * (1 - recipe.matrix[0][0] / MATRIX_SCALE))
 
 
 def test_the_distribution_is_never_published_beside_withheld_rows():
     cells = line([0, 1, 2] * 20)
     recipe = BetaPerturbation().plan(cells, Promises.of([BetaLikeness(1)]), Random.from_seed(1))
     columns = {"x": rt.quasi(numeric=True), "s": rt.sensitive()}
-    assert "distribution" in Perturbed.of(recipe, columns).fields({})
+    assert "distribution" in PerturbedWriter.of(recipe, columns).fields({})
     from dataclasses import replace
 
-    withheld = replace(recipe, group=np.where(np.arange(len(recipe.group)) == 0, WITHHELD, 0))
-    assert "distribution" not in Perturbed.of(withheld, columns).fields({})
+    withheld = replace(recipe, group=np.where(np.arange(len(recipe.group)) == 0, WITHHELD_GROUP, 0))
+    assert "distribution" not in PerturbedWriter.of(withheld, columns).fields({})
 
 
 def reconstruction(matrix: list[list[float]]) -> Reconstruction:
@@ -168,7 +166,7 @@ def test_the_estimated_variance_is_unbiased():
     counts, among = np.array([30.0, 5.0, 65.0]), np.array([1.0, 0.0, 1.0])
     weight = np.linalg.inv(matrix.matrix) @ among
     true = sum(n * (row @ weight**2 - (row @ weight) ** 2) for n, row in zip(counts, matrix.matrix, strict=True))
-    redrawn = Redrawn(None, matrix.values, None, matrix)
+    redrawn = PerturbationEstimator(None, matrix.values, None, matrix)
     # All rows are selected, so that what is borrowed from all rows is their own.
     assert redrawn.total((counts @ matrix.matrix)[None], among[None])[1] ** 2 == pytest.approx(true)
 
@@ -220,7 +218,7 @@ def test_the_audit_refuses_parameters_that_are_none(tmp_path, changes):
 
 
 def test_publishing_stops_where_the_audit_finds_the_promise_broken(monkeypatch):
-    whole = [[WHOLE if i == v else 0 for v in range(4)] for i in range(4)]
+    whole = [[MATRIX_SCALE if i == v else 0 for v in range(4)] for i in range(4)]
     monkeypatch.setattr(BetaPerturbation, "matrix_for", lambda self, counts, promises: whole)
     with pytest.raises(AuditFailed):
         published(people())

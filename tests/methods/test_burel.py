@@ -1,20 +1,18 @@
 import numpy as np
 import pytest
 
+from reticent.data.cells import Cells, build_cells
+from reticent.data.domain import build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
 from reticent.kernels import burel_curve, burel_nearest
-from reticent.methods.burel import Burel
-from reticent.methods.burel.buckets import bucket_values
-from reticent.methods.classes.ectree import bi_split
-from reticent.methods.classes.retrieve import curve_bits, grid, retrieve
+from reticent.methods.burel import Burel, bucket_values
+from reticent.methods.equivalence_classes import choose_curve_bits, compute_grid, retrieve_classes, split_into_classes
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells, gather
-from reticent.table.domain import range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
 from tests.methods.random_cells import random_cells
 
 
@@ -22,13 +20,13 @@ def line(values: list[int], positions: list[int] | None = None) -> Cells:
     """One numeric quasi-identifier and a sensitive column."""
     rows = len(values)
     positions = list(range(rows)) if positions is None else positions
-    domain = range_domain(
+    domain = build_range_domain(
         "x", "numeric", "Int64", [str(i) for i in range(max(positions) + 1)], np.arange(max(positions) + 1), null=False
     )
-    flat = tree_domain(
+    flat = build_tree_domain(
         "s", "String", Hierarchy.flat([f"v{i}" for i in range(max(values) + 1)]), null=False, given=False
     )
-    return gather(
+    return build_cells(
         (domain,),
         (flat,),
         np.array(positions, np.int32)[:, None],
@@ -45,7 +43,7 @@ def plan(cells: Cells, *promises: object, seed: int = 1, **how: str) -> Recipe:
 def test_near_rows_join_one_class(fill: str):
     # three values, each once in either cluster: two classes, one to a cluster
     recipe = plan(line([0, 1, 2, 0, 1, 2], [0, 1, 2, 97, 98, 99]), BetaLikeness(3), fill=fill)
-    lower, upper = recipe.spans()
+    lower, upper = recipe.find_spans()
     assert sorted((upper - lower)[:, 0].tolist()) == [2, 2]
 
 
@@ -55,7 +53,7 @@ def test_a_cell_may_be_split_among_classes(fill: str):
     recipe = plan(cells, BetaLikeness("0.1"), fill=fill)
     assert len(cells) == 2
     assert recipe.groups == 8
-    recipe.check_conserved()
+    recipe.require_conserved()
 
 
 @pytest.mark.parametrize("number", range(40))
@@ -64,9 +62,9 @@ def test_the_nearest_fill_takes_the_nearest_free_rows(number: int):
     cells = random_cells(number, most_rows=40)
     bucket = np.zeros(len(cells), np.int64)
     sizes = np.full((1, 1), cells.rows // 2 or 1)
-    recipe = retrieve(cells, bucket, sizes, np.random.default_rng(number), fill="nearest", axes="stretched")
+    recipe = retrieve_classes(cells, bucket, sizes, np.random.default_rng(number), fill="nearest", axes="stretched")
     taken = np.bincount(recipe.cell, weights=recipe.quota, minlength=len(cells)).astype(int)
-    points = grid(cells, curve_bits(cells), stretch=True)
+    points = compute_grid(cells, choose_curve_bits(cells), stretch=True)
     fits = []
     for seed in range(len(cells)):
         away = ((points - points[seed]) ** 2).sum(axis=1)
@@ -115,7 +113,7 @@ def test_unknown_options_are_refused(options: dict):
 def test_tighter_buckets_are_tried_where_the_printed_ones_leave_a_single_class():
     cells = line([0] * 100 + [1] * 100 + [2] * 199 + [3] * 201)
     printed = bucket_values(cells.totals(0), BetaLikeness(1).caps(cells.totals(0), -1))
-    assert len(bi_split(printed.sizes, printed.allow)) == 1
+    assert len(split_into_classes(printed.sizes, printed.allow)) == 1
     assert plan(cells, BetaLikeness(1)).groups > 1
 
 
@@ -126,9 +124,11 @@ def test_k_beyond_the_table_is_refused():
 
 def test_more_axes_than_a_key_has_bits_still_make_classes():
     rng = np.random.default_rng(3)
-    quasi = tuple(range_domain(f"x{i}", "numeric", "Int64", ["0", "1"], np.arange(2), null=False) for i in range(70))
-    flat = tree_domain("s", "String", Hierarchy.flat(["a", "b"]), null=False, given=False)
-    cells, _ = gather(
+    quasi = tuple(
+        build_range_domain(f"x{i}", "numeric", "Int64", ["0", "1"], np.arange(2), null=False) for i in range(70)
+    )
+    flat = build_tree_domain("s", "String", Hierarchy.flat(["a", "b"]), null=False, given=False)
+    cells, _ = build_cells(
         quasi,
         (flat,),
         rng.integers(0, 2, (30, 70)).astype(np.int32),
@@ -136,7 +136,7 @@ def test_more_axes_than_a_key_has_bits_still_make_classes():
         np.ones(30, np.int64),
     )
     for fill in ("curve", "nearest"):
-        plan(cells, BetaLikeness(2), fill=fill).check_conserved()
+        plan(cells, BetaLikeness(2), fill=fill).require_conserved()
 
 
 @pytest.mark.parametrize("kernel", [burel_curve, burel_nearest])
@@ -158,7 +158,7 @@ def test_a_kernel_gives_the_same_uncompiled(kernel, monkeypatch):
         except (ColumnError, PromiseUnreachable):
             continue
         with monkeypatch.context() as patched:
-            patched.setattr(f"reticent.methods.classes.retrieve.{function}", getattr(plain, function))
+            patched.setattr(f"reticent.methods.equivalence_classes.{function}", getattr(plain, function))
             python = plan(cells, BetaLikeness(2), fill=fill)
         for part in ("cell", "group", "quota"):
             assert np.array_equal(getattr(compiled, part), getattr(python, part))

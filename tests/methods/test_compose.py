@@ -10,12 +10,12 @@ import pytest
 import reticent as rt
 from reticent import catalogue
 from reticent.errors import InternalError
-from reticent.methods.compose import Prepared, plan
+from reticent.format.manifest import ComponentEntry
 from reticent.methods.mondrian import Mondrian
-from reticent.models.promises import Promises
+from reticent.methods.recipe_planning import PreparedCells, plan_recipe
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.recipe import WITHHELD, Recipe
-from reticent.release.manifest import Described
+from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
 from tests.methods.random_cells import random_cells
 
 
@@ -30,7 +30,7 @@ class Thinning:
         return False
 
     def prepare(self, cells, promises, rng):
-        return Prepared.of(cells, rng.stream("thinning").binomial(cells.counts, self.share))
+        return PreparedCells.of(cells, rng.stream("thinning").binomial(cells.counts, self.share))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ def test_stages_and_method_give_every_row_of_every_cell_one_outcome(number):
     cells = random_cells(number)
     stages = [Thinning(share=0.3), Thinning(share=0.2)]
     try:
-        recipe = plan(stages, Mondrian(), cells, PROMISES, Random.from_seed(number))
+        recipe = plan_recipe(stages, Mondrian(), cells, PROMISES, Random.from_seed(number))
     except rt.PromiseUnreachable:
         return
-    recipe.check_conserved()
+    recipe.require_conserved()
     assert recipe.cells is cells
-    kept = recipe.group != WITHHELD
+    kept = recipe.group != WITHHELD_GROUP
     assert recipe.quota[kept].sum() == cells.rows - recipe.withheld
 
 
@@ -70,11 +70,11 @@ def test_the_method_plans_on_what_the_stages_kept():
             seen.append(cells)
             return Recipe.of_groups(cells, np.zeros(len(cells), np.int64))
 
-    recipe = plan([stage], Watching(), cells, PROMISES, Random.from_seed(1))
+    recipe = plan_recipe([stage], Watching(), cells, PROMISES, Random.from_seed(1))
     (kept,) = seen
     assert (kept.counts > 0).all()
     published = np.zeros(cells.sensitive[0].size, np.int64)
-    entries = recipe.group != WITHHELD
+    entries = recipe.group != WITHHELD_GROUP
     np.add.at(published, cells.values[recipe.cell[entries], 0], recipe.quota[entries])
     assert kept.totals(0).tolist() == published.tolist(), "the reference distribution is the published table's"
 
@@ -82,17 +82,17 @@ def test_the_method_plans_on_what_the_stages_kept():
 def test_a_stage_that_withholds_nothing_changes_nothing():
     cells = random_cells(5)
     plain = Mondrian().plan(cells, PROMISES, Random.from_seed(1))
-    staged = plan([Thinning(share=0.0)], Mondrian(), cells, PROMISES, Random.from_seed(1))
+    staged = plan_recipe([Thinning(share=0.0)], Mondrian(), cells, PROMISES, Random.from_seed(1))
     for name in ("cell", "group", "quota"):
         assert getattr(plain, name).tolist() == getattr(staged, name).tolist()
 
 
 def test_published_values_of_a_later_method_survive_composition():
     cells = random_cells(8)
-    recipe = plan([Thinning(share=0.5)], Relabelling(), cells, PROMISES, Random.from_seed(2))
-    recipe.check_conserved()
+    recipe = plan_recipe([Thinning(share=0.5)], Relabelling(), cells, PROMISES, Random.from_seed(2))
+    recipe.require_conserved()
     assert recipe.values is not None and len(recipe.values) == len(recipe.cell)
-    assert not recipe.values[recipe.group != WITHHELD].any()
+    assert not recipe.values[recipe.group != WITHHELD_GROUP].any()
 
 
 def test_a_release_counts_the_rows_its_stages_withheld(monkeypatch):
@@ -104,9 +104,9 @@ def test_a_release_counts_the_rows_its_stages_withheld(monkeypatch):
     )
     with pytest.raises(InternalError, match="stage is not one that this version knows"):
         rt.publish(job, frame=frame, seed=4)
-    monkeypatch.setitem(catalogue.STAGES, Thinning.name, catalogue.Row("", {"share": catalogue.Field("number")}))
+    monkeypatch.setitem(catalogue.STAGES, Thinning.name, catalogue.MethodRow("", {"share": catalogue.Field("number")}))
     release = rt.publish(job, frame=frame, seed=4)
     assert release.manifest.withheld > 0
     assert len(release.frame()) + release.manifest.withheld == len(frame)
-    assert release.manifest.prepare == (Described("thinning", {"share": 0.25}),)
+    assert release.manifest.prepare == (ComponentEntry("thinning", {"share": 0.25}),)
     assert release.audited.kept is True

@@ -7,17 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reticent.methods.mondrian import acceptance, median_cuts, spans
-from reticent.methods.mondrian.acceptance import Acceptance, Sides
-from reticent.methods.mondrian.allowed import Mask
-from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
-from reticent.methods.mondrian.nodes import Nodes, packed
-from reticent.methods.mondrian.spans import Spans
+from reticent.data.cells import Cells, build_cells
+from reticent.data.domain import Domain, TreeDomain, build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
+from reticent.methods.mondrian import acceptance, cuts, nodes
+from reticent.methods.mondrian.acceptance import Acceptance, CutMask, CutSides
+from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts
+from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, pack_codes
 from reticent.models.caps import Caps
-from reticent.models.promises import BoundPromises
-from reticent.table.cells import Cells, gather
-from reticent.table.domain import Domain, TreeDomain, range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
+from reticent.models.promise import BoundPromises
 from tests.methods.pure_kernels import use_pure_kernels
 
 
@@ -30,12 +28,12 @@ def kernels(request, monkeypatch):
 def random_tree(rng: np.random.Generator, leaves: int, *, null: bool) -> TreeDomain:
     low = np.sort(rng.integers(0, max(leaves // 2, 1), leaves))
     rows = [[f"v{i}", f"n{low[i]}", f"m{low[i] // 2}", "*"] for i in range(leaves)]
-    return tree_domain("tree", "String", Hierarchy.from_rows(rows), null=null, given=True)
+    return build_tree_domain("tree", "String", Hierarchy.from_rows(rows), null=null, given=True)
 
 
 def random_range(rng: np.random.Generator, size: int, *, null: bool) -> Domain:
     at = np.sort(rng.choice(5 * size, size, replace=False)).astype(float)
-    return range_domain("range", "numeric", "Int64", [str(x) for x in at], at, null=null)
+    return build_range_domain("range", "numeric", "Int64", [str(x) for x in at], at, null=null)
 
 
 def random_cells(number: int, rows: int = 120) -> Cells:
@@ -50,10 +48,10 @@ def random_cells(number: int, rows: int = 120) -> Cells:
     sensitive = tuple(random_tree(rng, int(rng.integers(2, 6)), null=True) for _ in range(2))
     draw = [rng.integers(0, domain.size, rows) for domain in (*quasi, *sensitive)]
     codes, values = np.column_stack(draw[:columns]).astype(np.int32), np.column_stack(draw[columns:]).astype(np.int32)
-    return gather(quasi, sensitive, codes, values, rng.integers(1, 4, rows))[0]
+    return build_cells(quasi, sensitive, codes, values, rng.integers(1, 4, rows))[0]
 
 
-def random_cuts(nodes: Nodes, rng: np.random.Generator, many: int) -> np.ndarray:
+def random_cuts(nodes: PartitionNodes, rng: np.random.Generator, many: int) -> np.ndarray:
     """Cuts of the one open node."""
     column = rng.integers(0, len(nodes.cells.quasi), many)
     ends = np.sort(rng.integers(0, 12, (many, 2)), axis=1)
@@ -67,7 +65,7 @@ def sides_of(cells: Cells, cut: np.ndarray) -> np.ndarray:
 
 def test_packed_codes_come_back():
     codes = np.random.default_rng(0).integers(0, 1 << 31, (50, 5)).astype(np.int32)
-    words = packed(codes)
+    words = pack_codes(codes)
     assert words.shape == (50, 3)
     unpacked = np.column_stack([words & np.uint64(0x7FFFFFFF), words >> np.uint64(32)])[:, [0, 3, 1, 4, 2]]
     np.testing.assert_array_equal(unpacked, codes)
@@ -76,7 +74,7 @@ def test_packed_codes_come_back():
 @pytest.mark.parametrize("number", range(8))
 def test_a_cut_keeps_every_atom_and_its_sides_have_tight_boxes(number):
     cells = random_cells(number)
-    nodes = Nodes.of(cells)
+    nodes = PartitionNodes.of(cells)
     rng = np.random.default_rng(number)
     column = int(rng.integers(0, len(cells.quasi)))
     present = np.unique(cells.codes[:, column])
@@ -96,10 +94,10 @@ def test_a_cut_keeps_every_atom_and_its_sides_have_tight_boxes(number):
 @pytest.mark.parametrize("number", range(6))
 def test_both_sides_of_many_cuts_are_counted_as_their_cells_say(number):
     cells = random_cells(number)
-    nodes = Nodes.of(cells)
+    nodes = PartitionNodes.of(cells)
     rng = np.random.default_rng(number)
     cuts = random_cuts(nodes, rng, 25)
-    sides = Sides(nodes, cuts)
+    sides = CutSides(nodes, cuts)
     for column in (0, 1):
         counts = sides.histogram(column)
         for i, cut in enumerate(cuts):
@@ -107,7 +105,7 @@ def test_both_sides_of_many_cuts_are_counted_as_their_cells_say(number):
                 expected = np.bincount(cells.values[mine, column], cells.counts[mine], cells.sensitive[column].size)
                 np.testing.assert_array_equal(counts[2 * i + side], expected)
     # The same groups, listed by cells: what a check that looks beyond histograms would see.
-    listed = acceptance.Groups(cells, sides.cell, sides.quota, sides.offsets)
+    listed = acceptance.CandidateGroups(cells, sides.cell, sides.quota, sides.offsets)
     np.testing.assert_array_equal(listed.histogram(0), sides.histogram(0))
     np.testing.assert_array_equal(listed.sizes, sides.sizes)
 
@@ -132,17 +130,17 @@ def random_caps(rng: np.random.Generator, values: int) -> Caps:
 @pytest.mark.parametrize("number", range(40))
 def test_the_kernel_keeps_caps_exactly_as_they_are_meant(number):
     cells = random_cells(number, rows=60)
-    nodes = Nodes.of(cells)
+    nodes = PartitionNodes.of(cells)
     rng = np.random.default_rng(1000 + number)
     caps = tuple((int(c), random_caps(rng, cells.sensitive[c].size)) for c in rng.integers(0, 2, rng.integers(1, 4)))
     accepts = Acceptance(BoundPromises(cells, 1, caps, ()), nodes)
     cuts = random_cuts(nodes, rng, 40)
-    sides = Sides(nodes, cuts)
+    sides = CutSides(nodes, cuts)
     fine = (
         np.logical_and.reduce([cap.allows(sides.histogram(column)) for column, cap in caps]).reshape(-1, 2).all(axis=1)
     )
-    np.testing.assert_array_equal(accepts.best(cuts, 1000), np.flatnonzero(fine))
-    np.testing.assert_array_equal(accepts.best(cuts, 2), np.flatnonzero(fine)[:2])
+    np.testing.assert_array_equal(accepts.select_best_cuts(cuts, 1000), np.flatnonzero(fine))
+    np.testing.assert_array_equal(accepts.select_best_cuts(cuts, 2), np.flatnonzero(fine)[:2])
     # No allowed group is smaller than the size that is used to pass over cuts unseen.
     allowed = np.logical_and.reduce([cap.allows(sides.histogram(column)) for column, cap in caps])
     assert (sides.sizes[allowed] >= accepts.least_size).all()
@@ -154,7 +152,7 @@ def test_a_span_loses_in_the_kernel_what_its_domain_says(number):
     domain = (random_tree if number % 2 else random_range)(rng, int(rng.integers(2, 40)), null=bool(number % 3 == 0))
     low, high = np.triu_indices(domain.size)
     box = np.stack([low, high], axis=1)[:, :, None].astype(np.int32)
-    found = Spans.of((domain,), np.array([3.0])).losses(box)[:, 0]
+    found = SpanLosses.of((domain,), np.array([3.0])).losses(box)[:, 0]
     np.testing.assert_allclose(found, 3 * domain.loss(low, high), rtol=0, atol=1e-12)
 
 
@@ -183,11 +181,11 @@ def every_cut(cells: Cells, least: int) -> list[tuple[float, int, frozenset]]:
 @pytest.mark.parametrize("number", range(25))
 def test_the_cut_that_leaves_the_least_loss_is_found_among_all(number):
     cells = random_cells(number, rows=50)
-    nodes = Nodes.of(cells)
+    nodes = PartitionNodes.of(cells)
     least = number % 7 + 1
     accepts = Acceptance(BoundPromises(cells, least, (), ()), nodes)
     expected = every_cut(cells, least)
-    chooser = LossCuts(nodes, accepts, Spans.of(cells.quasi, np.ones(len(cells.quasi))), NEVER)
+    chooser = LossCuts(nodes, accepts, SpanLosses.of(cells.quasi, np.ones(len(cells.quasi))), LOOK_AHEAD_NEVER)
     chosen, cuts = chooser.choose()
     assert chosen.any() == bool(expected)
     if expected:
@@ -205,19 +203,19 @@ def test_the_cut_that_leaves_the_least_loss_is_found_among_all(number):
 
 def test_rounds_of_candidates_continue_where_the_last_one_ended():
     cells = random_cells(4, rows=200)
-    nodes = Nodes.of(cells)
+    nodes = PartitionNodes.of(cells)
     chooser = LossCuts(
-        nodes, Acceptance(BoundPromises(cells, 1, (), ()), nodes), Spans.of(cells.quasi, np.ones(len(cells.quasi)))
+        nodes, Acceptance(BoundPromises(cells, 1, (), ()), nodes), SpanLosses.of(cells.quasi, np.ones(len(cells.quasi)))
     )
     trying, side = np.array([0]), np.array([1])
     nothing = np.full((1, 6), -1, np.int64), np.full(1, -1.0)
-    best, loss = chooser._weighed(trying, side, Mask.all(1), 64, nothing)
+    best, loss = chooser._weigh_candidates(trying, side, CutMask.all(1), 64, nothing)
     many = int(np.isfinite(loss[0, 1:]).sum())
     assert many > 10
     seen = []
     last = nothing
     while True:
-        part, weight = chooser._weighed(trying, side, Mask.all(1), 3, last)
+        part, weight = chooser._weigh_candidates(trying, side, CutMask.all(1), 3, last)
         seen += [tuple(part[0, s]) for s in range(1, 4) if np.isfinite(weight[0, s])]
         last = part[:, -1], weight[:, -1]
         if not np.isfinite(weight[0, -1]):
@@ -231,15 +229,15 @@ def test_a_median_cut_is_the_most_even_one_at_the_lowest_fences_around_it(number
     rng = np.random.default_rng(number)
     domain = (random_tree if number % 3 else random_range)(rng, int(rng.integers(2, 14)), null=bool(number % 2))
     codes = rng.integers(0, domain.size, 30).astype(np.int32)[:, None]
-    cells = gather((domain,), (), codes, np.zeros((30, 0), np.int32), np.ones(30, np.int64))[0]
-    nodes = Nodes.of(cells)
+    cells = build_cells((domain,), (), codes, np.zeros((30, 0), np.int32), np.ones(30, np.int64))[0]
+    nodes = PartitionNodes.of(cells)
     span = nodes.spans(np.array([0]), np.array([0]))
     low, high = span[0, 3:]
     if low == high:
         pytest.skip("one value")
-    base, fence = median_cuts.fences(cells.quasi)
+    base, fence = cuts.compute_fences(cells.quasi)
     left = np.empty((1, 2), np.int64)
-    median_cuts.median_cuts(span, nodes.words, nodes.count, base, fence, apart, left)
+    cuts.place_median_cuts(span, nodes.words, nodes.count, base, fence, apart, left)
     split = np.zeros(domain.size, int) if not isinstance(domain, TreeDomain) else domain.split
     allowed = [c for c in range(low, high) if split[c] == split[low:high].min()]
     upto = {c: int((codes <= c).sum()) for c in allowed}
@@ -252,6 +250,6 @@ def test_spans_weigh_columns_as_asked():
     rng = np.random.default_rng(0)
     domains = random_range(rng, 9, null=False), random_tree(rng, 9, null=True)
     box = np.array([[[0, 0], [8, 9]]], np.int32)
-    plain, weighed = (Spans.of(domains, np.array(weights)).losses(box)[0] for weights in ([1.0, 1.0], [2.0, 0.0]))
+    plain, weighed = (SpanLosses.of(domains, np.array(weights)).losses(box)[0] for weights in ([1.0, 1.0], [2.0, 0.0]))
     np.testing.assert_allclose(weighed, plain * [2, 0])
-    assert spans.SUBTREES in Spans.of(domains, np.ones(2), apart=True).shape[:, 0]
+    assert nodes.SUBTREES_SHAPE in SpanLosses.of(domains, np.ones(2), apart=True).shape[:, 0]

@@ -9,11 +9,17 @@ import numpy as np
 import pytest
 
 from reticent.errors import InternalError
-from reticent.methods.distribution import generalize
-from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
-from reticent.methods.distribution.nearest import keeps, nearest
-from reticent.methods.distribution.rounding import apart, exact_weights, schemes, shares
-from reticent.methods.distribution.tree import _tree, balanced
+from reticent.methods.distribution import generalization
+from reticent.methods.distribution.generalization import GroupValues, add_fakes, generalize_groups, sum_ranges
+from reticent.methods.distribution.targets import (
+    compute_exact_weights,
+    compute_total_variation,
+    compute_weight_shares,
+    find_nearest_distribution,
+    generate_rounded_weights,
+    keeps_classic_promise,
+)
+from reticent.methods.distribution.value_domain import _build_tree, build_balanced_tree
 from reticent.models.p_privacy import PPrivacy
 from tests.methods.pure_kernels import pure
 from tests.oracle import distribution as oracle
@@ -31,7 +37,7 @@ def random_tree(rng, leaves: int, arity: int):
             spans += [(a, b - 1) for a, b in pairwise(ends)]
             parent += [at] * parts
         at += 1
-    return _tree(spans, parent, np.cumsum(rng.integers(1, 5, leaves)).astype(float))
+    return _build_tree(spans, parent, np.cumsum(rng.integers(1, 5, leaves)).astype(float))
 
 
 def nodes_of(tree, weights):
@@ -46,7 +52,7 @@ def histogram(values, leaves):
 def held(values, leaves):
     counts = histogram(values, leaves)
     at = np.flatnonzero(counts)
-    return Held(np.array([0, len(at)]), at, counts[at])
+    return GroupValues(np.array([0, len(at)]), at, counts[at])
 
 
 def published(found):
@@ -56,7 +62,7 @@ def published(found):
 def random_case(rng, arity, most_rows):
     leaves = int(rng.integers(2, 5))
     tree = random_tree(rng, leaves, arity)
-    weights = tree.reduced(tree.below(rng.integers(1, 4, leaves)))
+    weights = tree.reduce_masses(tree.sum_below(rng.integers(1, 4, leaves)))
     return tree, weights, rng.integers(0, leaves, int(rng.integers(1, most_rows + 1))).tolist()
 
 
@@ -65,12 +71,12 @@ def test_algorithm_1_is_private_generalizes_and_has_the_least_sum_of_ranges(arit
     rng = np.random.default_rng(arity)
     for _ in range(1000):
         tree, weights, values = random_case(rng, arity, 5)
-        found = generalized(held(values, len(tree.leaf)), tree, weights)
+        found = generalize_groups(held(values, len(tree.leaf)), tree, weights)
         nodes, plain = published(found), nodes_of(tree, weights)
         assert oracle.is_private(nodes, plain)
         assert oracle.generalizes(nodes, values, plain)
         assert len(nodes) == len(values)
-        assert sum_of_ranges(found, tree) == oracle.Families(plain).least(values, tree.ranges.tolist())
+        assert sum_ranges(found, tree) == oracle.Families(plain).least(values, tree.ranges.tolist())
 
 
 @pytest.mark.parametrize("arity", [2, 3])
@@ -78,7 +84,7 @@ def test_algorithm_2_is_optimal_over_all_multisets_of_fakes(arity):
     rng = np.random.default_rng(10 + arity)
     for _ in range(1_000):
         tree, weights, values = random_case(rng, arity, 4)
-        found, plain = faked(histogram(values, len(tree.leaf)), tree, weights, 2), nodes_of(tree, weights)
+        found, plain = add_fakes(histogram(values, len(tree.leaf)), tree, weights, 2), nodes_of(tree, weights)
         assert found.costs.tolist() == oracle.Families(plain).least_with_fakes(values, tree.ranges.tolist(), 2)
         nodes = published(found.nodes)
         fakes = np.repeat(np.arange(len(tree.leaf)), found.fakes).tolist()
@@ -93,17 +99,17 @@ def test_without_fakes_algorithm_2_is_algorithm_1():
     for _ in range(200):
         leaves = int(rng.integers(2, 40))
         tree = random_tree(rng, leaves, 2)
-        weights = tree.reduced(tree.below(rng.integers(1, 4, leaves)))
+        weights = tree.reduce_masses(tree.sum_below(rng.integers(1, 4, leaves)))
         values = rng.integers(0, leaves, int(rng.integers(1, 200)))
-        one = generalized(held(values, leaves), tree, weights)
-        other = faked(histogram(values, leaves), tree, weights, 0).nodes
+        one = generalize_groups(held(values, leaves), tree, weights)
+        other = add_fakes(histogram(values, leaves), tree, weights, 0).nodes
         assert sorted(map(tuple, one[:, 1:].tolist())) == sorted(map(tuple, other.tolist()))
 
 
 def test_a_value_without_weight_gets_no_node_of_its_own():
-    tree = balanced(4, 2, np.arange(4.0))
-    weights = tree.reduced(tree.below(np.array([1, 0, 1, 2])))
-    found = generalized(held([0, 2, 3, 3], 4), tree, weights)
+    tree = build_balanced_tree(4, 2, np.arange(4.0))
+    weights = tree.reduce_masses(tree.sum_below(np.array([1, 0, 1, 2])))
+    found = generalize_groups(held([0, 2, 3, 3], 4), tree, weights)
     assert oracle.is_private(published(found), nodes_of(tree, weights))
 
 
@@ -137,12 +143,12 @@ def test_a_rounded_target_is_within_its_distance_and_no_value_that_occurs_loses_
         counts = rng.integers(0, 400, leaves) * (rng.random(leaves) < 0.8)
         counts[0] += 1
         for distance in (Fraction(1, 100), Fraction(1, 10)):
-            for weights in schemes(tree, counts, counts > 0, distance):
-                used = shares(tree, weights)
+            for weights in generate_rounded_weights(tree, counts, counts > 0, distance):
+                used = compute_weight_shares(tree, weights)
                 assert sum(used) == 1
-                assert apart(tree, weights, counts) <= distance
+                assert compute_total_variation(tree, weights, counts) <= distance
                 assert all(share > 0 for share, count in zip(used, counts, strict=True) if count)
-        assert apart(tree, exact_weights(tree, counts), counts) == 0
+        assert compute_total_variation(tree, compute_exact_weights(tree, counts), counts) == 0
 
 
 @pytest.mark.parametrize(
@@ -161,25 +167,25 @@ def test_the_nearest_distribution_keeps_its_promise_and_none_of_many_others_is_n
         own, overall = rng.integers(0, 9, 5), rng.integers(1, 9, 5)
         own[0] += 1
         overall += own
-        found = nearest(promise, own.tolist(), overall.tolist())
+        found = find_nearest_distribution(promise, own.tolist(), overall.tolist())
         assert sum(found) == 1
         assert min(found) >= 0
-        assert keeps(promise, found, overall.tolist())
+        assert keeps_classic_promise(promise, found, overall.tolist())
         mine = [Fraction(int(count), int(own.sum())) for count in own]
         distance = _between(promise, found, mine)
         for _ in range(40):
             other = rng.integers(0, 20, 5)
             tried = [Fraction(int(count), int(other.sum())) for count in other] if other.sum() else found
-            if keeps(promise, tried, overall.tolist()):
+            if keeps_classic_promise(promise, tried, overall.tolist()):
                 assert distance <= _between(promise, tried, mine) + Fraction(
                     1, 10**5
                 )  # -ln p is cut off after six digits
 
 
 def _between(promise, one, other):
-    from reticent.methods.distribution.nearest import distance
+    from reticent.methods.distribution.targets import compute_distribution_distance
 
-    return distance(promise if promise["model"] == "t-closeness" else {}, one, other)
+    return compute_distribution_distance(promise if promise["model"] == "t-closeness" else {}, one, other)
 
 
 def test_the_kernels_give_the_same_where_the_interpreter_runs_them(monkeypatch):
@@ -190,12 +196,16 @@ def test_the_kernels_give_the_same_where_the_interpreter_runs_them(monkeypatch):
     def run():
         for tree, weights, values in cases:
             leaves = len(tree.leaf)
-            made = faked(histogram(values, leaves), tree, weights, 2)
-            yield generalized(held(values, leaves), tree, weights).tolist(), made.nodes.tolist(), made.fakes.tolist()
+            made = add_fakes(histogram(values, leaves), tree, weights, 2)
+            yield (
+                generalize_groups(held(values, leaves), tree, weights).tolist(),
+                made.nodes.tolist(),
+                made.fakes.tolist(),
+            )
 
     compiled = list(run())
-    monkeypatch.setattr(generalize, "allocate", pure("distribution_allocate").allocate)
+    monkeypatch.setattr(generalization, "allocate", pure("distribution_allocate").allocate)
     fakes = pure("distribution_fakes")
-    monkeypatch.setattr(generalize, "fill", fakes.fill)
-    monkeypatch.setattr(generalize, "recover", fakes.recover)
+    monkeypatch.setattr(generalization, "fill_costs", fakes.fill_costs)
+    monkeypatch.setattr(generalization, "recover_choices", fakes.recover_choices)
     assert list(run()) == compiled

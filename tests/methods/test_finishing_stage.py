@@ -8,11 +8,11 @@ import polars as pl
 
 import reticent as rt
 from reticent.engines import local
-from reticent.methods.compose import plan
 from reticent.methods.mondrian import Mondrian
-from reticent.models.promises import Promises
+from reticent.methods.recipe_planning import plan_recipe
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.generalized import Generalized
+from reticent.recipe.generalized import GeneralizedWriter
 from reticent.recipe.recipe import Recipe
 
 
@@ -26,9 +26,9 @@ class OneOfEach:
         return False
 
     def prepare(self, cells, promises, rng):
-        from reticent.recipe.prepared import Prepared
+        from reticent.recipe.recipe import PreparedCells
 
-        return Prepared.of(cells, np.zeros(len(cells), np.int64))
+        return PreparedCells.of(cells, np.zeros(len(cells), np.int64))
 
     def finish(self, recipe: Recipe, promises, rng) -> Recipe:
         first = np.zeros(len(recipe.group), bool)
@@ -45,15 +45,17 @@ class OneOfEach:
 def test_a_row_that_is_not_published_keeps_its_group_and_is_not_withheld():
     people = pl.DataFrame({"age": list(range(20, 60)), "illness": ["flu", "gout"] * 20}).lazy()
     columns = {"age": rt.quasi(), "illness": rt.sensitive()}
-    counted = local.count(people, columns)
+    counted = local.count_rows(people, columns)
     promises = Promises.of([rt.KAnonymity(5)])
-    recipe = plan([OneOfEach()], Mondrian(), counted.cells, promises, Random.from_seed(1))
-    recipe.check_conserved()
-    whole = plan([], Mondrian(), counted.cells, promises, Random.from_seed(1))
-    assert recipe.groups == whole.groups and recipe.withheld == 0 and not recipe.whole
-    writer = Generalized.of(recipe, columns)
-    rows = writer.frames(local.apply(counted, writer.recipe, Random.from_seed(2), people))["data"].frame()
-    everybody = Generalized.of(whole, columns)
-    labels = everybody.frames(local.apply(counted, everybody.recipe, Random.from_seed(2), people))["data"].frame()
+    recipe = plan_recipe([OneOfEach()], Mondrian(), counted.cells, promises, Random.from_seed(1))
+    recipe.require_conserved()
+    whole = plan_recipe([], Mondrian(), counted.cells, promises, Random.from_seed(1))
+    assert recipe.groups == whole.groups and recipe.withheld == 0 and not recipe.is_complete
+    writer = GeneralizedWriter.of(recipe, columns)
+    rows = writer.frames(local.apply_recipe(counted, writer.recipe, Random.from_seed(2), people))["data"].frame()
+    everybody = GeneralizedWriter.of(whole, columns)
+    labels = everybody.frames(local.apply_recipe(counted, everybody.recipe, Random.from_seed(2), people))[
+        "data"
+    ].frame()
     assert sorted(rows["age"]) == sorted(labels["age"].unique())  # one row of each group, under the whole group's label
     assert writer.fields({})["withheld"] == 0

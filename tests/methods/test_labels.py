@@ -11,16 +11,16 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column
 from reticent.errors import JobError, PromiseUnreachable
-from reticent.methods.compose import settled
 from reticent.methods.mondrian import Mondrian
+from reticent.methods.recipe_planning import settle_method
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
+from reticent.preconditions import require_promises_supported
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
-from reticent.refusals import refuse_unable
-from reticent.table.codec import COUNT, encode_cells
-from reticent.table.roles import Column
+from reticent.recipe.labels import merge_equal_labels
 from tests.oracle import labels as oracle
 
 TREE = [["n0", "n0", "*"], ["n1", "n0", "*"], ["n2", "south", "*"], ["n3", "south", "*"], ["n4", "south", "*"]]
@@ -72,9 +72,9 @@ def drawn(number: int, missing: float) -> pl.DataFrame:
 
 
 def published(frame: pl.DataFrame, method: Mondrian, promises: list) -> list[tuple]:
-    counted = frame.group_by(frame.columns).len(name=COUNT)
+    counted = frame.group_by(frame.columns).len(name=COUNT_COLUMN)
     cells, _ = encode_cells(counted, {name: COLUMNS[name] for name in frame.columns})
-    recipe, found = coalesce(method.plan(cells, Promises.of(promises), Random.of(1)))
+    recipe, found = merge_equal_labels(method.plan(cells, Promises.of(promises), Random.of(1)))
     assert recipe.labels == "sets"
     return [tuple(found.texts[at][code] for at, code in enumerate(row)) for row in found.of_group.tolist()]
 
@@ -116,7 +116,7 @@ def test_a_null_that_cannot_stand_alone_is_told_with_its_numbers():
 
 def test_numbers_under_a_hierarchy_do_not_tell_groups_apart_and_are_refused():
     column = Column("quasi", "numeric", [[str(i), f"{i // 2}x", "*"] for i in range(6)])
-    cells, _ = encode_cells(pl.DataFrame({"n": list(range(6)), COUNT: [2] * 6}), {"n": column})
+    cells, _ = encode_cells(pl.DataFrame({"n": list(range(6)), COUNT_COLUMN: [2] * 6}), {"n": column})
     with pytest.raises(JobError, match="'n' is published by nodes of a hierarchy"):
         Mondrian().plan(cells, Promises.of([KnownMembers(2)]), Random.of(1))
 
@@ -128,7 +128,7 @@ def test_mondrian_takes_the_labels_that_its_promises_need():
     for method, promises in ((Mondrian(labels="nodes"), sets), (Mondrian(labels="sets"), nodes)):
         with pytest.raises(JobError, match="cannot be kept with labels"):
             method.labels_for(promises)
-    assert settled(Mondrian(), sets).labels == "sets"
+    assert settle_method(Mondrian(), sets).labels == "sets"
 
 
 def test_promises_that_need_different_labels_are_refused_together():
@@ -150,7 +150,7 @@ def test_k_map_with_sets_is_refused_before_data_is_read(method):
 def test_a_method_with_other_labels_is_refused_before_data_is_read(method, promise):
     job = rt.Job(source="nowhere.csv", columns={"a": rt.quasi()}, promises=[promise], method=method)
     with pytest.raises(JobError, match="known-members cannot be kept with labels = 'nodes'"):
-        refuse_unable(job)
+        require_promises_supported(job)
 
 
 def test_the_manifest_says_the_labels_of_a_job_that_does_not():

@@ -5,30 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from reticent.data.cells import Cells, build_cells
+from reticent.data.domain import Domain, build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.methods.mondrian import Mondrian
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
-from reticent.models.promises import Promises
+from reticent.models.l_diversity import DistinctLDiversity, ProbabilisticLDiversity
+from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells, gather
-from reticent.table.domain import Domain, range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
 
 RNG = Random.from_seed(1)
 
 
 def numbers(name: str, size: int, *, null: bool = False) -> Domain:
-    return range_domain(name, "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=null)
+    return build_range_domain(name, "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=null)
 
 
 def tree(name: str, rows: list[list[str]], *, null: bool = False) -> Domain:
-    return tree_domain(name, "String", Hierarchy.from_rows(rows), null=null, given=True)
+    return build_tree_domain(name, "String", Hierarchy.from_rows(rows), null=null, given=True)
 
 
 def flat(name: str, values: str) -> Domain:
@@ -40,17 +39,17 @@ def table(quasi: list[Domain], codes: list, values: list | None = None, sensitiv
     sensitive = sensitive or flat("disease", "xyz")
     held = np.array(values if values is not None else [0] * len(codes), np.int32).reshape(-1, 1)
     matrix = np.array(codes, np.int32).reshape(len(codes), len(quasi))
-    return gather(tuple(quasi), (sensitive,), matrix, held, np.ones(len(codes), np.int64))[0]
+    return build_cells(tuple(quasi), (sensitive,), matrix, held, np.ones(len(codes), np.int64))[0]
 
 
 def labels(recipe: Recipe) -> set[tuple]:
     """What each group publishes."""
-    merged, found = coalesce(recipe)
+    merged, found = merge_equal_labels(recipe)
     return {tuple(found.texts[j][found.of_group[g, j]] for j in range(len(found.texts))) for g in range(merged.groups)}
 
 
 def ail(recipe: Recipe) -> float:
-    low, high = recipe.spans()
+    low, high = recipe.find_spans()
     sizes = recipe.as_groups().sizes
     columns = recipe.cells.quasi
     lost = sum(domain.loss(low[:, j], high[:, j]) for j, domain in enumerate(columns))
@@ -59,7 +58,7 @@ def ail(recipe: Recipe) -> float:
 
 def plan(cells: Cells, *promises: object, **how: object) -> Recipe:
     recipe = Mondrian(**how).plan(cells, Promises.of(promises), RNG)
-    recipe.check_conserved()
+    recipe.require_conserved()
     return recipe
 
 
@@ -131,7 +130,7 @@ def test_a_weight_moves_the_loss_to_the_other_columns():
     kept = {}
     for weights in (None, {"age": 50}):
         recipe = plan(cells, KAnonymity(20), weights=weights)
-        low, high = recipe.spans()
+        low, high = recipe.find_spans()
         kept[weights is None] = (cells.quasi[0].loss(low[:, 0], high[:, 0]) * recipe.as_groups().sizes).sum()
     assert kept[False] < kept[True]
 
@@ -149,7 +148,7 @@ def test_promises_on_two_sensitive_columns_are_both_kept():
     values = np.column_stack([rng.integers(0, 4, 400), rng.integers(0, 3, 400)]).astype(np.int32)
     codes = rng.integers(0, 50, (400, 2)).astype(np.int32)
     sensitive = flat("disease", "abcd"), flat("wage", "lmh")
-    cells = gather((numbers("age", 50), numbers("hours", 50)), sensitive, codes, values, np.ones(400, np.int64))[0]
+    cells = build_cells((numbers("age", 50), numbers("hours", 50)), sensitive, codes, values, np.ones(400, np.int64))[0]
     asked = [
         ProbabilisticLDiversity(2, column="disease"),
         TCloseness("0.35", column="wage"),
@@ -187,8 +186,8 @@ def test_many_values_of_one_flat_column_do_not_make_a_cut_for_each():
 def test_numbers_with_hundreds_of_thousands_of_values_are_cut_like_few(cuts):
     rng = np.random.default_rng(8)
     far = np.sort(rng.choice(300_000, 600, replace=False))
-    wide = range_domain("wage", "numeric", "Int64", [""] * 300_000, np.arange(300_000), null=False)
-    near = range_domain("wage", "numeric", "Int64", [""] * 600, far, null=False, declared=(0, 299_999))
+    wide = build_range_domain("wage", "numeric", "Int64", [""] * 300_000, np.arange(300_000), null=False)
+    near = build_range_domain("wage", "numeric", "Int64", [""] * 600, far, null=False, declared=(0, 299_999))
     other = rng.integers(0, 9, 600)
     one = plan(table([wide, numbers("age", 9)], np.column_stack([far, other]).tolist()), KAnonymity(7), cuts=cuts)
     two = plan(

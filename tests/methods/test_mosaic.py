@@ -6,28 +6,26 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from reticent.data.cells import Cells, build_cells
+from reticent.data.domain import build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.methods.mosaic import Mosaic
-from reticent.methods.mosaic import carriers as mosaic_carriers
-from reticent.methods.mosaic import chains as mosaic_chains
-from reticent.methods.mosaic import orders as mosaic_orders
-from reticent.methods.mosaic import quotas as mosaic_quotas
+from reticent.methods.mosaic import initial_groups as mosaic_carriers
+from reticent.methods.mosaic import local_search as mosaic_chains
+from reticent.methods.mosaic import local_search as mosaic_swaps
+from reticent.methods.mosaic import quota_cuts as mosaic_quotas
+from reticent.methods.mosaic import segments as mosaic_orders
 from reticent.methods.mosaic import segments as mosaic_segments
-from reticent.methods.mosaic import swaps as mosaic_swaps
-from reticent.methods.mosaic.space import space_of
+from reticent.methods.mosaic.kernel_tables import make_loss_space
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.distinct_l_diversity import DistinctLDiversity
-from reticent.models.entropy_l_diversity import EntropyLDiversity
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
-from reticent.models.promises import Promises
+from reticent.models.l_diversity import DistinctLDiversity, EntropyLDiversity, ProbabilisticLDiversity
+from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells, gather
-from reticent.table.domain import range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
 from tests.methods.pure_kernels import pure
 from tests.methods.random_cells import random_cells, random_tree
 
@@ -38,14 +36,14 @@ def table(rows: int, number: int = 0, *, sizes: tuple[int, ...] = (40, 9, 6), va
     """A larger random table: one number, two trees, skewed sensitive values that follow the first column a little."""
     rng = np.random.default_rng(number)
     quasi = (
-        range_domain("n", "numeric", "Int64", [str(i) for i in range(sizes[0])], np.arange(sizes[0]), null=False),
-        *(tree_domain(f"q{i}", "String", random_tree(rng, size, f"q{i}"), null=False, given=True)
+        build_range_domain("n", "numeric", "Int64", [str(i) for i in range(sizes[0])], np.arange(sizes[0]), null=False),
+        *(build_tree_domain(f"q{i}", "String", random_tree(rng, size, f"q{i}"), null=False, given=True)
           for i, size in enumerate(sizes[1:])),
     )  # fmt: skip
     codes = np.column_stack([(rng.random(rows) ** 2 * size).astype(np.int32) for size in sizes])
     drawn = np.minimum((rng.random(rows) ** 2 * values * (0.5 + codes[:, 0] / sizes[0])).astype(np.int32), values - 1)
-    sensitive = tree_domain("s", "String", random_tree(rng, values, "s"), null=False, given=True)
-    return gather(quasi, (sensitive,), codes, drawn[:, None], np.ones(rows, np.int64))[0]
+    sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=False, given=True)
+    return build_cells(quasi, (sensitive,), codes, drawn[:, None], np.ones(rows, np.int64))[0]
 
 
 def plan(cells: Cells, *promises: object, seed: int = 1, watch=None, **options: object) -> Recipe:
@@ -54,15 +52,16 @@ def plan(cells: Cells, *promises: object, seed: int = 1, watch=None, **options: 
 
 
 def loss_of(recipe: Recipe, weights: dict | None = None) -> float:
-    lower, upper = recipe.spans()
+    lower, upper = recipe.find_spans()
     return float(
-        (space_of(recipe.cells, weights).per_row(lower, upper) * recipe.as_groups().sizes).sum() / recipe.cells.rows
+        (make_loss_space(recipe.cells, weights).compute_loss_per_row(lower, upper) * recipe.as_groups().sizes).sum()
+        / recipe.cells.rows
     )
 
 
 def kept(recipe: Recipe, *promises: object) -> bool:
-    recipe.check_conserved()
-    return bool(Promises.of(promises).bind(recipe.cells).allow(coalesce(recipe)[0].as_groups()).all())
+    recipe.require_conserved()
+    return bool(Promises.of(promises).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all())
 
 
 def same(one: Recipe, other: Recipe) -> bool:
@@ -179,10 +178,12 @@ def test_promises_on_two_sensitive_columns_are_both_kept():
     for number in range(20):
         one = random_cells(number, most_rows=80, null=False)
         rng = np.random.default_rng(number)
-        other = tree_domain("z", "String", Hierarchy.flat(["a", "b", "c"]), null=False, given=True)
+        other = build_tree_domain("z", "String", Hierarchy.flat(["a", "b", "c"]), null=False, given=True)
         rows = np.repeat(np.arange(len(one)), one.counts)
         values = np.column_stack([one.values[rows, 0], rng.integers(0, 3, len(rows))]).astype(np.int32)
-        cells = gather(one.quasi, (*one.sensitive, other), one.codes[rows], values, np.ones(len(rows), np.int64))[0]
+        cells = build_cells(one.quasi, (*one.sensitive, other), one.codes[rows], values, np.ones(len(rows), np.int64))[
+            0
+        ]
         promises = [BetaLikeness(2, column="s"), DistinctLDiversity(2, column="z")]
         try:
             recipe = plan(cells, *promises, seed=number)
@@ -193,7 +194,7 @@ def test_promises_on_two_sensitive_columns_are_both_kept():
 
 def quasi_quotas(recipe: Recipe) -> dict:
     """Rows of each quasi-identifier cell in each group, groups named by their boxes."""
-    lower, upper = recipe.spans()
+    lower, upper = recipe.find_spans()
     found: dict = {}
     for cell, group, quota in zip(recipe.cell.tolist(), recipe.group.tolist(), recipe.quota.tolist(), strict=True):
         key = (tuple(recipe.cells.codes[cell]), tuple(lower[group]), tuple(upper[group]))
@@ -205,7 +206,7 @@ def test_k_alone_never_looks_at_the_sensitive_column():
     cells = table(500)
     rows = np.repeat(np.arange(len(cells)), cells.counts)
     shuffled = np.random.default_rng(0).permutation(cells.values[rows])
-    other = gather(cells.quasi, cells.sensitive, cells.codes[rows], shuffled, np.ones(len(rows), np.int64))[0]
+    other = build_cells(cells.quasi, cells.sensitive, cells.codes[rows], shuffled, np.ones(len(rows), np.int64))[0]
     assert quasi_quotas(plan(cells, KAnonymity(4))) == quasi_quotas(plan(other, KAnonymity(4)))
 
 
@@ -227,13 +228,13 @@ def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatc
 
     compiled = recipes()
     carriers = pure("mosaic_carriers")
-    monkeypatch.setattr(mosaic_segments, "kernel", pure("mosaic_segment"))
-    monkeypatch.setattr(mosaic_orders, "kernel", pure("mosaic_order"))
+    monkeypatch.setattr(mosaic_segments, "mosaic_segment", pure("mosaic_segment"))
+    monkeypatch.setattr(mosaic_orders, "mosaic_order", pure("mosaic_order"))
     monkeypatch.setattr(mosaic_quotas, "Cutter", pure("mosaic_cuts").Cutter)
     monkeypatch.setattr(mosaic_chains, "Chainer", pure("mosaic_chains").Chainer)
     monkeypatch.setattr(mosaic_swaps, "Swapper", pure("mosaic_swaps").Swapper)
-    monkeypatch.setattr(mosaic_carriers, "carrier_box", carriers.carrier_box)
-    monkeypatch.setattr(mosaic_carriers, "fill", carriers.fill)
+    monkeypatch.setattr(mosaic_carriers, "find_carrier_box", carriers.find_carrier_box)
+    monkeypatch.setattr(mosaic_carriers, "take_rows", carriers.take_rows)
     assert all(same(one, other) for one, other in zip(compiled, recipes(), strict=True))
 
 
@@ -243,16 +244,16 @@ def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatc
 def test_kernels_and_domains_agree_on_every_span(kind: str, size: int, null: bool):
     rng = np.random.default_rng(size)
     if kind == "range":
-        domain = range_domain(
+        domain = build_range_domain(
             "q", "numeric", "Int64", [str(i) for i in range(size)], np.sort(rng.random(size)), null=null
         )
     else:
-        domain = tree_domain("q", "String", random_tree(rng, size, "q"), null=null, given=True)
-    sensitive = tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
-    cells = gather(
+        domain = build_tree_domain("q", "String", random_tree(rng, size, "q"), null=null, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+    cells = build_cells(
         (domain,), (sensitive,), np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), np.ones(1, np.int64)
     )[0]
-    space, span = space_of(cells), pure("mosaic_segment").span
+    space, span = make_loss_space(cells), pure("mosaic_segment").span
     ends = np.sort(rng.integers(0, domain.size, (300, 2)), axis=1)
     ends = np.vstack([ends, [[0, domain.size - 1], [domain.size - 1] * 2, [domain.size - 2, domain.size - 1]]])
     found = [span(space.spans, space.places, 0, int(lo), int(hi)) for lo, hi in ends]
@@ -263,13 +264,15 @@ def test_kernels_and_domains_agree_on_every_span(kind: str, size: int, null: boo
 def test_columns_of_very_many_values_need_no_table(promise: object):
     rng = np.random.default_rng(0)
     size, rows = 100_000, 3000
-    income = range_domain("income", "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=False)
+    income = build_range_domain(
+        "income", "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=False
+    )
     codes = [[f"c{i}", f"b{i // 30}", f"a{i // 900}", "*"] for i in range(70_000)]
-    icd = tree_domain("icd", "String", Hierarchy.from_rows(codes), null=False, given=True)
-    sensitive = tree_domain("s", "String", Hierarchy.flat(list("abcde")), null=False, given=True)
+    icd = build_tree_domain("icd", "String", Hierarchy.from_rows(codes), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(list("abcde")), null=False, given=True)
     drawn = np.column_stack([rng.integers(0, size, rows), rng.integers(0, 70_000, rows)]).astype(np.int32)
     values = np.minimum(rng.integers(0, 7, (rows, 1)), 4).astype(np.int32)
-    cells = gather((income, icd), (sensitive,), drawn, values, np.ones(rows, np.int64))[0]
+    cells = build_cells((income, icd), (sensitive,), drawn, values, np.ones(rows, np.int64))[0]
     recipe = plan(cells, promise)
     assert kept(recipe, promise)
     assert loss_of(recipe) < 0.45
@@ -303,12 +306,12 @@ def test_small_tables_are_solved_to_the_least_loss_nearly_always():
         points = rng.integers(0, 6, (8, 2))
         points[0], points[1] = 0, 5
         quasi = tuple(
-            range_domain(f"q{j}", "numeric", "Int64", list("012345"), np.arange(6), null=False) for j in range(2)
+            build_range_domain(f"q{j}", "numeric", "Int64", list("012345"), np.arange(6), null=False) for j in range(2)
         )
-        sensitive = tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
-        cells = gather(quasi, (sensitive,), points.astype(np.int32), np.zeros((8, 1), np.int32), np.ones(8, np.int64))[
-            0
-        ]
+        sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+        cells = build_cells(
+            quasi, (sensitive,), points.astype(np.int32), np.zeros((8, 1), np.int32), np.ones(8, np.int64)
+        )[0]
         found = loss_of(plan(cells, KAnonymity(2), effort="thorough")) * 8
         optimum = float(least_loss(points, 2, 6))
         assert found >= optimum - 1e-9

@@ -5,19 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent.methods.mosaic import Mosaic, orders
+from reticent.data.cells import Cells, build_cells
+from reticent.data.domain import MAX_LOSS_TABLE_CODES, build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
+from reticent.methods.mosaic import Mosaic, segments
 from reticent.methods.mosaic import segments as mosaic_segments
-from reticent.methods.mosaic.orders import cut_order, shuffled_cuts
-from reticent.methods.mosaic.space import space_of
-from reticent.models.distinct_l_diversity import DistinctLDiversity
+from reticent.methods.mosaic.kernel_tables import make_loss_space
+from reticent.methods.mosaic.segments import order_by_cuts, order_by_noisy_cuts
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promises import Promises
+from reticent.models.l_diversity import DistinctLDiversity
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells, gather
-from reticent.table.domain import TABLE_LIMIT, range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
 from tests.methods.pure_kernels import pure
 from tests.methods.random_cells import random_cells
 
@@ -30,18 +30,18 @@ def many_values(rows: int, number: int = 0, *, null: bool = False) -> Cells:
         [[f"{a}{b:02}", f"{a}{b // 10}-", f"{a}--", "*"] for a in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" for b in range(100)]
     )
     quasi = (
-        range_domain("income", "numeric", "Float64", [str(x) for x in income], income, null=null),
-        tree_domain("code", "String", prefixes, null=null, given=True),
-        tree_domain("sex", "String", Hierarchy.flat(["f", "m"]), null=False, given=True),
-        tree_domain("state", "String", Hierarchy.flat([f"{i:02}" for i in range(20)]), null=False, given=True),
+        build_range_domain("income", "numeric", "Float64", [str(x) for x in income], income, null=null),
+        build_tree_domain("code", "String", prefixes, null=null, given=True),
+        build_tree_domain("sex", "String", Hierarchy.flat(["f", "m"]), null=False, given=True),
+        build_tree_domain("state", "String", Hierarchy.flat([f"{i:02}" for i in range(20)]), null=False, given=True),
     )
     codes = np.column_stack([(rng.random(rows) ** 2 * domain.size).astype(np.int32) for domain in quasi])
     codes[:, 0] = rng.permutation(rows)
     if null:
         codes[rng.random(rows) < 0.1, 0] = quasi[0].size - 1
-    sensitive = tree_domain("s", "String", Hierarchy.flat(list("abcdef")), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(list("abcdef")), null=False, given=True)
     values = rng.integers(0, 6, (rows, 1)).astype(np.int32)
-    return gather(quasi, (sensitive,), codes, values, np.ones(rows, np.int64))[0]
+    return build_cells(quasi, (sensitive,), codes, values, np.ones(rows, np.int64))[0]
 
 
 def plan(cells: Cells, *promises: object, **options: object) -> Recipe:
@@ -57,53 +57,56 @@ def same(one: Recipe, other: Recipe) -> bool:
 def test_an_order_by_cuts_holds_every_point_once(number: int, least: int, leaf: int, null: bool):
     cells = random_cells(number, null=null)
     draw = np.random.default_rng(number)
-    space = space_of(cells)
+    space = make_loss_space(cells)
     noise = (draw.random(len(cells.quasi)) + 0.1, 1.0, 7)
     for order in (
-        cut_order(cells.codes, space, least, leaf),
-        cut_order(cells.codes, space, least, leaf, noise),
-        shuffled_cuts(cells.codes, cells.codes, space, draw),
+        order_by_cuts(cells.codes, space, least, leaf),
+        order_by_cuts(cells.codes, space, least, leaf, noise),
+        order_by_noisy_cuts(cells.codes, cells.codes, space, draw),
     ):
         assert np.array_equal(np.sort(order), np.arange(len(cells)))
 
 
 def test_an_order_of_no_points_or_no_columns_is_no_order():
-    space = space_of(many_values(50))
-    assert len(cut_order(np.zeros((0, 4), np.int32), space, 2, 3)) == 0
-    assert np.array_equal(cut_order(np.zeros((3, 0), np.int32), space, 2, 3), [0, 1, 2])
+    space = make_loss_space(many_values(50))
+    assert len(order_by_cuts(np.zeros((0, 4), np.int32), space, 2, 3)) == 0
+    assert np.array_equal(order_by_cuts(np.zeros((3, 0), np.int32), space, 2, 3), [0, 1, 2])
 
 
 def test_groups_along_an_order_by_cuts_are_narrow_in_several_columns_of_many_values():
     rows, rng = 4000, np.random.default_rng(3)
     texts = [str(i) for i in range(rows)]
-    quasi = tuple(range_domain(name, "numeric", "Int64", texts, np.arange(rows), null=False) for name in "abc")
+    quasi = tuple(build_range_domain(name, "numeric", "Int64", texts, np.arange(rows), null=False) for name in "abc")
     codes = np.column_stack([rng.permutation(rows) for _ in quasi]).astype(np.int32)
-    sensitive = tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
-    cells = gather(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
-    space, least = space_of(cells), (5, 1)
-    units = mosaic_segments.free_units(cells.codes, np.zeros(rows, np.int64), cells.counts, least, space)
-    by_key = mosaic_segments.segment(units, least, space)
-    best, by_cuts = mosaic_segments.start(cells.codes, np.zeros(rows, np.int64), cells.counts, least, space)
-    assert mosaic_segments.segment_loss(best, space, by_cuts) < mosaic_segments.segment_loss(units, space, by_key) / 3
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+    cells = build_cells(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
+    space, least = make_loss_space(cells), (5, 1)
+    units = mosaic_segments.find_free_units(cells.codes, np.zeros(rows, np.int64), cells.counts, least, space)
+    by_key = mosaic_segments.segment_units(units, least, space)
+    best, by_cuts = mosaic_segments.start_segments(cells.codes, np.zeros(rows, np.int64), cells.counts, least, space)
+    assert (
+        mosaic_segments.compute_segment_loss(best, space, by_cuts)
+        < mosaic_segments.compute_segment_loss(units, space, by_key) / 3
+    )
 
 
 def test_rows_with_equal_values_are_neighbours():
     codes = np.repeat(np.array([[0, 0, 0, 0], [700, 40, 1, 3], [999, 2599, 1, 19]], np.int32), 40, axis=0)
     mixed = np.random.default_rng(1).permutation(len(codes))
-    order = cut_order(codes[mixed], space_of(many_values(1000)), 5, 9)
+    order = order_by_cuts(codes[mixed], make_loss_space(many_values(1000)), 5, 9)
     assert (np.diff(codes[mixed][order], axis=0) != 0).any(axis=1).sum() == 2
 
 
 def test_a_column_in_which_nothing_can_be_told_apart_is_left_for_the_others():
     rows = 400
     quasi = (
-        tree_domain("id", "String", Hierarchy.flat([f"{i:04}" for i in range(rows)]), null=False, given=True),
-        range_domain("n", "numeric", "Int64", [str(i) for i in range(rows)], np.arange(rows), null=False),
+        build_tree_domain("id", "String", Hierarchy.flat([f"{i:04}" for i in range(rows)]), null=False, given=True),
+        build_range_domain("n", "numeric", "Int64", [str(i) for i in range(rows)], np.arange(rows), null=False),
     )
-    sensitive = tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
     codes = np.column_stack([np.random.default_rng(2).permutation(rows), np.arange(rows)]).astype(np.int32)
-    cells = gather(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
-    numbers = cells.codes[cut_order(cells.codes, space_of(cells), 5, 9), 1]
+    cells = build_cells(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
+    numbers = cells.codes[order_by_cuts(cells.codes, make_loss_space(cells), 5, 9), 1]
     assert np.abs(np.diff(numbers)).max() < 40
 
 
@@ -111,24 +114,24 @@ def test_a_column_in_which_nothing_can_be_told_apart_is_left_for_the_others():
 @pytest.mark.parametrize("promise", [KAnonymity(5), DistinctLDiversity(3)], ids=lambda promise: promise.name)
 def test_a_promise_is_kept_on_columns_of_very_many_values(promise: object, null: bool):
     recipe = plan(many_values(3000, null=null), promise)
-    recipe.check_conserved()
-    assert Promises.of([promise]).bind(recipe.cells).allow(coalesce(recipe)[0].as_groups()).all()
+    recipe.require_conserved()
+    assert Promises.of([promise]).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
 
 
 def test_groups_longer_than_a_pool_stay_whole():
     cells = many_values(4000)
     rare = np.where(np.arange(len(cells)) % 400 == 0, 1, 0).astype(np.int32)[:, None]
-    cells = gather(cells.quasi, cells.sensitive, cells.codes, rare, cells.counts)[0]
+    cells = build_cells(cells.quasi, cells.sensitive, cells.codes, rare, cells.counts)[0]
     recipe = plan(cells, DistinctLDiversity(2), effort="balanced")
-    recipe.check_conserved()
-    assert recipe.as_groups().sizes.max() > mosaic_segments.LONG_POOL
-    assert Promises.of([DistinctLDiversity(2)]).bind(cells).allow(coalesce(recipe)[0].as_groups()).all()
+    recipe.require_conserved()
+    assert recipe.as_groups().sizes.max() > mosaic_segments.LONG_POOL_UNITS
+    assert Promises.of([DistinctLDiversity(2)]).bind(cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
 
 
 def test_columns_of_many_values_need_no_table_of_ranges():
     cells = many_values(60_000)
-    space = space_of(cells)
-    assert space.sizes.max() > 20 * TABLE_LIMIT
+    space = make_loss_space(cells)
+    assert space.sizes.max() > 20 * MAX_LOSS_TABLE_CODES
     assert len(space.spans) < 10 * space.sizes.sum()
     told = []
     recipe = Mosaic(effort="quick").plan(
@@ -155,10 +158,10 @@ def test_orders_are_the_same_pure(monkeypatch: pytest.MonkeyPatch, null: bool):
     def found() -> list[np.ndarray]:
         tables = [many_values(250, null=null), *(random_cells(number, null=null) for number in range(20))]
         return [order for cells in tables for order in (
-            cut_order(cells.codes, space_of(cells), 3, 5),
-            shuffled_cuts(cells.codes, cells.codes, space_of(cells), np.random.default_rng(1)),
+            order_by_cuts(cells.codes, make_loss_space(cells), 3, 5),
+            order_by_noisy_cuts(cells.codes, cells.codes, make_loss_space(cells), np.random.default_rng(1)),
         )]  # fmt: skip
 
     compiled = found()
-    monkeypatch.setattr(orders, "kernel", pure("mosaic_order"))
+    monkeypatch.setattr(segments, "mosaic_order", pure("mosaic_order"))
     assert all(np.array_equal(one, other) for one, other in zip(compiled, found(), strict=True))

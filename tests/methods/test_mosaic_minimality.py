@@ -12,27 +12,29 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from reticent.data.cells import build_cells
+from reticent.data.domain import build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
 from reticent.methods.mosaic import Mosaic
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
-from reticent.models.promises import Promises
+from reticent.models.l_diversity import ProbabilisticLDiversity
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
-from reticent.table.cells import gather
-from reticent.table.domain import range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
+from reticent.recipe.labels import merge_equal_labels
 
-LINE = range_domain("q", "numeric", "Int64", list("0123456789"), np.arange(10), null=False)
-VALUES = tree_domain("s", "String", Hierarchy.flat(list("abc")), null=False, given=True)
+LINE = build_range_domain("q", "numeric", "Int64", list("0123456789"), np.arange(10), null=False)
+VALUES = build_tree_domain("s", "String", Hierarchy.flat(list("abc")), null=False, given=True)
 
 
 def release(points: tuple[int, ...], values: tuple[int, ...], promise: object) -> tuple:
     """What is published: for each label the counts of each value."""
-    cells = gather((LINE,), (VALUES,), np.array(points, np.int32)[:, None], np.array(values, np.int32)[:, None],
+    cells = build_cells((LINE,), (VALUES,), np.array(points, np.int32)[:, None], np.array(values, np.int32)[:, None],
                    np.ones(len(points), np.int64))[0]  # fmt: skip
-    recipe = coalesce(Mosaic(effort="quick", threads=1).plan(cells, Promises.of([promise]), Random.from_seed(1)))[0]
-    lower, upper = recipe.spans()
+    recipe = merge_equal_labels(
+        Mosaic(effort="quick", threads=1).plan(cells, Promises.of([promise]), Random.from_seed(1))
+    )[0]
+    lower, upper = recipe.find_spans()
     counts = recipe.as_groups().histogram(0)
     return tuple(
         sorted(

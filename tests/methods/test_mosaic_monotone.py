@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
+from reticent.data.cells import Cells
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.k_anonymity import KAnonymity
+from reticent.models.l_diversity import DistinctLDiversity
 from reticent.models.t_closeness import TCloseness
-from reticent.table.cells import Cells
 from tests.methods.test_mosaic import loss_of, plan, same, table
 
 LADDERS = {

@@ -8,14 +8,14 @@ import pytest
 
 import reticent as rt
 from reticent import datasets
+from reticent.data.cells import Cells, build_cells
+from reticent.data.domain import build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
 from reticent.methods.mosaic import Mosaic, segments
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells, gather
-from reticent.table.domain import range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
 from tests.oracle import measures
 
 SENSITIVE = ("marital_status", "work_class", "salary_class")
@@ -24,18 +24,18 @@ SENSITIVE = ("marital_status", "work_class", "salary_class")
 def cells_of(rows: list[tuple[int, str, str]]) -> Cells:
     """Rows (n, s, z): a number and two sensitive letters, `-` where the first is missing."""
     null = any(row[1] == "-" for row in rows)
-    quasi = range_domain("n", "numeric", "Int64", [str(i) for i in range(9)], np.arange(9), null=False)
-    domains = [tree_domain(name, "String", Hierarchy.flat(list(letters)), null=null and name == "s", given=True)
+    quasi = build_range_domain("n", "numeric", "Int64", [str(i) for i in range(9)], np.arange(9), null=False)
+    domains = [build_tree_domain(name, "String", Hierarchy.flat(list(letters)), null=null and name == "s", given=True)
                for name, letters in (("s", "abcd"), ("z", "uvwxyz"))]  # fmt: skip
     codes = np.array([[row[0]] for row in rows], np.int32)
     values = np.array([["abcd-".index(row[1]), "uvwxyz".index(row[2])] for row in rows], np.int32)
-    return gather((quasi,), tuple(domains), codes, values, np.ones(len(rows), np.int64))[0]
+    return build_cells((quasi,), tuple(domains), codes, values, np.ones(len(rows), np.int64))[0]
 
 
 def plan(cells: Cells, *promises: object, **options: object) -> Recipe:
     recipe = Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.of(promises), Random.from_seed(1))
-    recipe.check_conserved()
-    return coalesce(recipe)[0]
+    recipe.require_conserved()
+    return merge_equal_labels(recipe)[0]
 
 
 def groups_of(recipe: Recipe, column: int) -> list[Counter]:
@@ -72,16 +72,16 @@ def test_another_sensitive_column_changes_no_box_of_a_promise_on_one():
             zip(rng.integers(0, 9, 50), rng.integers(0, 4, 50), rng.integers(0, 6, 50), strict=True)]  # fmt: skip
     plain = [(n, s, "x") for n, s, _ in rows]
     promise = rt.DistinctLDiversity(4, column="s")
-    boxes = [sorted(map(tuple, np.column_stack([*recipe.spans(), recipe.as_groups().sizes]).tolist()))
+    boxes = [sorted(map(tuple, np.column_stack([*recipe.find_spans(), recipe.as_groups().sizes]).tolist()))
              for recipe in (plan(cells_of(rows), promise), plan(cells_of(plain), promise))]  # fmt: skip
     assert boxes[0] == boxes[1]
 
 
 def test_cells_alike_in_one_column_are_numbered_by_quasi_identifiers_and_value():
     cells = cells_of([(0, "b", "x"), (0, "a", "x"), (0, "a", "y"), (1, "a", "x"), (0, "b", "y"), (0, "b", "x")])
-    assert segments.alike_cells(cells, 0).tolist() == [0, 0, 1, 1, 2]
-    assert segments.alike_cells(cells, 1).tolist() == [0, 1, 0, 1, 2]
-    assert segments.alike_cells(cells, -1).tolist() == [0, 0, 0, 0, 1]
+    assert segments.number_alike_cells(cells, 0).tolist() == [0, 0, 1, 1, 2]
+    assert segments.number_alike_cells(cells, 1).tolist() == [0, 1, 0, 1, 2]
+    assert segments.number_alike_cells(cells, -1).tolist() == [0, 0, 0, 0, 1]
 
 
 def test_rows_are_conserved_where_the_promised_column_orders_cells_otherwise():

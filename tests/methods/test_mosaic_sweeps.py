@@ -8,27 +8,21 @@ from time import process_time
 import numpy as np
 import pytest
 
+from reticent.data.cells import Cells
 from reticent.kernels.mosaic_cuts import Cutter
 from reticent.methods.mondrian import Mondrian
-from reticent.methods.mosaic import quotas as mosaic_quotas
-from reticent.methods.mosaic.chains import ROWS, ChainSweeps, _needs
-from reticent.methods.mosaic.proposal import Proposal
-from reticent.methods.mosaic.quotas import QuotaSweeps
-from reticent.methods.mosaic.rule import rule_of
-from reticent.methods.mosaic.space import space_of
-from reticent.methods.mosaic.starts import start_of
-from reticent.methods.mosaic.swaps import SwapSweeps
-from reticent.methods.mosaic.sweeps import Sweeps
-from reticent.methods.mosaic.tiling import Tiling, tiling_of
+from reticent.methods.mosaic import quota_cuts as mosaic_quotas
+from reticent.methods.mosaic.initial_groups import make_initial_tiling
+from reticent.methods.mosaic.kernel_tables import make_kernel_rule, make_loss_space
+from reticent.methods.mosaic.local_search import MAX_POOL_ROWS, ChainSweeps, SwapSweeps, _compute_needed_rows
+from reticent.methods.mosaic.quota_cuts import QuotaSweeps
+from reticent.methods.mosaic.tiling import SweepBudget, Tiling, TilingProposal, make_tiling
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.distinct_l_diversity import DistinctLDiversity
-from reticent.models.entropy_l_diversity import EntropyLDiversity
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promises import Promises
-from reticent.models.recursive_l_diversity import RecursiveLDiversity
+from reticent.models.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
+from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.table.cells import Cells
 from reticent.time_limit import TimeLimitReached, run_within
 from tests.methods.pure_kernels import pure
 from tests.methods.test_mosaic import table
@@ -48,18 +42,18 @@ def rows_of_cells(cells: Cells, tiling: Tiling) -> list[int]:
 
 def started(cells: Cells, *promises: object) -> tuple:
     given = Promises.of(promises)
-    bound, space = given.bind(cells), space_of(cells)
-    rule, sweeps = rule_of(cells, given, bound), Sweeps.of("quick", None, 2)
+    bound, space = given.bind(cells), make_loss_space(cells)
+    rule, sweeps = make_kernel_rule(cells, given, bound), SweepBudget.of("quick", None, 2)
     recipe = Mondrian(cuts="loss").plan(cells, given, Random.from_seed(1))
-    strict = tiling_of(recipe.cell, recipe.group, recipe.quota)
-    return space, rule, bound, sweeps, start_of(cells, space, rule, sweeps, lambda: strict)
+    strict = make_tiling(recipe.cell, recipe.group, recipe.quota)
+    return space, rule, bound, sweeps, make_initial_tiling(cells, space, rule, sweeps, lambda: strict)
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_swaps_keep_every_histogram_and_lose_no_more(number: int):
     cells = table(900, number)
     space, _, _, _, now = started(cells, BetaLikeness(2))
-    found = SwapSweeps(cells, space).swaps(now, np.random.default_rng(number))
+    found = SwapSweeps(cells, space).sweep_swaps(now, np.random.default_rng(number))
     assert np.array_equal(histograms(cells, found), histograms(cells, now))
     assert rows_of_cells(cells, found) == cells.counts.tolist()
     assert found.loss(cells, space) <= now.loss(cells, space)
@@ -68,19 +62,19 @@ def test_swaps_keep_every_histogram_and_lose_no_more(number: int):
 def test_swaps_shed_the_row_that_makes_a_group_wide():
     """Two groups that each hold the other's row of value 0 give them back."""
     cells = table(400, sizes=(40,), values=2)
-    space = space_of(cells)
+    space = make_loss_space(cells)
     order = np.argsort(cells.codes[:, 0], kind="stable")
     group = np.zeros(len(cells), np.int64)
     group[order[len(order) // 2 :]] = 1
     first, last = (next(c for c in side if cells.values[c, 0] == 0) for side in (order, order[::-1]))
-    tidy = tiling_of(np.arange(len(cells)), group, cells.counts)
+    tidy = make_tiling(np.arange(len(cells)), group, cells.counts)
     group[first], group[last] = 1, 0
-    mixed = tiling_of(np.arange(len(cells)), group, cells.counts)
+    mixed = make_tiling(np.arange(len(cells)), group, cells.counts)
     assert mixed.loss(cells, space) > tidy.loss(cells, space)
     # a second sweep may find what the first opened
     found = mixed
     for seed in range(3):
-        found = SwapSweeps(cells, space).swaps(found, np.random.default_rng(seed))
+        found = SwapSweeps(cells, space).sweep_swaps(found, np.random.default_rng(seed))
     assert found.loss(cells, space) < mixed.loss(cells, space)
 
 
@@ -90,7 +84,7 @@ def test_chains_keep_caps_by_integers(promise: object, number: int):
     cells = table(700, number)
     space, rule, bound, sweeps, now = started(cells, promise)
     assert rule.exact
-    found = ChainSweeps(cells, space, rule, sweeps).chains(now, np.random.default_rng(number)).fresh
+    found = ChainSweeps(cells, space, rule, sweeps).sweep_chains(now, np.random.default_rng(number)).fresh
     assert bound.allow(found.groups(cells)).all()
     assert rows_of_cells(cells, found) == cells.counts.tolist()
     assert found.loss(cells, space) <= now.loss(cells, space) * (1 + 1e-9)
@@ -103,8 +97,8 @@ BY_DOUBLES = [TCloseness("1/2"), TCloseness("1/5", "ordered"), EntropyLDiversity
 def test_what_chains_judge_by_doubles_the_promise_checks_again(promise: object):
     cells = table(700)
     space, rule, bound, sweeps, now = started(cells, promise)
-    proposed = ChainSweeps(cells, space, rule, sweeps).chains(now, np.random.default_rng(1))
-    found = proposed.allowed(cells, bound)
+    proposed = ChainSweeps(cells, space, rule, sweeps).sweep_chains(now, np.random.default_rng(1))
+    found = proposed.accept_allowed_blocks(cells, bound)
     # on such a table the doubles are right all along
     assert found is proposed.fresh
     assert bound.allow(found.groups(cells)).all()
@@ -128,13 +122,13 @@ def test_what_chains_judge_by_doubles_the_promise_checks_again(promise: object):
 def test_chains_take_only_promises_they_know_whole(promises: list, known: bool):
     cells = table(300)
     given = Promises.of(promises)
-    assert ChainSweeps.take(rule_of(cells, given, given.bind(cells))) is known
+    assert ChainSweeps.supports(make_kernel_rule(cells, given, given.bind(cells))) is known
 
 
 def test_needs_are_the_least_sizes_that_keep_a_cap():
     caps = np.array([[1, 3, 0, 1], [2, 7, 0, 1], [0, 1, 0, 1], [1, 1, 0, 1]], np.int64)
     most = np.array([4, 3, 2, 5])
-    needs, first = _needs(caps, most)
+    needs, first = _compute_needed_rows(caps, most)
     for value, (over, under, _, _) in enumerate(caps.tolist()):
         for count in range(most[value] + 2):
             need = int(needs[first[value] + count])
@@ -154,7 +148,7 @@ def test_a_chain_is_cut_as_well_as_any_way_of_cutting_it(number: int, promises: 
     if (
         not Promises.of(promises)
         .bind(cells)
-        .allow(tiling_of(np.arange(len(cells)), np.zeros(len(cells), int), cells.counts).groups(cells))
+        .allow(make_tiling(np.arange(len(cells)), np.zeros(len(cells), int), cells.counts).groups(cells))
         .all()
     ):
         pytest.skip("the whole table breaks it")
@@ -163,27 +157,27 @@ def test_a_chain_is_cut_as_well_as_any_way_of_cutting_it(number: int, promises: 
     sweep = ChainSweeps(cells, space, rule, sweeps)
     units = np.ascontiguousarray(cells.codes[cell]), sweep.values[cell]
     chainer = pure("mosaic_chains").Chainer(
-        units, (space.spans, space.places), sweep.limits, (ROWS, 9), np.zeros(len(cell), np.int32)
+        units, (space.spans, space.places), sweep.limits, (MAX_POOL_ROWS, 9), np.zeros(len(cell), np.int32)
     )
     chainer.pool[1, : len(cell)] = np.arange(len(cell))
     least = float("inf")
     for cuts in range(len(cell)):
         for inner in combinations(range(1, len(cell)), cuts):
             group = np.searchsorted(inner, np.arange(len(cell)), side="right")
-            tiling = tiling_of(cell, group, np.ones(len(cell), np.int64))
+            tiling = make_tiling(cell, group, np.ones(len(cell), np.int64))
             if bound.allow(tiling.groups(cells)).all():
                 least = min(least, tiling.loss(cells, space) * cells.rows)
     assert chainer.cut(1, len(cell), 1e299) == pytest.approx(least)
 
 
-@pytest.mark.parametrize("kind", ["pools", "runs", "bands"])
+@pytest.mark.parametrize("kind", ["sweep_pools", "sweep_runs", "sweep_bands"])
 def test_a_block_that_breaks_a_promise_stays_as_it_was(kind: str):
     cells = table(300, 2)
     space, rule, bound, sweeps, now = started(cells, KAnonymity(2), EntropyLDiversity(2))
     assert not rule.exact
     proposed = getattr(QuotaSweeps(cells, space, rule, sweeps), kind)(now, np.random.default_rng(1))
-    assert rows_of_cells(cells, proposed.allowed(cells, bound)) == cells.counts.tolist()
-    assert bound.allow(proposed.allowed(cells, bound).groups(cells)).all()
+    assert rows_of_cells(cells, proposed.accept_allowed_blocks(cells, bound)) == cells.counts.tolist()
+    assert bound.allow(proposed.accept_allowed_blocks(cells, bound).groups(cells)).all()
 
 
 def test_broken_blocks_are_put_back_and_the_others_taken():
@@ -192,12 +186,12 @@ def test_broken_blocks_are_put_back_and_the_others_taken():
     where = np.arange(len(cells))
     quarter = where * 4 // len(cells)
     lone = int(np.flatnonzero(cells.counts < 3)[0])
-    old = tiling_of(where, quarter, cells.counts)
-    fresh = tiling_of(where, np.where(where == lone, -1, np.maximum(quarter, 1)), cells.counts)
+    old = make_tiling(where, quarter, cells.counts)
+    fresh = make_tiling(where, np.where(where == lone, -1, np.maximum(quarter, 1)), cells.counts)
     # the first block becomes a group too small and another, the second one group of two
     halves = np.array([[0, 2, 1], [2, 4, 1]])
-    merged = tiling_of(fresh.cell, np.repeat([0, 1, 2, 2], np.diff(fresh.starts)), fresh.quota)
-    kept = Proposal.of(old, halves, merged, np.array([2, 1])).allowed(cells, bound)
+    merged = make_tiling(fresh.cell, np.repeat([0, 1, 2, 2], np.diff(fresh.starts)), fresh.quota)
+    kept = TilingProposal.of(old, halves, merged, np.array([2, 1])).accept_allowed_blocks(cells, bound)
     sizes = old.sizes()
     assert sorted(kept.sizes().tolist()) == sorted([*sizes[:2].tolist(), int(sizes[2:].sum())])
 
@@ -232,9 +226,9 @@ def test_a_limit_on_time_stops_the_threads_that_cut_pools(threads: int, monkeypa
     space, rule, _, _, now = started(cells, BetaLikeness(2))
     monkeypatch.setattr(mosaic_quotas, "Cutter", EndlessCutter)
     EndlessCutter.ended = []
-    sweep = QuotaSweeps(cells, space, rule, Sweeps.of("quick", None, threads))
+    sweep = QuotaSweeps(cells, space, rule, SweepBudget.of("quick", None, threads))
     with pytest.raises(TimeLimitReached):
-        run_within(0.1, lambda: sweep.pools(now, np.random.default_rng(1)))
+        run_within(0.1, lambda: sweep.sweep_pools(now, np.random.default_rng(1)))
     assert set(EndlessCutter.ended) == {"stopped"}
 
 
@@ -245,7 +239,7 @@ def test_a_limit_on_time_stops_the_first_cut_from_the_top(monkeypatch: pytest.Mo
     EndlessCutter.ended = []
     way = (0.0, 0, 0.0, 1.0)
     with pytest.raises(TimeLimitReached):
-        run_within(0.1, lambda: mosaic_quotas.top_down(cells, space, rule, cells.counts, way))
+        run_within(0.1, lambda: mosaic_quotas.cut_top_down(cells, space, rule, cells.counts, way))
     assert EndlessCutter.ended == ["stopped"]
 
 
@@ -254,7 +248,7 @@ def test_kernels_do_nothing_more_once_their_flag_is_set(made: str):
     cells = table(300, 2)
     space, rule, _, _, now = started(cells, BetaLikeness(2))
     cutter_of = Cutter if made == "compiled" else pure("mosaic_cuts").Cutter
-    cutter = cutter_of(*mosaic_quotas.kernel_parts(cells, space, rule), (5000, 5000, 5000))
+    cutter = cutter_of(*mosaic_quotas.make_kernel_arguments(cells, space, rule), (5000, 5000, 5000))
     blocks = np.array([[0, len(now), 1]], np.int64)
     rows = int(now.quota.sum())
     out = np.zeros(rows, np.int32), np.zeros(rows, np.int32), np.zeros(rows, np.int64), np.zeros(1, np.int64)

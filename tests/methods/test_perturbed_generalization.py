@@ -10,12 +10,11 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.data.cells import Cells
+from reticent.data.domain import build_range_domain
 from reticent.errors import ReticentError
-from reticent.methods.perturbed_generalization.perturbation import perturb
-from reticent.methods.perturbed_generalization.sampling import draw
+from reticent.methods.perturbed_generalization.method import draw_rows, perturb_codes
 from reticent.randomness import Random
-from reticent.table.cells import Cells
-from reticent.table.domain import range_domain
 
 RNG = np.random.default_rng(1)
 TABLE = pl.DataFrame({"a": RNG.integers(0, 20, 200), "b": RNG.choice(list("xyz"), 200), "s": RNG.integers(0, 5, 200)})
@@ -41,7 +40,7 @@ def test_probabilities_are_exactly_those_published(p):
     share, domain = Fraction(p), 5
     for code in range(domain):
         codes = np.full(share.denominator * domain, code)
-        shown = Counter(perturb(codes, share, domain, Every()).tolist())
+        shown = Counter(perturb_codes(codes, share, domain, Every()).tolist())
         for value in range(domain):
             wanted = (1 - share) / domain + (share if value == code else 0)
             assert Fraction(shown[value], len(codes)) == wanted
@@ -49,14 +48,14 @@ def test_probabilities_are_exactly_those_published(p):
 
 def test_which_tuple_is_drawn_is_uniform():
     """Over many draws each row of each group comes up as often as any, in six standard deviations."""
-    axis = range_domain("x", "numeric", "Int64", ["0", "1", "2"], np.arange(3), null=False)
+    axis = build_range_domain("x", "numeric", "Int64", ["0", "1", "2"], np.arange(3), null=False)
     counts = np.array([3, 1, 2, 4])
     cells = Cells((axis,), (), np.zeros((4, 1), np.int32), np.zeros((4, 0), np.int32), counts)
     groups = np.array([0, 1, 0, 1])
     rng, times = Random.from_seed(2).stream("x"), 6000
     seen = np.zeros(10)
     for _ in range(times):
-        place, cell = draw(cells, groups, rng)
+        place, cell = draw_rows(cells, groups, rng)
         assert groups[cell].tolist() == [0, 1]
         seen[place] += 1
     row_group = np.repeat(groups, counts)

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.methods.mosaic.space import space_of
-from reticent.recipe.losses import printed_loss
+from reticent.methods.mosaic.kernel_tables import make_loss_space
+from reticent.recipe.loss import compute_label_loss
 
 PROMISES = [rt.KAnonymity(5)]
 
@@ -41,12 +41,12 @@ def test_a_plan_that_knows_its_grid_loses_less_than_one_whose_labels_are_snapped
     knowing = rt.plan(job(snapped(step)), frame=frame, seed=1)
     cells = rt.count(job(snapped(step)), frame=frame)
     afterwards = replace(rt.plan(job("tight"), frame=frame, seed=1, merged=False).recipe, cells=cells)
-    assert knowing.loss < printed_loss(afterwards)
+    assert knowing.loss < compute_label_loss(afterwards)
 
 
 def test_a_span_costs_halfway_between_itself_and_its_label_and_a_single_value_nothing():
     cells = rt.count(job(snapped(5)), frame=people())
-    space = space_of(cells)
+    space = make_loss_space(cells)
     age, size = space.domains[0], space.domains[0].size
     table = (space.spans[: size * size] / space.weights[0]).reshape(size, size)
     assert not table.diagonal().any()
@@ -57,6 +57,6 @@ def test_a_span_costs_halfway_between_itself_and_its_label_and_a_single_value_no
 
 def test_tight_and_padded_columns_cost_what_their_spans_lose():
     for labels in ("tight", {"style": "padded", "width": 2}):
-        space = space_of(rt.count(job(labels), frame=people()))
+        space = make_loss_space(rt.count(job(labels), frame=people()))
         size = space.domains[0].size
         assert np.allclose(space.spans[: size * size], space.weights[0] * space.domains[0].loss_table.ravel())

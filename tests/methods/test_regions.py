@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.errors import PromiseUnreachable
-from reticent.methods.regions import plan
-from reticent.methods.regions.coarse import Tree
-from reticent.models.promises import Promises
+from reticent.methods.regions import RegionTree, plan_regions
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
-from reticent.recipe.losses import printed_loss
+from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.loss import compute_label_loss
 
 QUASI = ("age", "gender", "education", "marital_status", "work_class")
 
@@ -33,14 +32,14 @@ def census(rows: int) -> rt.Job:
 )
 def test_every_group_keeps_what_is_promised_of_the_whole_table_also_where_labels_of_regions_are_equal(promises):
     cells, asked, rng = census(6_000), Promises.of(promises), Random.from_seed(1)
-    with mock.patch("reticent.methods.regions.coarse.SAMPLE", 1_500):
-        recipe = plan(rt.Mondrian(), cells, asked, rng, 8)
-    recipe.check_conserved()
-    merged = coalesce(recipe)[0]
+    with mock.patch("reticent.methods.regions.SAMPLE_CELLS", 1_500):
+        recipe = plan_regions(rt.Mondrian(), cells, asked, rng, 8)
+    recipe.require_conserved()
+    merged = merge_equal_labels(recipe)[0]
     assert asked.bind(cells).allow(recipe.as_groups()).all()
     assert asked.bind(cells).allow(merged.as_groups()).all()
-    one = printed_loss(coalesce(rt.Mondrian().plan(cells, asked, rng))[0])
-    assert printed_loss(merged) <= 1.1 * one
+    one = compute_label_loss(merge_equal_labels(rt.Mondrian().plan(cells, asked, rng))[0])
+    assert compute_label_loss(merged) <= 1.1 * one
 
 
 def test_a_region_alone_is_judged_by_the_whole_tables_distribution():
@@ -48,27 +47,27 @@ def test_a_region_alone_is_judged_by_the_whole_tables_distribution():
     rows = pl.DataFrame({"q": [1] * 50 + [2] * 50, "s": ["a"] * 50 + ["b"] * 25 + ["c"] * 25})
     job = rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.BetaLikeness("1/10", enhanced=False)])
     cells = rt.count(job, frame=rows)
-    recipe = plan(rt.Mondrian(), cells, job.promises, Random.from_seed(1), 2)
+    recipe = plan_regions(rt.Mondrian(), cells, job.promises, Random.from_seed(1), 2)
     assert recipe.groups == 1
 
 
 def test_a_promise_out_of_reach_is_told_before_regions_are_cut():
     cells = census(100)
     with pytest.raises(PromiseUnreachable):
-        plan(rt.Mondrian(), cells, Promises.of([rt.KAnonymity(1_000)]), Random.from_seed(1), 4)
+        plan_regions(rt.Mondrian(), cells, Promises.of([rt.KAnonymity(1_000)]), Random.from_seed(1), 4)
 
 
 def test_cuts_of_which_a_side_is_not_fine_are_taken_back_with_all_below_them():
-    tree = Tree()
+    tree = RegionTree()
     left, right = tree.cut(0, 0, 0, 4)
     inner = tree.cut(left, 1, 2, 2)
     codes = np.array([[0, 2], [4, 0], [5, 2]])
     assert tree.route(codes).tolist() == [inner[0], inner[1], right]
     fine = np.ones(5, bool)
     fine[inner[1]] = False
-    assert tree.pruned(fine).route(codes).tolist() == [1, 1, 2]
+    assert tree.prune(fine).route(codes).tolist() == [1, 1, 2]
     fine[right] = False
-    assert tree.pruned(fine).route(codes).tolist() == [0, 0, 0]
+    assert tree.prune(fine).route(codes).tolist() == [0, 0, 0]
 
 
 @settings(max_examples=25, deadline=None)
@@ -82,12 +81,12 @@ def test_random_tables_are_conserved_and_keep_the_promise_in_any_regions(rows, r
     columns = {"p": rt.quasi(), "q": rt.quasi(), "s": rt.sensitive()}
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(2), rt.BetaLikeness(1)])
     cells = rt.count(job, frame=frame)
-    with mock.patch("reticent.methods.regions.coarse.SAMPLE", sample):
+    with mock.patch("reticent.methods.regions.SAMPLE_CELLS", sample):
         try:
-            recipe = plan(rt.Mondrian(), cells, job.promises, Random.from_seed(3), regions)
+            recipe = plan_regions(rt.Mondrian(), cells, job.promises, Random.from_seed(3), regions)
         except PromiseUnreachable:
             with pytest.raises(PromiseUnreachable):
                 rt.Mondrian().plan(cells, job.promises, Random.from_seed(3))
             return
-    recipe.check_conserved()
-    assert job.promises.bind(cells).allow(coalesce(recipe)[0].as_groups()).all()
+    recipe.require_conserved()
+    assert job.promises.bind(cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()

@@ -5,14 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from reticent.data.domain import build_tree_domain
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
-from reticent.methods.sabre.method import Sabre, bucketize
-from reticent.methods.sabre.worst_closeness import ground
+from reticent.methods.sabre import Sabre, bucketize, make_ground_distance
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.table.domain import tree_domain
 from tests.methods.random_cells import random_cells, random_tree
 from tests.methods.test_burel import line
 from tests.oracle import closeness
@@ -41,13 +40,15 @@ def worst_by_trying(name: str, buckets: list[list[int]], drawn: list[int], total
 def test_the_worst_case_is_the_greatest_distance_of_any_draw(name: str):
     for number in range(60):
         rng = np.random.default_rng(number)
-        domain = tree_domain("s", "String", random_tree(rng, int(rng.integers(3, 6)), "s"), null=False, given=True)
+        domain = build_tree_domain(
+            "s", "String", random_tree(rng, int(rng.integers(3, 6)), "s"), null=False, given=True
+        )
         totals = rng.integers(0, 6, domain.size)
         totals[rng.choice(domain.size, 2, replace=False)] += 1
         buckets = bucketize(TCloseness("0.9", name), domain, totals, Fraction(int(rng.integers(5, 80)), 100))
         drawn = rng.integers(0, 4, len(buckets))
         drawn[rng.integers(len(buckets))] += 1
-        space = ground(name, domain, totals)
+        space = make_ground_distance(name, domain, totals)
         outer, inner = space.work(buckets, drawn[None, :])
         worst = Fraction(int(outer[0] + inner.sum()), space.scale * int(totals.sum()) * int(drawn.sum()))
         assert worst == worst_by_trying(name, buckets, drawn.tolist(), totals, domain)
@@ -57,14 +58,14 @@ def test_the_worst_case_is_the_greatest_distance_of_any_draw(name: str):
 def test_buckets_hold_every_value_once(name: str):
     for number in range(30):
         rng = np.random.default_rng(number)
-        domain = tree_domain("s", "String", random_tree(rng, 6, "s"), null=False, given=True)
+        domain = build_tree_domain("s", "String", random_tree(rng, 6, "s"), null=False, given=True)
         totals = rng.integers(0, 9, 6) + (np.arange(6) < 2)
         buckets = bucketize(TCloseness("0.9", name), domain, totals, Fraction(number, 40))
         assert sorted(v for bucket in buckets for v in bucket) == np.flatnonzero(totals).tolist()
 
 
 def test_a_smaller_t_needs_more_buckets():
-    domain = tree_domain("s", "String", random_tree(np.random.default_rng(1), 6, "s"), null=False, given=True)
+    domain = build_tree_domain("s", "String", random_tree(np.random.default_rng(1), 6, "s"), null=False, given=True)
     totals = np.array([5, 9, 2, 7, 7, 3])
     counts = [len(bucketize(TCloseness("0.9"), domain, totals, Fraction(t, 10))) for t in (8, 5, 2, 0)]
     assert counts == sorted(counts)
@@ -109,7 +110,7 @@ def test_what_it_cannot_do_is_refused(cells, promises: list, error: type):
 def test_hierarchical_needs_a_hierarchy():
     cells = random_cells(1)
     with pytest.raises(JobError, match="hierarchy"):
-        ground(
+        make_ground_distance(
             "hierarchical",
             cells.quasi[0] if cells.quasi[0].kind == "numeric" else line([0, 1]).quasi[0],
             np.array([1, 2]),

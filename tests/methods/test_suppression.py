@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 import reticent as rt
 from reticent import registry
 from reticent.errors import JobError, PromiseUnreachable
-from reticent.methods.suppression import balanced
-from reticent.methods.suppression.calibrated import _happens
-from reticent.methods.suppression.levels import cut, eligible, stops
-from reticent.methods.suppression.stage import KINDS, Suppression, choose, withheld_of
-from reticent.methods.suppression.violating import Violating
+from reticent.format.manifest import ComponentEntry
+from reticent.methods.suppression import calibrated_kind
+from reticent.methods.suppression.calibrated_kind import ViolatingTable, _draw_event
+from reticent.methods.suppression.kinds import cut_counts, find_stops, is_eligible
+from reticent.methods.suppression.stage import SUPPRESSION_KINDS, Suppression, choose_rows, draw_withheld_counts
 from reticent.models.l_dichotomy import LDichotomy
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.release.manifest import Described
 from tests.methods.random_cells import random_cells
 
 PROMISES = Promises.of([rt.ProbabilisticLDiversity(2)])
@@ -54,14 +53,14 @@ def test_stopping_by_levels_is_stopping_step_by_step(table):
     counts, l = table
     lowest = int(counts[l]) if l < len(counts) else 1
     starts = np.arange(lowest, counts[0] + 1)
-    found = stops(counts, l, starts)
+    found = find_stops(counts, l, starts)
     for at, start in enumerate(starts.tolist()):
-        published = cut(counts, start, int(found.level[at]), int(found.extra[at])).tolist()
+        published = cut_counts(counts, start, int(found.level[at]), int(found.extra[at])).tolist()
         assert published == step_by_step(counts.tolist(), l, start)
         assert found.withheld[at] == counts.sum() - sum(published)
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", SUPPRESSION_KINDS.values(), ids=lambda kind: kind.name)
 @settings(deadline=None, max_examples=50)
 @given(table=violating())
 def test_every_outcome_is_eligible_and_probabilities_add_up(kind, table):
@@ -72,7 +71,7 @@ def test_every_outcome_is_eligible_and_probabilities_add_up(kind, table):
         assert chance >= 0
         assert (published <= counts).all()
         assert (published > 0).all()
-        assert eligible(published, l)
+        assert is_eligible(published, l)
         total += chance
         mean += chance * int(counts.sum() - published.sum())
         seen[tuple(published.tolist())] += chance
@@ -86,14 +85,14 @@ def test_every_outcome_is_eligible_and_probabilities_add_up(kind, table):
 @given(violating())
 def test_calibrated_never_withholds_more_than_safe_nor_less_than_unsafe(table):
     counts, l = table
-    least, most = KINDS["unsafe"].expected(counts, l), KINDS["safe"].expected(counts, l)
-    for chance, published in KINDS["calibrated"].outcomes(counts, l):
+    least, most = SUPPRESSION_KINDS["unsafe"].expected(counts, l), SUPPRESSION_KINDS["safe"].expected(counts, l)
+    for chance, published in SUPPRESSION_KINDS["calibrated"].outcomes(counts, l):
         assert not chance or least <= counts.sum() - published.sum() <= most
 
 
 def test_calibrated_withholds_less_than_safe_on_zipf_counts():
     counts = np.rint(1000 / np.arange(1, 21)).astype(int)
-    means = {name: kind.expected(counts, 5) for name, kind in KINDS.items()}
+    means = {name: kind.expected(counts, 5) for name, kind in SUPPRESSION_KINDS.items()}
     assert means["unsafe"] == 520
     assert means["safe"] == 1283
     assert means["unsafe"] < means["randomized"] < means["calibrated"] < means["safe"]
@@ -104,20 +103,20 @@ def test_calibrated_withholds_less_than_safe_on_zipf_counts():
 @given(violating())
 def test_calibrated_holds_back_only_where_a_second_value_dominates(table):
     counts, l = table
-    violated = Violating(tuple(counts.tolist()), l)
+    violated = ViolatingTable(tuple(counts.tolist()), l)
     for number in range(violated.width):
         start = violated.level(number)
-        assert balanced.chance(violated, start) <= violated.capacity(start)
+        assert calibrated_kind.compute_cut_probability(violated, start) <= violated.capacity(start)
         if l * int(counts[1]) <= int(counts.sum()) - l:
-            assert balanced.chance(violated, start) == violated.capacity(start)
+            assert calibrated_kind.compute_cut_probability(violated, start) == violated.capacity(start)
 
 
 def test_a_chance_with_many_digits_is_drawn_as_often_as_it_says():
     rng, odds = np.random.default_rng(8), Fraction(3**60, 2**97 - 1)
     assert odds.denominator > 1 << 64
-    hits = sum(_happens(odds, rng) for _ in range(4_000))
+    hits = sum(_draw_event(odds, rng) for _ in range(4_000))
     assert abs(hits - 4_000 * float(odds)) < 5 * np.sqrt(4_000 * float(odds))
-    assert not _happens(Fraction(0), rng) and _happens(Fraction(1), rng)
+    assert not _draw_event(Fraction(0), rng) and _draw_event(Fraction(1), rng)
 
 
 @pytest.mark.parametrize("kind", ["safe", "randomized", "calibrated"])
@@ -126,7 +125,7 @@ def test_the_stage_leaves_an_eligible_table_and_conserves_rows(kind, number):
     cells = random_cells(number)
     totals = cells.totals(0)[: len(cells.sensitive[0].texts)]
     stage = Suppression(l=2, kind=kind)
-    if eligible(totals, 2):
+    if is_eligible(totals, 2):
         prepared = stage.prepare(cells, PROMISES, Random.from_seed(number))
         assert prepared.cells is cells, "an eligible table is untouched"
         return
@@ -135,7 +134,7 @@ def test_the_stage_leaves_an_eligible_table_and_conserves_rows(kind, number):
             stage.prepare(cells, PROMISES, Random.from_seed(number))
         return
     prepared = stage.prepare(cells, PROMISES, Random.from_seed(number))
-    assert eligible(prepared.cells.totals(0)[: len(totals)], 2)
+    assert is_eligible(prepared.cells.totals(0)[: len(totals)], 2)
     assert (prepared.withheld <= cells.counts).all()
     assert prepared.cells.rows + prepared.withheld.sum() == cells.rows
     missing = cells.values[:, 0] == cells.sensitive[0].null_code
@@ -171,7 +170,7 @@ def test_nothing_in_the_folder_says_what_was_withheld():
     frame = pl.DataFrame({"age": [30] * 40, "illness": ["flu"] * 30 + ["cold"] * 5 + ["gout"] * 5})
     stage = Suppression(l=3)
     one = rt.publish(job_of([rt.ProbabilisticLDiversity(3)], stage), frame=frame)
-    assert one.manifest.prepare == (Described("suppression", {"l": 3, "kind": "calibrated"}),)
+    assert one.manifest.prepare == (ComponentEntry("suppression", {"l": 3, "kind": "calibrated"}),)
     assert one.manifest.rows + one.manifest.withheld == 40
     known = {
         "reticent",
@@ -193,7 +192,7 @@ def test_nothing_in_the_folder_says_what_was_withheld():
 def test_which_records_of_a_value_are_withheld_is_uniform():
     counts, runs = np.array([1, 2, 7]), 4000
     rng = np.random.default_rng(5)
-    drawn = np.array([choose(counts, 4, rng) for _ in range(runs)])
+    drawn = np.array([choose_rows(counts, 4, rng) for _ in range(runs)])
     assert (drawn.sum(axis=1) == 4).all()
     spread = np.sqrt(runs * 4 * counts / 10 * (1 - counts / 10))
     assert (np.abs(drawn.sum(axis=0) - runs * 4 * counts / 10) < 5 * spread).all()
@@ -202,12 +201,15 @@ def test_which_records_of_a_value_are_withheld_is_uniform():
 def test_tied_values_are_cut_without_favour():
     totals, rng = np.array([6, 6, 2]), np.random.default_rng(1)
     first = sum(
-        withheld_of(totals, KINDS["unsafe"], 3, rng, "s")[0] > withheld_of(totals, KINDS["unsafe"], 3, rng, "s")[1]
+        draw_withheld_counts(totals, SUPPRESSION_KINDS["unsafe"], 3, rng, "s")[0]
+        > draw_withheld_counts(totals, SUPPRESSION_KINDS["unsafe"], 3, rng, "s")[1]
         for _ in range(50)
     )
     assert 0 <= first < 50
     odd = np.array([7, 7, 5, 1])
-    taken = Counter(tuple(withheld_of(odd, KINDS["randomized"], 3, rng, "s").tolist()) for _ in range(400))
+    taken = Counter(
+        tuple(draw_withheld_counts(odd, SUPPRESSION_KINDS["randomized"], 3, rng, "s").tolist()) for _ in range(400)
+    )
     assert any(a != b for (a, b, *_), _ in taken.items())
     for (a, b, *rest), seen in taken.items():
         assert abs(seen - taken[(b, a, *rest)]) < 5 * np.sqrt(seen + 1) + 5
@@ -231,7 +233,7 @@ def test_fewer_values_than_l_are_refused_with_the_reason():
 )
 def test_wrong_parameters_are_refused_before_any_data_is_read(options, said):
     with pytest.raises(JobError, match=said):
-        registry.stage_from({"name": "suppression", **options})
+        registry.make_stage({"name": "suppression", **options})
 
 
 def test_unsafe_passes_when_acknowledged():

@@ -85,7 +85,9 @@ def test_promises_hold_on_the_published_table_and_the_loss_is_no_greater(table, 
 def test_other_generalizing_methods_withhold_too(method):
     from reticent import registry
 
-    release = rt.publish(job("0.02", promises=[rt.BetaLikeness(2)], method=registry.method(method)()), frame=crowd())
+    release = rt.publish(
+        job("0.02", promises=[rt.BetaLikeness(2)], method=registry.load_method_class(method)()), frame=crowd()
+    )
     assert release.manifest.withheld <= 4
     assert rt.audit(release, source=crowd()).kept
 

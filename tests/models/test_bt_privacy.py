@@ -12,8 +12,8 @@ import pytest
 
 import reticent as rt
 from reticent.errors import JobError, PromiseUnreachable, RequestError
-from reticent.job import Job
-from reticent.models.background.beliefs import exact, scaled
+from reticent.job.job import Job
+from reticent.models.background_knowledge.posteriors import compute_exact_posteriors, compute_scaled_posteriors
 from tests.oracle import background as oracle
 
 COLUMNS = {"age": rt.quasi(), "sex": rt.quasi(), "disease": rt.sensitive()}
@@ -154,11 +154,11 @@ def test_exact_posteriors_are_those_of_every_assignment_and_of_permanents(seed):
     truth = oracle.by_enumeration(beliefs, held)
     assert truth == oracle.by_permanents(beliefs, held)
     counts = np.bincount(held, minlength=values)
-    found = exact(prior, np.ones(size, np.int64), counts)
+    found = compute_exact_posteriors(prior, np.ones(size, np.int64), counts)
     for i, belief in enumerate(truth):
         for v, x in belief.items():
             assert found[i, v] == pytest.approx(float(x), abs=1e-12)
-    near = scaled(prior, np.array([0, size]), np.ones(size), counts[None, :], 1)
+    near = compute_scaled_posteriors(prior, np.array([0, size]), np.ones(size), counts[None, :], 1)
     for i, belief in enumerate(oracle.scaled(beliefs, held)):
         for v, x in belief.items():
             assert near[i, v] == pytest.approx(float(x), abs=1e-12)
@@ -166,22 +166,22 @@ def test_exact_posteriors_are_those_of_every_assignment_and_of_permanents(seed):
 
 def test_a_value_that_nobody_could_have_leaves_exact_inference_without_an_answer():
     prior = np.array([[1.0, 0.0], [1.0, 0.0]])
-    assert exact(prior, np.ones(2, np.int64), np.array([1, 1])) is None
-    assert np.isfinite(scaled(prior, np.array([0, 2]), np.ones(2), np.array([[1, 1]]), 24)).all()
+    assert compute_exact_posteriors(prior, np.ones(2, np.int64), np.array([1, 1])) is None
+    assert np.isfinite(compute_scaled_posteriors(prior, np.array([0, 2]), np.ones(2), np.array([[1, 1]]), 24)).all()
 
 
 def test_at_the_whole_domain_all_three_inferences_give_the_group_s_histogram():
     prior, counts = np.tile([0.5, 0.3, 0.2], (6, 1)), np.array([3, 2, 1])
     for found in (
-        exact(prior, np.ones(6, np.int64), counts),
-        *(scaled(prior, np.array([0, 6]), np.ones(6), counts[None, :], r) for r in (1, 24)),
+        compute_exact_posteriors(prior, np.ones(6, np.int64), counts),
+        *(compute_scaled_posteriors(prior, np.array([0, 6]), np.ones(6), counts[None, :], r) for r in (1, 24)),
     ):
         assert np.allclose(found, counts / 6)
 
 
 def test_many_people_with_few_priors_are_inferred_exactly():
     prior, people, counts = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([60, 40]), np.array([65, 35])
-    found = exact(prior, people, counts)
+    found = compute_exact_posteriors(prior, people, counts)
     assert (found * people[:, None]).sum(axis=0) == pytest.approx(counts)
 
 
@@ -210,11 +210,11 @@ def test_a_column_with_a_value_for_every_row_is_known_exactly_or_not_at_all():
 
 
 def test_priors_out_of_reach_are_refused_with_advice(monkeypatch):
-    from reticent.models.background import priors
+    from reticent.models.background_knowledge import priors
 
-    monkeypatch.setattr(priors, "ROOM", 1)
+    monkeypatch.setattr(priors, "MAX_CONTRACTION_CELLS", 1)
     assert rt.publish(rt.Job(columns=COLUMNS, promises=[rt.BTPrivacy(0.5, 0.3)]), frame=PEOPLE)  # by pairs
-    monkeypatch.setattr(priors, "PAIRS", 1)
+    monkeypatch.setattr(priors, "MAX_PAIRS", 1)
     with pytest.raises(JobError, match="out of reach"):
         rt.publish(rt.Job(columns=COLUMNS, promises=[rt.BTPrivacy(0.5, 0.3)]), frame=PEOPLE)
 

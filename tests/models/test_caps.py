@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent.models.alpha_k_anonymity import AlphaKAnonymity
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.caps import NEVER, Caps, fractions, join
+from reticent.models.caps import NO_VALUE, Caps, merge_caps, to_integer_pairs
 from reticent.models.delta_disclosure import DeltaDisclosure
-from reticent.models.distinct_l_diversity import DistinctLDiversity
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from reticent.models.k_anonymity import AlphaKAnonymity
+from reticent.models.l_diversity import DistinctLDiversity, ProbabilisticLDiversity
 from tests.oracle import likeness
 from tests.properties.strategies import decimals
 
@@ -26,7 +25,7 @@ def drawn(draw):
     totals = np.array(draw(tables), np.int64)
     group = st.tuples(*(st.integers(0, int(c)) for c in totals)).filter(any)
     groups = np.array(draw(st.lists(group, min_size=1, max_size=8)), np.int64)
-    null = len(totals) - 1 if draw(st.booleans()) else NEVER
+    null = len(totals) - 1 if draw(st.booleans()) else NO_VALUE
     return totals, groups, null
 
 
@@ -93,22 +92,22 @@ def test_alpha_l_and_distinct_caps_allow_just_what_their_inequalities_do(table, 
 )
 def test_extreme_deltas_are_capped_at_once(delta, base):
     totals = np.array([1, 10**6, 5 * 10**8])
-    cap = DeltaDisclosure(delta, base=base).caps(totals, NEVER)[0]
+    cap = DeltaDisclosure(delta, base=base).caps(totals, NO_VALUE)[0]
     rows = int(totals.sum())
     assert (cap.upper[:, 1] <= rows).all() and (cap.lower[:, 1] <= rows).all() and (cap.lower[:, 0] > 0).all()
     assert cap.allows(totals[None]).all()
 
 
 def test_a_whole_delta_in_base_2_is_strict_at_the_tie():
-    cap = DeltaDisclosure(1, base=2).caps(np.array([1, 3]), NEVER)[0]
+    cap = DeltaDisclosure(1, base=2).caps(np.array([1, 3]), NO_VALUE)[0]
     assert cap.allows(np.array([[1, 1], [1, 2], [1, 3]])).tolist() == [False, True, True]
-    natural = DeltaDisclosure("0.6931471805599453", base="e").caps(np.array([1, 3]), NEVER)[0]
+    natural = DeltaDisclosure("0.6931471805599453", base="e").caps(np.array([1, 3]), NO_VALUE)[0]
     assert natural.allows(np.array([[1, 1]])).tolist() == [False]
 
 
 def test_caps_of_one_kind_of_counting_are_joined_and_others_are_kept_apart():
-    halves, thirds = fractions([Fraction(1, 2)] * 3), fractions([Fraction(1, 3)] * 3)
-    joined = join(
+    halves, thirds = to_integer_pairs([Fraction(1, 2)] * 3), to_integer_pairs([Fraction(1, 3)] * 3)
+    joined = merge_caps(
         [
             Caps(3, least_size=4, upper=halves),
             Caps(3, upper=thirds),
@@ -139,5 +138,5 @@ def test_joined_caps_allow_what_all_of_them_allow(table, data):
     ]
     chosen = data.draw(st.lists(st.sampled_from(makers), min_size=1, max_size=4))
     caps = list(itertools.chain.from_iterable(promise.caps(totals, null) for promise in chosen))
-    together = np.logical_and.reduce([cap.allows(groups) for cap in join(caps)])
+    together = np.logical_and.reduce([cap.allows(groups) for cap in merge_caps(caps)])
     assert together.tolist() == np.logical_and.reduce([cap.allows(groups) for cap in caps]).tolist()

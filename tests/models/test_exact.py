@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reticent.door import whole_number
 from reticent.errors import JobError
-from reticent.exact import products_at_most
-from reticent.models import exact as ex
+from reticent.exact_arithmetic import products_at_most
+from reticent.models import rational_bounds as ex
+from reticent.validation import parse_integer
 
 positive = st.fractions(min_value=0, max_value=5, max_denominator=400)
 ratios = st.builds(Fraction, st.integers(1, 10**6), st.integers(1, 10**6))
@@ -32,19 +32,19 @@ ratios = st.builds(Fraction, st.integers(1, 10**6), st.integers(1, 10**6))
     ],
 )
 def test_a_parameter_means_what_its_author_wrote(written, meant):
-    assert ex.exact(written) == meant
+    assert ex.parse_fraction(written) == meant
 
 
 @pytest.mark.parametrize("nonsense", [True, None, "four", "1/0", float("nan"), float("inf"), Decimal("nan"), [4], {}])
 def test_what_is_no_number_is_refused_by_its_name(nonsense):
     with pytest.raises(JobError, match="beta must be a number"):
-        ex.exact(nonsense, "beta")
+        ex.parse_fraction(nonsense, "beta")
 
 
 @pytest.mark.parametrize("nonsense", [2.5, "1/3", "two", False])
 def test_a_count_is_whole(nonsense):
     with pytest.raises(JobError, match="k must be a"):
-        whole_number(nonsense, "k")
+        parse_integer(nonsense, "k")
 
 
 @pytest.mark.parametrize("nonsense", ["false", 1, 0, None])
@@ -74,13 +74,13 @@ def greatest(x: Fraction, limit: int, strictly: bool) -> Fraction:
 def test_the_greatest_fraction_below_is_the_one_found_by_trying_all(x, limit, strictly):
     if strictly and x == 0:
         return
-    assert ex.below(x, limit, strictly=strictly) == greatest(x, limit, strictly)
+    assert ex.find_fraction_below(x, limit, strictly=strictly) == greatest(x, limit, strictly)
 
 
 @given(positive, st.integers(1, 60))
 @settings(max_examples=100, deadline=None)
 def test_no_group_is_judged_differently_by_the_fraction_below(x, rows):
-    cap, strict = ex.below(x, rows), ex.below(x, rows, strictly=True) if x else None
+    cap, strict = ex.find_fraction_below(x, rows), ex.find_fraction_below(x, rows, strictly=True) if x else None
     for size in range(1, rows + 1):
         for count in range(size + 1):
             assert (Fraction(count, size) <= x) == (count * cap.denominator <= cap.numerator * size)
@@ -91,7 +91,7 @@ def test_no_group_is_judged_differently_by_the_fraction_below(x, rows):
 @given(st.fractions(min_value=0, max_value=1), st.integers(10**6, 10**9))
 @settings(max_examples=200, deadline=None)
 def test_the_fraction_below_has_no_better_neighbour_in_a_large_table(x, rows):
-    found = ex.below(x, rows)
+    found = ex.find_fraction_below(x, rows)
     assert found <= x and found.denominator <= rows
     # Its right neighbour in the Farey sequence: c/d with c b - a d = 1 and the greatest d <= rows.
     a, b = found.numerator, found.denominator
@@ -106,7 +106,7 @@ def test_the_fraction_below_has_no_better_neighbour_in_a_large_table(x, rows):
 def test_a_logarithm_is_enclosed_and_the_enclosure_narrows(ratio):
     widths = []
     for digits in (10, 30, 60):
-        lower, upper = ex.log_bounds(ratio, digits)
+        lower, upper = ex.enclose_log(ratio, digits)
         with localcontext() as context:
             context.prec = 120
             true = Fraction((Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln())
@@ -118,7 +118,7 @@ def test_a_logarithm_is_enclosed_and_the_enclosure_narrows(ratio):
 @given(st.fractions(min_value=-20, max_value=20, max_denominator=10**6))
 @settings(max_examples=200, deadline=None)
 def test_an_exponential_is_enclosed(x):
-    lower, upper = ex.exp_bounds(x, 30)
+    lower, upper = ex.enclose_exp(x, 30)
     with localcontext() as context:
         context.prec = 120
         true = Fraction((Decimal(x.numerator) / Decimal(x.denominator)).exp())
@@ -130,7 +130,7 @@ def test_an_exponential_is_enclosed(x):
 def test_comparing_with_a_logarithm_agrees_with_doubles_where_these_are_sure(x, ratio):
     gap = float(x) - math.log(ratio)
     if abs(gap) > 1e-9:
-        assert ex.at_most_log(x, ratio) == (gap < 0)
+        assert ex.is_at_most_log(x, ratio) == (gap < 0)
 
 
 def test_comparing_with_a_logarithm_is_right_next_to_it():
@@ -138,8 +138,8 @@ def test_comparing_with_a_logarithm_is_right_next_to_it():
         context.prec = 200
         near = Fraction(Decimal(7).ln())
     step = Fraction(1, 10**190)
-    assert ex.at_most_log(near - step, Fraction(7)) and not ex.at_most_log(near + step, Fraction(7))
-    assert ex.at_most_log(Fraction(0), Fraction(1)) and not ex.at_most_log(step, Fraction(1))
+    assert ex.is_at_most_log(near - step, Fraction(7)) and not ex.is_at_most_log(near + step, Fraction(7))
+    assert ex.is_at_most_log(Fraction(0), Fraction(1)) and not ex.is_at_most_log(step, Fraction(1))
 
 
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(-9, 9)), max_size=6))
@@ -151,14 +151,14 @@ def test_comparing_with_a_logarithm_is_right_next_to_it():
 def test_products_of_powers_are_compared_as_whole_numbers_are(terms):
     above = math.prod(base**e for base, e in terms if e > 0)
     below = math.prod(base**-e for base, e in terms if e < 0)
-    assert ex.sign_of_log_sum(terms) == (above > below) - (above < below)
+    assert ex.compute_log_sum_sign(terms) == (above > below) - (above < below)
 
 
 def test_products_far_too_long_to_write_down_are_compared():
     n = 10**12
-    assert ex.sign_of_log_sum([(6, n), (2, -n), (3, -n)]) == 0
-    assert ex.sign_of_log_sum([(6, n), (2, -n), (3, -n), (7, 1), (5, -1)]) == 1
-    assert ex.sign_of_log_sum([(10**9 + 7, n), (10**9 + 9, -n)]) == -1
+    assert ex.compute_log_sum_sign([(6, n), (2, -n), (3, -n)]) == 0
+    assert ex.compute_log_sum_sign([(6, n), (2, -n), (3, -n), (7, 1), (5, -1)]) == 1
+    assert ex.compute_log_sum_sign([(10**9 + 7, n), (10**9 + 9, -n)]) == -1
 
 
 @given(
@@ -187,4 +187,4 @@ def test_an_irrational_cap_is_decided_by_raising_precision():
     def enclose(digits):
         return root - Fraction(1, 10 ** min(digits, 55)), root + Fraction(1, 10 ** min(digits, 55))
 
-    assert ex.below_real(enclose, 1000) == greatest(root, 1000, False)
+    assert ex.find_fraction_below_real(enclose, 1000) == greatest(root, 1000, False)

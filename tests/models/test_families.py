@@ -8,16 +8,14 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.audit.measure.families import runs
+from reticent.audit.measure.likeness import list_windows
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column, quasi
 from reticent.errors import JobError
 from reticent.methods.burel import Burel
-from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.promises import Promises
-from reticent.models.proximity_likeness import ProximityLikeness, windows
-from reticent.models.semantic_likeness import SemanticLikeness
-from reticent.models.shapes import Bound
-from reticent.table.codec import COUNT, encode_cells
-from reticent.table.roles import Column, quasi
+from reticent.models.beta_likeness import BetaLikeness, ProximityLikeness, SemanticLikeness
+from reticent.models.beta_likeness import list_windows as windows
+from reticent.models.promise import GroupCheckedPromise, Promises
 from tests.models.grouped import TREE, cells_of, groups_by, verdicts
 from tests.oracle import families as oracle
 
@@ -26,7 +24,7 @@ BETAS = [Fraction(1, 4), Fraction(1), Fraction(3, 2), Fraction(4)]
 
 def numeric_cells(groups: list[dict]):
     entries = [(g, value, count) for g, group in enumerate(groups) for value, count in group.items() if count]
-    counted = pl.DataFrame(entries, schema={"g": pl.Int64, "s": pl.Int64, COUNT: pl.Int64}, orient="row")
+    counted = pl.DataFrame(entries, schema={"g": pl.Int64, "s": pl.Int64, COUNT_COLUMN: pl.Int64}, orient="row")
     return encode_cells(counted, {"g": quasi(), "s": Column("sensitive", type="numeric", missing="category")})[0]
 
 
@@ -67,7 +65,7 @@ def test_windows_are_found_the_same_two_ways():
         draw = random.Random(seed)
         positions = [Fraction(x, 2) for x in sorted(draw.sample(range(30), draw.randint(1, 9)))]
         width = Fraction(draw.randint(0, 24), 3)
-        assert windows(positions, width) == sorted(runs(positions, width))
+        assert windows(positions, width) == sorted(list_windows(positions, width))
 
 
 def test_a_window_may_hold_one_value_between_two_that_do_not_fit():
@@ -83,7 +81,7 @@ def test_width_0_is_beta_likeness_of_single_values():
 
 @pytest.mark.parametrize("promise", [SemanticLikeness(1), ProximityLikeness(1, 2)])
 def test_they_are_bound_promises_and_closed_under_union(promise):
-    assert isinstance(promise, Bound)
+    assert isinstance(promise, GroupCheckedPromise)
     for seed in range(60):
         numeric = isinstance(promise, ProximityLikeness)
         groups = random_groups(seed, [1, 2, 4, 7] if numeric else ["s0", "s1", "s2", "s3"])
@@ -121,7 +119,7 @@ def test_methods_keep_them_and_the_audit_recounts_them(promise, sensitive: dict,
 
     columns = {"age": rt.quasi(numeric=True), **sensitive}
     frame = people().select(list(columns))
-    job = rt.Job(columns=columns, promises=[promise], method=registry.method(method)())
+    job = rt.Job(columns=columns, promises=[promise], method=registry.load_method_class(method)())
     release = rt.publish(job, frame=frame, seed=1)
     verdict = release.audited.promises[0]
     assert verdict.kept is True
@@ -187,14 +185,14 @@ def test_what_makes_no_sense_is_refused(wrong, cells):
 )
 def test_a_job_can_name_them_and_a_manifest_reads_back(entry: dict):
     from reticent import registry
-    from reticent.release.manifest import promise_entry
-    from reticent.release.wording import promise_sentence
+    from reticent.format.manifest import parse_promise
+    from reticent.release.readme import describe_promise
 
-    promise = registry.promise_from(entry)
+    promise = registry.make_promise(entry)
     said = registry.describe(promise)
     assert entry.items() <= said.items()
-    assert registry.promise_from(said) == promise
-    assert "beta-likeness, enhanced" in promise_sentence(promise_entry(said))
+    assert registry.make_promise(said) == promise
+    assert "beta-likeness, enhanced" in describe_promise(parse_promise(said))
 
 
 def test_loosening_never_makes_a_kept_group_broken():

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent import registry
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column, quasi
+from reticent.data.population import locate_values
 from reticent.errors import ColumnError, JobError
-from reticent.models.k_map import KMap, covered
-from reticent.models.promises import Promises
-from reticent.table.codec import COUNT, encode_cells
-from reticent.table.placing import place
-from reticent.table.roles import Column, quasi
+from reticent.models.k_anonymity import KMap, find_covered_boxes
+from reticent.models.promise import Promises
 from tests.models.grouped import groups_by
 from tests.oracle import labels as oracle
 from tests.oracle import measures
@@ -56,7 +56,7 @@ def releases(draw):
 def test_the_oracle_counts_the_same_people_under_each_label(release):
     rows, people, names, groups, k = release
     columns = {name: COLUMNS[name] for name in names}
-    counted = pl.DataFrame(rows, schema=SCHEMA).select(names).with_columns(pl.lit(1, pl.Int64).alias(COUNT))
+    counted = pl.DataFrame(rows, schema=SCHEMA).select(names).with_columns(pl.lit(1, pl.Int64).alias(COUNT_COLUMN))
     cells, cell = encode_cells(counted, columns)
     number = np.zeros(len(cells), np.int64)
     number[cell] = groups  # the last row of a cell decides, as good as any
@@ -79,32 +79,32 @@ def test_the_oracle_counts_the_same_people_under_each_label(release):
 
 
 def test_a_range_covers_people_between_its_values_and_none_outside():
-    counted = pl.DataFrame({"age": [20, 30, 40], COUNT: [1, 1, 1]})
+    counted = pl.DataFrame({"age": [20, 30, 40], COUNT_COLUMN: [1, 1, 1]})
     cells, _ = encode_cells(counted, {"age": quasi(numeric=True)})
-    down, up = place(cells.quasi[0], pl.Series([19, 20, 25, 30, 41, None]))
+    down, up = locate_values(cells.quasi[0], pl.Series([19, 20, 25, 30, 41, None]))
     assert down.tolist() == [-1, 0, 0, 1, 2, -1] and up.tolist() == [0, 0, 1, 1, 3, 3]
     held = groups_by(cells, np.array([0, 0, 1]))
-    low, high = covered(held)
+    low, high = find_covered_boxes(held)
     assert low.tolist() == [[0], [2]] and high.tolist() == [[1], [2]]
 
 
 def test_text_numbers_of_a_file_are_placed_as_numbers(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,name\n20,x\n25,y\n30,z\n7,w\n")
-    cells, _ = encode_cells(pl.DataFrame({"age": [20, 30], COUNT: [1, 1]}), {"age": quasi(numeric=True)})
+    cells, _ = encode_cells(pl.DataFrame({"age": [20, 30], COUNT_COLUMN: [1, 1]}), {"age": quasi(numeric=True)})
     whole = groups_by(cells, np.array([0, 0]))
     assert Promises.of([KMap(3, str(path))]).bind(cells).allow(whole).tolist() == [True]
     assert Promises.of([KMap(4, path)]).bind(cells).allow(whole).tolist() == [False]
 
 
 def test_a_population_without_the_columns_is_refused_by_their_names():
-    cells, _ = encode_cells(pl.DataFrame({"age": [20], COUNT: [1]}), {"age": quasi(numeric=True)})
+    cells, _ = encode_cells(pl.DataFrame({"age": [20], COUNT_COLUMN: [1]}), {"age": quasi(numeric=True)})
     with pytest.raises(ColumnError, match="lacks 1 quasi-identifying"):
         KMap(2, pl.DataFrame({"ages": [1]})).bind(cells)
 
 
 def test_dates_and_times_are_not_mixed():
-    cells, _ = encode_cells(pl.DataFrame({"d": [date(2024, 1, 1)], COUNT: [1]}), {"d": quasi()})
+    cells, _ = encode_cells(pl.DataFrame({"d": [date(2024, 1, 1)], COUNT_COLUMN: [1]}), {"d": quasi()})
     with pytest.raises(ColumnError, match="Date in one table and Datetime"):
         KMap(2, pl.DataFrame({"d": [date(2024, 1, 1)]}).cast(pl.Datetime)).bind(cells)
 
@@ -117,7 +117,7 @@ def test_exact_sets_are_refused_because_they_cover_less():
 
 
 def test_the_manifest_names_the_population_file_and_not_its_folder():
-    promise = registry.promise_from({"model": "k-map", "k": 5, "population": "/somewhere/private/people.csv"})
+    promise = registry.make_promise({"model": "k-map", "k": 5, "population": "/somewhere/private/people.csv"})
     assert registry.describe(promise)["population"] == "/somewhere/private/people.csv"
     assert registry.describe(promise, public=True)["population"] == "people.csv"
     assert registry.describe(KMap(5, pl.DataFrame({"a": [1]})))["population"] == "a DataFrame"
@@ -125,7 +125,9 @@ def test_the_manifest_names_the_population_file_and_not_its_folder():
 
 def test_a_column_of_nothing_but_nulls_fits_nulls():
     column = {"q": Column("quasi")}
-    cells, _ = encode_cells(pl.DataFrame({"q": [None], COUNT: [2]}, schema={"q": pl.String, COUNT: pl.Int64}), column)
+    cells, _ = encode_cells(
+        pl.DataFrame({"q": [None], COUNT_COLUMN: [2]}, schema={"q": pl.String, COUNT_COLUMN: pl.Int64}), column
+    )
     one = groups_by(cells, np.array([0]))
     people = pl.DataFrame({"q": [None, None, "a"]}, schema={"q": pl.String})
     assert KMap(2, people).bind(cells)(one).tolist() == [True]
@@ -147,6 +149,6 @@ def test_people_beyond_a_top_count_at_the_top_and_the_audit_agrees(kind):
 
 
 def test_a_population_of_a_type_that_cannot_be_compared_is_refused_by_name():
-    cells, _ = encode_cells(pl.DataFrame({"age": [20], COUNT: [1]}), {"age": quasi(numeric=True)})
+    cells, _ = encode_cells(pl.DataFrame({"age": [20], COUNT_COLUMN: [1]}), {"age": quasi(numeric=True)})
     with pytest.raises(ColumnError, match=r"'age' .* has the type List"):
         KMap(2, pl.DataFrame({"age": [[1]]})).bind(cells)

@@ -13,37 +13,34 @@ import pytest
 import reticent as rt
 from reticent import registry
 from reticent.errors import JobError, PromiseUnreachable
-from reticent.methods.beta_perturbation.matrix import WHOLE
-from reticent.methods.beta_perturbation.method import BetaPerturbation
+from reticent.methods.beta_perturbation import MATRIX_SCALE, BetaPerturbation
 from reticent.methods.suppression import Suppression
-from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.beta_posterior import BetaPosterior, worst_gains
+from reticent.models.beta_likeness import BetaLikeness, BetaPosterior, compute_worst_gains
 from reticent.models.l_dichotomy import LDichotomy
-from reticent.models.promises import Promises
-from reticent.models.shapes import Mechanism
+from reticent.models.promise import MechanismPromise, Promises
 
 COUNTS = [40, 30, 20, 10]
 
 
 def keeping(stay: int) -> list[list[int]]:
     """A matrix that keeps a value with this chance over WHOLE, and else spreads it over the others."""
-    return [[stay if i == v else (WHOLE - stay) // 3 for v in range(4)] for i in range(4)]
+    return [[stay if i == v else (MATRIX_SCALE - stay) // 3 for v in range(4)] for i in range(4)]
 
 
 def test_the_exact_posterior_is_what_beta_likeness_of_a_matrix_is_verified_by():
     promise = BetaPosterior(BetaLikeness(1))
-    assert isinstance(promise, Mechanism)
-    promise.verify({"matrix": keeping(WHOLE // 4), "counts": COUNTS})
+    assert isinstance(promise, MechanismPromise)
+    promise.verify({"matrix": keeping(MATRIX_SCALE // 4), "counts": COUNTS})
     with pytest.raises(PromiseUnreachable, match="can exceed its cap by 0"):
-        promise.verify({"matrix": keeping(WHOLE), "counts": COUNTS})
+        promise.verify({"matrix": keeping(MATRIX_SCALE), "counts": COUNTS})
 
 
 def test_the_worst_gains_are_exact_fractions():
-    matrix = keeping(WHOLE * 4 // 10)
+    matrix = keeping(MATRIX_SCALE * 4 // 10)
     rows = sum(COUNTS)
     shown = [sum(count * row[v] for count, row in zip(COUNTS, matrix, strict=True)) for v in range(4)]
     exact = [[Fraction(row[v] * rows, shown[v]) for v in range(4)] for row in matrix]
-    assert worst_gains(matrix, COUNTS) == [(max(row) - 1, 1 / min(row) - 1) for row in exact]
+    assert compute_worst_gains(matrix, COUNTS) == [(max(row) - 1, 1 / min(row) - 1) for row in exact]
 
 
 @pytest.mark.parametrize("matrix", ["rank-one", "theorem3"])
@@ -56,9 +53,9 @@ def test_beta_perturbation_verifies_the_matrix_that_it_draws_with(monkeypatch, m
 
 
 def test_a_construction_that_breaks_its_promise_is_never_drawn_with(monkeypatch):
-    from reticent.methods.beta_perturbation import method
+    from reticent.methods import beta_perturbation
 
-    monkeypatch.setattr(method, "rank_one", lambda *given, **how: keeping(WHOLE))
+    monkeypatch.setattr(beta_perturbation, "build_rank_one_matrix", lambda *given, **how: keeping(MATRIX_SCALE))
     with pytest.raises(PromiseUnreachable, match="does not keep beta-likeness"):
         BetaPerturbation().matrix_for(COUNTS, Promises.of([BetaLikeness(1)]))
 
@@ -107,11 +104,11 @@ class Growth:
 def test_a_parameter_whose_name_python_reserves_is_written_without_the_underscore(monkeypatch):
     monkeypatch.setitem(registry.MODELS, "toy-growth", f"{__name__}:Growth")
     entry = {"model": "toy-growth", "delta": Fraction(1, 2), "lambda": Fraction(1, 10)}
-    promise = registry.promise_from(entry)
+    promise = registry.make_promise(entry)
     assert promise.lambda_ == Fraction(1, 10)
     assert registry.describe(promise) == {"model": "toy-growth", "delta": 0.5, "lambda": 0.1}
-    assert registry.promise_from(registry.describe(promise)).lambda_ == 0.1
+    assert registry.make_promise(registry.describe(promise)).lambda_ == 0.1
     with pytest.raises(JobError, match="no parameter 'lambda_'"):
-        registry.promise_from({"model": "toy-growth", "delta": 1, "lambda_": 1})
+        registry.make_promise({"model": "toy-growth", "delta": 1, "lambda_": 1})
     with pytest.raises(JobError, match="'lambda' instead"):
-        registry.promise_from({"model": "toy-growth", "delta": 1, "lamda": 1})
+        registry.make_promise({"model": "toy-growth", "delta": 1, "lamda": 1})

@@ -11,26 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent import registry
+from reticent.data.cells import combine_sensitive
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column, quasi, sensitive
 from reticent.errors import ColumnError, InternalError, JobError
 from reticent.models.delta_disclosure import DeltaDisclosure
-from reticent.models.entropy_l_diversity import diverse
-from reticent.models.promises import Promises
+from reticent.models.l_diversity import are_diverse
+from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
-from reticent.table.codec import COUNT, encode_cells
-from reticent.table.joint import jointly
-from reticent.table.roles import Column, quasi, sensitive
 from tests.models.grouped import groups_by, verdicts
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
 
 
 def promise(model, **asked):
-    return registry.promise_from({"model": model, **asked})
+    return registry.make_promise({"model": model, **asked})
 
 
 def two_columns(rows, **how):
     schema = {"q": pl.Int64, "a": pl.String, "b": pl.String}
-    counted = pl.DataFrame(rows, schema=schema).with_columns(pl.lit(1, pl.Int64).alias(COUNT))
+    counted = pl.DataFrame(rows, schema=schema).with_columns(pl.lit(1, pl.Int64).alias(COUNT_COLUMN))
     return encode_cells(counted, {"q": quasi(), "a": sensitive(**how), "b": sensitive(**how)})[0]
 
 
@@ -44,7 +44,7 @@ tables = st.lists(
 @given(tables)
 @settings(max_examples=60, deadline=None)
 def test_two_columns_are_protected_each_by_its_promise_and_together_by_one_without_a_column(rows):
-    cells = jointly(two_columns(rows))
+    cells = combine_sensitive(two_columns(rows))
     asked = [("distinct-l-diversity", {"l": 2}), ("beta-likeness", {"beta": 1}), ("t-closeness", {"t": Fraction(1, 4)})]
     for model, parameters in asked:
         for column in ("a", "b", None):
@@ -57,28 +57,28 @@ def test_two_columns_are_protected_each_by_its_promise_and_together_by_one_witho
 @settings(max_examples=30, deadline=None)
 def test_taking_columns_jointly_leaves_the_cells_as_they_were(rows):
     cells = two_columns(rows)
-    both = jointly(cells)
+    both = combine_sensitive(cells)
     assert both.counts is cells.counts and both.codes is cells.codes
     assert np.array_equal(both.values[:, :2], cells.values) and both.joint == 2
-    assert jointly(both) is both
+    assert combine_sensitive(both) is both
     pairs = {tuple(pair): code for *pair, code in both.values.tolist()}
     assert len(set(pairs.values())) == len(pairs) == both.sensitive[2].size
 
 
 def test_one_sensitive_column_is_already_joint():
-    counted = pl.DataFrame({"q": [1], "s": ["x"], COUNT: [1]})
+    counted = pl.DataFrame({"q": [1], "s": ["x"], COUNT_COLUMN: [1]})
     cells, _ = encode_cells(counted, {"q": quasi(), "s": sensitive()})
-    assert jointly(cells) is cells
+    assert combine_sensitive(cells) is cells
 
 
 def test_missing_values_are_not_combined():
     rows = [{"q": 0, "a": "x", "b": None}, {"q": 0, "a": "y", "b": "u"}]
     with pytest.raises(ColumnError, match="jointly, but 'b' has missing values"):
-        jointly(two_columns(rows, missing="category"))
+        combine_sensitive(two_columns(rows, missing="category"))
 
 
 def test_combined_values_have_no_order_and_no_tree():
-    cells = jointly(two_columns([{"q": 0, "a": "x", "b": "u"}]))
+    cells = combine_sensitive(two_columns([{"q": 0, "a": "x", "b": "u"}]))
     for distance in ("ordered", "hierarchical"):
         with pytest.raises(JobError, match=f"no {distance} distance"):
             TCloseness(0.2, distance).bind(cells)
@@ -96,7 +96,7 @@ def test_a_promise_must_name_its_column_where_several_are_sensitive():
         Promises.of([promise("beta-likeness", beta=1, column="diseases")]).check_columns(["disease"])
     Promises.of([promise("k-anonymity", k=2)]).check_columns([])
     with pytest.raises(InternalError):
-        two_columns([{"q": 0, "a": "x", "b": "u"}]).sensitive_at(None)
+        two_columns([{"q": 0, "a": "x", "b": "u"}]).find_sensitive(None)
 
 
 def test_nothing_promised_is_refused():
@@ -157,7 +157,7 @@ def test_a_parameter_that_promises_nothing_or_makes_no_sense_is_refused(model, a
     ],
 )
 def test_entropy_is_decided_next_to_its_bound(counts, l, kept):  # noqa: E741
-    assert diverse(np.array([counts]), Fraction(l)).tolist() == [kept]
+    assert are_diverse(np.array([counts]), Fraction(l)).tolist() == [kept]
 
 
 @given(st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=1, max_size=20), st.integers(2, 3))
@@ -167,12 +167,12 @@ def test_entropy_agrees_with_whole_numbers(groups, l):  # noqa: E741
     for counts in groups:
         s = sum(counts)
         expected.append(s > 0 and s**s >= l**s * math.prod(c**c for c in counts))
-    assert diverse(np.array(groups), Fraction(l)).tolist() == expected
+    assert are_diverse(np.array(groups), Fraction(l)).tolist() == expected
 
 
 def test_closeness_is_exact_where_products_exceed_64_bits():
     n = 3 * 10**9
-    counted = pl.DataFrame({"q": [0, 0, 1, 1], "s": ["x", "y", "x", "y"], COUNT: [n + 1, n - 1, n - 1, n + 1]})
+    counted = pl.DataFrame({"q": [0, 0, 1, 1], "s": ["x", "y", "x", "y"], COUNT_COLUMN: [n + 1, n - 1, n - 1, n + 1]})
     cells, _ = encode_cells(counted, {"q": quasi(), "s": Column("sensitive", hierarchy=[["x", "*"], ["y", "*"]])})
     groups = groups_by(cells, cells.codes[:, 0].astype(np.int64))
     for distance in ("equal", "ordered", "hierarchical"):
@@ -193,9 +193,9 @@ def test_pooling_groups_that_lack_a_value_breaks_the_lower_side_of_delta_disclos
 
 def test_a_method_is_handed_only_what_it_can_keep():
     promises = Promises.of([TCloseness(1), DeltaDisclosure(2)])
-    assert promises.only(TCloseness, DeltaDisclosure) == list(promises)
+    assert promises.require_models(TCloseness, DeltaDisclosure) == list(promises)
     with pytest.raises(InternalError, match="delta-disclosure was handed to a method that cannot keep it"):
-        promises.only(TCloseness)
+        promises.require_models(TCloseness)
 
 
 REFERRING = {
@@ -214,7 +214,7 @@ REFERRING = {
 def test_groups_of_a_part_are_judged_by_the_totals_of_the_whole_table(model):
     draw = np.random.default_rng(4)
     rows = pl.DataFrame({"q": draw.integers(0, 8, 90), "a": draw.choice(4, 90, p=[0.55, 0.25, 0.15, 0.05])})
-    counted = rows.group_by("q", "a").len(name=COUNT).sort("q", "a")
+    counted = rows.group_by("q", "a").len(name=COUNT_COLUMN).sort("q", "a")
     cells = encode_cells(counted, {"q": quasi(), "a": sensitive(type="numeric")})[0]
     asked = Promises.of([promise(model, **REFERRING[model])])
     judged = asked.bind(cells).allow(groups_by(cells, cells.codes[:, 0]))

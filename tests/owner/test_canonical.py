@@ -8,7 +8,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from reticent.owner.canonical import canonical, plain
+from reticent.ledger.fingerprint import canonicalize, canonicalize_text
 
 SAME = [
     ("1", [1, 1.0, Decimal("1.00"), "1", " 1 ", "+1", "1.0", "1.", "01", "1e0"]),
@@ -26,19 +26,19 @@ SAME = [
 @pytest.mark.parametrize(("text", "values"), SAME, ids=[text for text, _ in SAME])
 def test_values_that_mean_the_same_agree(text, values):
     for value in values:
-        assert canonical(pl.Series([value])) == [text]
+        assert canonicalize(pl.Series([value])) == [text]
 
 
 def test_single_precision_is_read_as_it_is_printed():
-    assert canonical(pl.Series([0.1, 3.0], dtype=pl.Float32)) == ["0.1", "3"]
+    assert canonicalize(pl.Series([0.1, 3.0], dtype=pl.Float32)) == ["0.1", "3"]
 
 
 def test_a_moment_with_a_zone_is_told_in_universal_time():
     moment = pl.Series([datetime(2001, 2, 3)]).dt.replace_time_zone("Europe/Berlin")
-    assert canonical(moment) == ["2001-02-02T23:00:00"]
+    assert canonicalize(moment) == ["2001-02-02T23:00:00"]
 
 
 @pytest.mark.parametrize("text", ["", "?", "1,5", "1 2", "12-13", "1e9999", "--1", "2001-02-03 late", "9" * 5_000, "٣"])
 def test_any_text_is_read(text):
-    assert isinstance(plain(text), str)
-    assert plain(plain(text)) == plain(text)
+    assert isinstance(canonicalize_text(text), str)
+    assert canonicalize_text(canonicalize_text(text)) == canonicalize_text(text)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
-from reticent.cli.settling import settle
+from reticent.cli.startup import recover_interrupted_runs
 from reticent.errors import AlreadyPublished, DiskError, OutputExists, RequestError
-from reticent.owner import directory_handles, exchange, journal, keeping, places, staging
-from reticent.owner.ledger import Ledger
-from reticent.owner.recovery import recover
+from reticent.ledger import atomic_rename, commit, journal, paths, private_files, staging
+from reticent.ledger.commit import recover
+from reticent.ledger.ledger import Ledger
 from tests.owner.test_content import job, people
 
 
@@ -32,8 +32,8 @@ def die(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(module, step, killed)
-            patch.setattr(keeping, "_undo", lambda *_: None)
-            patch.setattr(staging, "discard", staging.leave)
+            patch.setattr(commit, "_undo_commit", lambda *_: None)
+            patch.setattr(staging, "discard_staged", staging.leave_staged)
             with pytest.raises(Killed):
                 yield
 
@@ -48,38 +48,38 @@ def left(folder: Path) -> list[str]:
 
 def abandon(target: Path | None, ledger: Path | None = None) -> Path:
     """A staging folder as a killed process leaves it."""
-    stage = staging.staged(target, ledger)
+    stage = staging.stage_folder(target, ledger)
     folder = stage.__enter__()
     (folder / "data.csv").write_text("a\n")
-    staging.leave(folder)
+    staging.leave_staged(folder)
     return folder
 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_two_folders_exchange_their_names_or_nothing_happens(tmp_path, monkeypatch, there):
     if not there:
-        monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).touch()
-    done = exchange.swap(tmp_path / "a", tmp_path / "b")
+    done = atomic_rename.swap_names(tmp_path / "a", tmp_path / "b")
     assert done is there or not done, "a file system may lack it"
     assert [path.name for path in (tmp_path / "a").iterdir()] == (["b"] if done else ["a"])
-    exchange.put(tmp_path / "a", tmp_path / "b", tmp_path / "aside", replace=True)
+    atomic_rename.replace_dir(tmp_path / "a", tmp_path / "b", tmp_path / "aside", replace=True)
     assert [path.name for path in (tmp_path / "b").iterdir()] == (["b"] if done else ["a"])
-    exchange.take_back(tmp_path / "a", tmp_path / "b", tmp_path / "aside")
+    atomic_rename.undo_replace(tmp_path / "a", tmp_path / "b", tmp_path / "aside")
     assert [path.name for path in (tmp_path / "a").iterdir()] == (["b"] if done else ["a"])
 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_name_is_taken_only_where_nothing_has_it(tmp_path, monkeypatch, there):
     if not there:
-        monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     with pytest.raises(FileExistsError):
-        exchange.move(tmp_path / "a", tmp_path / "b")
-    exchange.move(tmp_path / "a", tmp_path / "c")
+        atomic_rename.move_to_new_name(tmp_path / "a", tmp_path / "b")
+    atomic_rename.move_to_new_name(tmp_path / "a", tmp_path / "c")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
 
 
@@ -94,25 +94,25 @@ def test_a_dead_process_s_staging_folder_goes_and_the_owner_is_told(tmp_path):
 
 def test_a_folder_is_recorded_before_it_exists_and_forgotten_after_it(tmp_path, monkeypatch):
     records, seen = tmp_path / "ledger" / "ledger-stages", []
-    made = directory_handles.make_private_folder
+    made = private_files.make_private_folder
 
     def make(name, parent):
         seen.append([path.name for path in records.iterdir()])
         made(name, parent)
 
-    monkeypatch.setattr(directory_handles, "make_private_folder", make)
-    with staging.staged(tmp_path / "one", tmp_path / "ledger") as folder:
+    monkeypatch.setattr(private_files, "make_private_folder", make)
+    with staging.stage_folder(tmp_path / "one", tmp_path / "ledger") as folder:
         assert seen[0] == [f"{folder.parent.name}.json"]
-    staging.discard(folder)
+    staging.discard_staged(folder)
     assert not list(records.iterdir())
 
 
 def test_a_folder_that_was_only_begun_goes_with_its_record(tmp_path, monkeypatch):
     for how_far in ("write_note", "make_private_folder"):
         with monkeypatch.context() as patch:
-            patch.setattr(staging, "_remove_container", lambda container: False)
-            patch.setattr(staging, "_remove_empty", lambda name, place: False)
-            module = staging if how_far == "write_note" else directory_handles
+            patch.setattr(staging, "_remove_staging_folder", lambda container: False)
+            patch.setattr(staging, "_remove_empty_folder", lambda name, place: False)
+            module = staging if how_far == "write_note" else private_files
             patch.setattr(module, how_far, lambda *_: (_ for _ in ()).throw(Killed))
             with pytest.raises(Killed):
                 abandon(tmp_path / "one", tmp_path / "ledger")
@@ -128,21 +128,21 @@ def test_folders_of_an_older_version_are_named_and_stay(tmp_path, monkeypatch):
         (place / ".reticent-stage-old" / "lock").touch()
     os.utime(tmp_path / "temporary" / ".reticent-stage-old", (0, 0))
     beside = " ".join(rt.publish(job(), frame=people(), to=tmp_path / "release").notices)
-    temporary = " ".join(settle(["publish", "job.toml"]))
+    temporary = " ".join(recover_interrupted_runs(["publish", "job.toml"]))
     for said in (beside, temporary):
         assert "'.reticent-stage-old'" in said
         assert "was removed" not in said
-    assert settle(["audit", str(tmp_path / "release")]) == [], "a command that reads looks nowhere"
+    assert recover_interrupted_runs(["audit", str(tmp_path / "release")]) == [], "a command that reads looks nowhere"
     for place in (tmp_path, tmp_path / "temporary"):
         assert sorted(path.name for path in (place / ".reticent-stage-old").iterdir()) == ["lock", "release"]
 
 
 def test_a_system_without_modes_or_folder_handles_recovers_nothing(tmp_path, monkeypatch, die):
     abandon(tmp_path / "other", tmp_path / "ledger")
-    with die(journal, "add_line"):
+    with die(journal, "append_entry"):
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
     before = sorted(tmp_path.rglob("*"))
-    monkeypatch.setattr(directory_handles, "SUPPORTED", False)
+    monkeypatch.setattr(private_files, "HAS_DIRECTORY_HANDLES", False)
     assert recover(tmp_path / "ledger") == []
     with pytest.raises(RequestError, match="no user ids, modes or folder handles"):
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "ledger")
@@ -152,10 +152,10 @@ def test_a_system_without_modes_or_folder_handles_recovers_nothing(tmp_path, mon
 
 
 def test_a_living_process_s_staging_folder_stays(tmp_path):
-    with staging.staged(tmp_path / "other") as folder:
+    with staging.stage_folder(tmp_path / "other") as folder:
         rt.publish(job(), frame=people(), to=tmp_path / "release")
         assert folder.exists()
-    staging.discard(folder)
+    staging.discard_staged(folder)
     assert not left(tmp_path)
 
 
@@ -171,10 +171,10 @@ def test_a_temporary_release_of_a_dead_process_goes_too(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["exchange", "two renames"])
-@pytest.mark.parametrize("step", ["keep_sketches", "write_notes", "add_line", "switch_notes"])
+@pytest.mark.parametrize("step", ["store_sketches", "write_notes", "append_entry", "replace_notes"])
 def test_a_journal_is_settled_by_its_own_ledger_alone(tmp_path, monkeypatch, die, step, there):
     if not there:
-        monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
     rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first")
     with die(journal, step):
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first", force=True, again=True)
@@ -183,27 +183,27 @@ def test_a_journal_is_settled_by_its_own_ledger_alone(tmp_path, monkeypatch, die
     assert sorted((tmp_path / "first").rglob("*")) == before
     recover(tmp_path / "first", only_journal=True)
     standing = rt.open(tmp_path / "one").digest
-    assert [entry["digest"] for entry in Ledger.of(tmp_path / "first").entries()][1:] == [standing]
-    assert places.digest_noted(places.notes_folder(tmp_path / "one")) == standing
+    assert [entry["digest"] for entry in Ledger.of(tmp_path / "first").read_entries()][1:] == [standing]
+    assert paths.read_digest_file(paths.resolve_notes_folder(tmp_path / "one")) == standing
     assert not left(tmp_path)
 
 
 def test_between_two_renames_the_old_release_is_put_back(tmp_path, monkeypatch, die):
     old = rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
-    monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+    monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
 
     def put(folder, place, aside, *, replace):
         os.rename(place, aside)
         raise Killed
 
-    with die(keeping, "_undo"):
-        monkeypatch.setattr(keeping, "put", put)
+    with die(commit, "_undo_commit"):
+        monkeypatch.setattr(commit, "replace_dir", put)
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger", force=True, again=True)
     assert not (tmp_path / "one").exists()
     said = recover(tmp_path / "ledger")
     assert said == ["A publication of 'one' was interrupted: it was rolled back, and what stood there stands."]
     assert rt.audit(tmp_path / "one", expect_digest=old.digest).kept
-    assert len(Ledger.of(tmp_path / "ledger").entries()) == 1
+    assert len(Ledger.of(tmp_path / "ledger").read_entries()) == 1
     assert not left(tmp_path)
 
 
@@ -223,18 +223,18 @@ def test_what_was_replaced_is_kept_where_its_place_was_taken_meanwhile(tmp_path)
 
 
 def test_a_release_that_was_moved_away_after_a_crash_is_noted_all_the_same(tmp_path, die):
-    with die(journal, "add_line"):
+    with die(journal, "append_entry"):
         rt.publish(job(), frame=people(), to=tmp_path / "one")
     shutil.move(tmp_path / "one", tmp_path / "handed-out")
     with pytest.raises(AlreadyPublished):
         rt.publish(job(), frame=people(), to=tmp_path / "two")
 
 
-@pytest.mark.parametrize("step", ["keep_sketches", "write_notes", "add_line", "switch_notes"])
+@pytest.mark.parametrize("step", ["store_sketches", "write_notes", "append_entry", "replace_notes"])
 @pytest.mark.parametrize("there", [True, False], ids=["exchange", "two renames"])
 def test_a_step_that_fails_takes_the_others_back(tmp_path, monkeypatch, step, there):
     if not there:
-        monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
     ledger = tmp_path / "ledger"
     rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -253,18 +253,18 @@ def test_a_step_that_fails_takes_the_others_back(tmp_path, monkeypatch, step, th
 
 
 def test_a_journal_that_cannot_be_synced_is_taken_back(tmp_path, monkeypatch):
-    ledger, sync = tmp_path / "ledger", journal.private.sync
+    ledger, sync = tmp_path / "ledger", journal.private_files.sync_to_disk
 
     def refused(path):
-        if path == ledger and (ledger / journal.JOURNAL).exists():
+        if path == ledger and (ledger / journal.JOURNAL_FOLDER).exists():
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         sync(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(journal.private, "sync", refused)
+        patch.setattr(journal.private_files, "sync_to_disk", refused)
         with pytest.raises(DiskError):
             rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
-    assert Ledger.of(ledger).entries() == []
+    assert Ledger.of(ledger).read_entries() == []
     assert not (tmp_path / "one").exists()
     assert not left(tmp_path)
 
@@ -276,39 +276,39 @@ def test_what_cannot_be_undone_is_left_for_the_next_command(tmp_path, monkeypatc
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     with monkeypatch.context() as patch:
-        patch.setattr(keeping, "put", refused)
-        patch.setattr(journal, "roll_back", refused)
+        patch.setattr(commit, "replace_dir", refused)
+        patch.setattr(journal, "roll_back_commit", refused)
         with pytest.raises(DiskError):
             rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger", force=True, again=True)
     assert "it was rolled back" in "".join(recover(tmp_path / "ledger", [tmp_path / "one"]))
-    assert [entry["digest"] for entry in Ledger.of(tmp_path / "ledger").entries()] == [old.digest]
+    assert [entry["digest"] for entry in Ledger.of(tmp_path / "ledger").read_entries()] == [old.digest]
     assert rt.open(tmp_path / "one").digest == old.digest
     assert not left(tmp_path)
 
 
 def test_a_recovery_that_is_killed_is_recovered_from(tmp_path, monkeypatch, die):
-    with die(keeping, "put"):
+    with die(commit, "replace_dir"):
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
 
     def killed(*_):
         raise Killed
 
-    for step in ("_remove_notes_beside", "_end"):
+    for step in ("_remove_staged_notes", "_end_journal"):
         with monkeypatch.context() as patch:
             patch.setattr(journal, step, killed)
             with pytest.raises(Killed):
                 recover(tmp_path / "ledger")
     assert "it was rolled back" in "".join(recover(tmp_path / "ledger", [tmp_path / "one"]))
-    assert Ledger.of(tmp_path / "ledger").entries() == []
+    assert Ledger.of(tmp_path / "ledger").read_entries() == []
     assert not left(tmp_path)
 
 
 def test_save_is_journalled_like_publish(tmp_path, die):
     release = rt.publish(job(), frame=people())
-    with die(journal, "add_line"):
+    with die(journal, "append_entry"):
         release.save(tmp_path / "one")
     recover(Ledger.of().folder)
-    assert [entry["digest"] for entry in Ledger.of().entries()] == [release.digest]
+    assert [entry["digest"] for entry in Ledger.of().read_entries()] == [release.digest]
     assert rt.audit(tmp_path / "one", expect_digest=release.digest).kept
     assert not left(tmp_path)
 

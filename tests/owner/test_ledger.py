@@ -12,7 +12,7 @@ import pytest
 
 import reticent as rt
 from reticent.errors import AlreadyPublished, RequestError
-from reticent.owner.ledger import Ledger
+from reticent.ledger.ledger import Ledger
 from tests.owner.test_content import job, people
 
 
@@ -45,7 +45,7 @@ def test_the_output_folder_makes_no_difference(home, tmp_path):
 def test_another_ledger_knows_other_releases(tmp_path):
     release = rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first")
     rt.publish(job(), frame=people(), to=tmp_path / "two", ledger=tmp_path / "second")
-    assert release.digest == Ledger.of(tmp_path / "first").entries()[0]["digest"]
+    assert release.digest == Ledger.of(tmp_path / "first").read_entries()[0]["digest"]
     temporary = rt.publish(job(), frame=people(), ledger=tmp_path / "second")
     with pytest.raises(AlreadyPublished, match="'two'"):
         temporary.save(tmp_path / "three")
@@ -85,7 +85,7 @@ def test_it_holds_no_value_and_its_hashes_need_its_key(tmp_path):
         held = re.sub(rb"[0-9a-f]{32,}", b"", held)  # a hash holds five given digits by chance
         for value in (*people()["zip"].cast(str).to_list(), "mumps"):
             assert value.encode() not in held
-        marks.append(Ledger.of(tmp_path / f"of-{name}").entries()[0]["content"])
+        marks.append(Ledger.of(tmp_path / f"of-{name}").read_entries()[0]["content"])
     assert marks[0] != marks[1]
 
 

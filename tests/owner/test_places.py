@@ -10,7 +10,7 @@ import pytest
 
 import reticent as rt
 from reticent.errors import OutputExists, RequestError
-from reticent.owner.ledger import Ledger
+from reticent.ledger.ledger import Ledger
 from tests.owner.test_content import job, people
 
 

@@ -11,11 +11,18 @@ import pytest
 
 import reticent as rt
 from reticent.errors import RequestError
-from reticent.models.background.beliefs import ROUNDS, exact, scaled
-from reticent.models.background.bound import adversaries
-from reticent.models.background.distances import Distances
-from reticent.models.background.divergence import emd, js, kl, smoothed, smoothing
-from reticent.models.background.weights import weigh
+from reticent.models.background_knowledge.bt_privacy import bind_adversaries
+from reticent.models.background_knowledge.distances import ValueDistances, compute_kernel_weights
+from reticent.models.background_knowledge.posteriors import (
+    POSTERIOR_ROUNDS,
+    compute_exact_posteriors,
+    compute_js_divergence,
+    compute_kl_divergence,
+    compute_ordered_emd,
+    compute_scaled_posteriors,
+    make_smoothing_matrix,
+    smooth_beliefs,
+)
 from tests.oracle import background as oracle
 
 TABLE_I = pl.DataFrame(
@@ -34,9 +41,9 @@ HELD = np.array([1, 2])
 ONE = np.array([0, 3])
 
 
-def flat_tree(height: int) -> Distances:
+def flat_tree(height: int) -> ValueDistances:
     """Four values in two families, a hierarchy of height 2."""
-    return Distances(np.array([[0, 1, 2, 2], [1, 0, 2, 2], [2, 2, 0, 1], [2, 2, 1, 0]]), height)
+    return ValueDistances(np.array([[0, 1, 2, 2], [1, 0, 2, 2], [2, 2, 0, 1], [2, 2, 1, 0]]), height)
 
 
 def test_table_i_b_has_the_printed_groups_and_its_labels_overlap():
@@ -62,16 +69,16 @@ def test_bob_s_emphysema_is_likelier_than_one_in_three_to_who_knows_age_and_sex(
 def test_table_ii_the_cases_and_the_belief_that_t3_has_hiv():
     cases = [prod(p) for p in ((0.95, 0.95, 0.3), (0.95, 0.05, 0.7), (0.05, 0.95, 0.7))]
     assert [round(case, 3) for case in cases] == [0.271, 0.033, 0.033]
-    assert exact(HIV, np.ones(3, int), HELD)[2, 0] == pytest.approx(cases[0] / sum(cases))
-    assert round(exact(HIV, np.ones(3, int), HELD)[2, 0], 2) == 0.80
+    assert compute_exact_posteriors(HIV, np.ones(3, int), HELD)[2, 0] == pytest.approx(cases[0] / sum(cases))
+    assert round(compute_exact_posteriors(HIV, np.ones(3, int), HELD)[2, 0], 2) == 0.80
 
 
 def test_table_iii_exact_inference_is_certain_and_omega_is_not():
     prior = np.array([[0.0, 1.0], [0.0, 1.0], [0.3, 0.7]])
-    assert exact(prior, np.ones(3, int), HELD)[2, 0] == 1.0
-    omega = scaled(prior, ONE, np.ones(3), HELD[None, :], 1)[2, 0]
+    assert compute_exact_posteriors(prior, np.ones(3, int), HELD)[2, 0] == 1.0
+    omega = compute_scaled_posteriors(prior, ONE, np.ones(3), HELD[None, :], 1)[2, 0]
     assert round(omega, 2) == 0.66
-    balanced = scaled(prior, ONE, np.ones(3), HELD[None, :], ROUNDS["balanced"])[2, 0]
+    balanced = compute_scaled_posteriors(prior, ONE, np.ones(3), HELD[None, :], POSTERIOR_ROUNDS["balanced"])[2, 0]
     assert omega < balanced < 1.0
     assert balanced > 0.9  # the scaling has no support here, and comes to 1 no faster than one over its rounds
 
@@ -84,9 +91,9 @@ def test_the_number_of_assignments_is_k_factorial_over_the_factorials_of_counts(
 
 def test_two_pairs_are_a_tenth_apart_by_emd_and_only_js_tells_them_apart():
     first, second = ([0.01, 0.99], [0.11, 0.89]), ([0.4, 0.6], [0.5, 0.5])
-    assert emd(*map(np.array, first)) == pytest.approx(0.1)
-    assert emd(*map(np.array, second)) == pytest.approx(0.1)
-    assert js(*map(np.array, first)) > 3 * js(*map(np.array, second))
+    assert compute_ordered_emd(*map(np.array, first)) == pytest.approx(0.1)
+    assert compute_ordered_emd(*map(np.array, second)) == pytest.approx(0.1)
+    assert compute_js_divergence(*map(np.array, first)) > 3 * compute_js_divergence(*map(np.array, second))
 
 
 def salaries(low: int, high: int) -> np.ndarray:
@@ -95,13 +102,13 @@ def salaries(low: int, high: int) -> np.ndarray:
     return found
 
 
-SALARY = Distances(np.abs(np.arange(7)[:, None] - np.arange(7)), 6)
-SMOOTH = smoothing(weigh(SALARY, Fraction(1, 2), "epanechnikov"), np.ones(7, bool))
+SALARY = ValueDistances(np.abs(np.arange(7)[:, None] - np.arange(7)), 6)
+SMOOTH = make_smoothing_matrix(compute_kernel_weights(SALARY, Fraction(1, 2), "epanechnikov"), np.ones(7, bool))
 MEASURES = {
-    "kl": kl,
-    "js": js,
-    "emd": emd,
-    "smoothed js": lambda p, q: js(smoothed(p, SMOOTH), smoothed(q, SMOOTH)),
+    "kl": compute_kl_divergence,
+    "js": compute_js_divergence,
+    "emd": compute_ordered_emd,
+    "smoothed js": lambda p, q: compute_js_divergence(smooth_beliefs(p, SMOOTH), smooth_beliefs(q, SMOOTH)),
 }
 DESIDERATA = {  # identity, non-negativity, probability scaling, zero-probability definability, semantic awareness
     "kl": (True, True, True, False, False),
@@ -143,24 +150,29 @@ def test_errata_1_equation_3_needs_permanents_and_equation_4_does_not_mind():
 
 
 def test_errata_3_half_is_not_enough_for_a_hierarchy_of_height_2():
-    assert np.array_equal(weigh(flat_tree(2), Fraction(1, 2), "epanechnikov"), np.eye(4))
-    assert weigh(flat_tree(2), Fraction(51, 100), "epanechnikov")[0, 1] > 0
+    assert np.array_equal(compute_kernel_weights(flat_tree(2), Fraction(1, 2), "epanechnikov"), np.eye(4))
+    assert compute_kernel_weights(flat_tree(2), Fraction(51, 100), "epanechnikov")[0, 1] > 0
 
 
 def test_errata_4_a_smoothed_belief_is_renormalised():
-    apart = Distances(np.array([[0, 1, 2], [1, 0, 2], [2, 2, 0]]), 2)
-    matrix = smoothing(weigh(apart, Fraction(3, 4), "epanechnikov"), np.ones(3, bool))
-    line = smoothing(
-        weigh(Distances(np.abs(np.arange(3)[:, None] - np.arange(3)), 2), Fraction(1), "epanechnikov"), np.ones(3, bool)
+    apart = ValueDistances(np.array([[0, 1, 2], [1, 0, 2], [2, 2, 0]]), 2)
+    matrix = make_smoothing_matrix(compute_kernel_weights(apart, Fraction(3, 4), "epanechnikov"), np.ones(3, bool))
+    line = make_smoothing_matrix(
+        compute_kernel_weights(
+            ValueDistances(np.abs(np.arange(3)[:, None] - np.arange(3)), 2), Fraction(1), "epanechnikov"
+        ),
+        np.ones(3, bool),
     )
     assert (line @ np.array([1.0, 0, 0])).sum() != pytest.approx(1)
     for table in (matrix, line):
-        assert smoothed(np.array([1.0, 0, 0]), table).sum() == pytest.approx(1)
+        assert smooth_beliefs(np.array([1.0, 0, 0]), table).sum() == pytest.approx(1)
 
 
 def test_errata_5_a_large_smoothing_makes_all_beliefs_alike_and_is_warned_of():
-    matrix = smoothing(weigh(flat_tree(2), Fraction(100), "epanechnikov"), np.ones(4, bool))
-    assert js(smoothed(np.eye(4)[0], matrix), smoothed(np.eye(4)[3], matrix)) < 1e-6
+    matrix = make_smoothing_matrix(
+        compute_kernel_weights(flat_tree(2), Fraction(100), "epanechnikov"), np.ones(4, bool)
+    )
+    assert compute_js_divergence(smooth_beliefs(np.eye(4)[0], matrix), smooth_beliefs(np.eye(4)[3], matrix)) < 1e-6
     job = rt.Job(columns={"Age": rt.quasi(), "Sex": rt.quasi(), "Disease": rt.sensitive()},
                  promises=[rt.BTPrivacy(0.5, 0.5, smoothing=100)])  # fmt: skip
     said = " ".join(rt.check(job, frame=TABLE_I).warnings)
@@ -180,9 +192,9 @@ def test_errata_6_a_flat_hierarchy_matches_exactly_up_to_1_and_the_whole_domain_
         columns={"Age": rt.quasi(), "Sex": rt.quasi(), "Disease": rt.sensitive()}, promises=[rt.BTPrivacy("whole", 0.5)]
     )
     cells = rt.count(job, frame=TABLE_I)
-    flat = Distances(1 - np.eye(3, dtype=int), 1)
-    assert np.array_equal(weigh(flat, Fraction(1), "epanechnikov"), np.eye(3))
-    (_, known), = adversaries(job.promises.all[0], cells)  # fmt: skip
+    flat = ValueDistances(1 - np.eye(3, dtype=int), 1)
+    assert np.array_equal(compute_kernel_weights(flat, Fraction(1), "epanechnikov"), np.eye(3))
+    (_, known), = bind_adversaries(job.promises.all[0], cells)  # fmt: skip
     assert np.allclose(known.prior, cells.totals(0) / 9)
 
 
@@ -192,8 +204,12 @@ def test_errata_7_the_risk_can_rise_when_groups_are_merged():
         prior = random.dirichlet(np.ones(3) * 0.5, 6)
         values = np.array([random.choice(3, p=p) for p in prior])
         halves = [np.bincount(values[part], minlength=3) for part in (slice(0, 3), slice(3, 6))]
-        two = js(prior, scaled(prior, np.array([0, 3, 6]), np.ones(6), np.array(halves), 1)).max()
-        one = js(prior, scaled(prior, np.array([0, 6]), np.ones(6), np.array([sum(halves)]), 1)).max()
+        two = compute_js_divergence(
+            prior, compute_scaled_posteriors(prior, np.array([0, 3, 6]), np.ones(6), np.array(halves), 1)
+        ).max()
+        one = compute_js_divergence(
+            prior, compute_scaled_posteriors(prior, np.array([0, 6]), np.ones(6), np.array([sum(halves)]), 1)
+        ).max()
         rose += one > two + 1e-6
     assert 0 < rose < 400
     assert rt.BTPrivacy.union_closed is False
@@ -201,14 +217,16 @@ def test_errata_7_the_risk_can_rise_when_groups_are_merged():
 
 def test_errata_8_omega_is_further_from_exact_than_a_tenth_on_random_priors_and_balanced_is_nearer():
     random = np.random.default_rng(3)
-    errors: dict[str, list[float]] = {name: [] for name in ROUNDS}
+    errors: dict[str, list[float]] = {name: [] for name in POSTERIOR_ROUNDS}
     for _ in range(150):
         prior = random.dirichlet(np.ones(4) * 0.4, 6)
         values = np.array([random.choice(4, p=p) for p in prior])
         counts = np.bincount(values, minlength=4)
-        truth = js(exact(prior, np.ones(6, int), counts), prior)
-        for name, rounds in ROUNDS.items():
-            near = js(scaled(prior, np.array([0, 6]), np.ones(6), counts[None, :], rounds), prior)
+        truth = compute_js_divergence(compute_exact_posteriors(prior, np.ones(6, int), counts), prior)
+        for name, rounds in POSTERIOR_ROUNDS.items():
+            near = compute_js_divergence(
+                compute_scaled_posteriors(prior, np.array([0, 6]), np.ones(6), counts[None, :], rounds), prior
+            )
             errors[name].append(float(np.abs(near - truth).mean()))
     assert max(errors["omega"]) > 0.1
     assert np.mean(errors["balanced"]) < np.mean(errors["omega"]) * 0.75
@@ -234,7 +252,7 @@ def test_errata_10_between_the_two_ends_the_mean_of_the_priors_is_not_the_table_
     cells = rt.count(rt.Job(columns=columns, promises=[rt.BTPrivacy(0.5, 0.5)]), frame=TABLE_I)
     off = {}
     for bandwidth in (0, 0.5, "whole"):
-        (_, known), = adversaries(rt.BTPrivacy(bandwidth, 0.5), cells)  # fmt: skip
+        (_, known), = bind_adversaries(rt.BTPrivacy(bandwidth, 0.5), cells)  # fmt: skip
         mean = (known.prior * known.people[:, None]).sum(axis=0) / known.people.sum()
         off[bandwidth] = float(np.abs(mean - cells.totals(0) / cells.rows).max())
     assert off[0] < 1e-12
@@ -244,4 +262,4 @@ def test_errata_10_between_the_two_ends_the_mean_of_the_priors_is_not_the_table_
 
 def test_js_is_symmetric_though_section_iv_asks_for_no_such_thing():
     p, q = np.array([0.5, 0.5]), np.array([0.9, 0.1])
-    assert js(p, q) == pytest.approx(js(q, p))
+    assert compute_js_divergence(p, q) == pytest.approx(compute_js_divergence(q, p))

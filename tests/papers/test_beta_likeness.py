@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from reticent.errors import PromiseUnreachable
-from reticent.methods.beta_perturbation import BetaPerturbation
-from reticent.methods.beta_perturbation.matrix import WHOLE
-from reticent.methods.burel.buckets import bucket_values, dp_partition
-from reticent.methods.classes.ectree import bi_split
+from reticent.methods.beta_perturbation import MATRIX_SCALE, BetaPerturbation
+from reticent.methods.burel import bucket_values, partition_values
+from reticent.methods.equivalence_classes import split_into_classes
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from tests.oracle import closeness
 from tests.oracle.posterior import posterior
 
@@ -21,13 +20,15 @@ HEADACHE, EPILEPSY, TUMORS, ANEMIA, ANGINA, MURMUR = range(6)
 
 def partition(totals: list[int], beta: object, **form: bool) -> list[list[int]]:
     counts = np.array(totals)
-    return dp_partition(np.argsort(counts, kind="stable").tolist(), counts, BetaLikeness(beta, **form).caps(counts, -1))
+    return partition_values(
+        np.argsort(counts, kind="stable").tolist(), counts, BetaLikeness(beta, **form).caps(counts, -1)
+    )
 
 
 def leaves(totals: list[int], beta: object) -> list[list[int]]:
     counts = np.array(totals)
     buckets = bucket_values(counts, BetaLikeness(beta).caps(counts, -1))
-    return bi_split(buckets.sizes, buckets.allow).tolist()
+    return split_into_classes(buckets.sizes, buckets.allow).tolist()
 
 
 def test_example_1_has_three_buckets_of_two_values_for_beta_1():
@@ -50,7 +51,7 @@ def test_example_2_finds_the_leaves_of_figure_3():
     counts = np.array([2, 3, 3, 3, 4, 4])
     buckets = bucket_values(counts, BetaLikeness(2).caps(counts, -1))
     assert buckets.sizes.tolist() == [5, 6, 8]
-    assert bi_split(buckets.sizes, buckets.allow).tolist() == [[1, 1, 2], [1, 2, 2], [3, 3, 4]]
+    assert split_into_classes(buckets.sizes, buckets.allow).tolist() == [[1, 1, 2], [1, 2, 2], [3, 3, 4]]
 
 
 def test_example_2_refuses_the_split_that_the_paper_refuses():
@@ -117,11 +118,11 @@ def test_the_gains_of_section_2_are_25_and_1000_percent():
 
 
 def test_a_table_of_equal_threes_does_not_split_into_nothing_and_itself():
-    assert bi_split(np.array([1, 1, 1]), lambda nodes: np.ones(len(nodes), bool)).tolist() == [[1, 1, 1]]
+    assert split_into_classes(np.array([1, 1, 1]), lambda nodes: np.ones(len(nodes), bool)).tolist() == [[1, 1, 1]]
 
 
 def test_the_left_half_is_rounded_down():
-    assert bi_split(np.array([5, 7]), lambda nodes: nodes.sum(axis=1) >= 5).tolist() == [[2, 3], [3, 4]]
+    assert split_into_classes(np.array([5, 7]), lambda nodes: nodes.sum(axis=1) >= 5).tolist() == [[2, 3], [3, 4]]
 
 
 def test_contiguous_buckets_are_as_few_as_any_set_partition():
@@ -130,7 +131,7 @@ def test_contiguous_buckets_are_as_few_as_any_set_partition():
         counts = rng.integers(1, 9, rng.integers(2, 7))
         beta = Fraction(int(rng.integers(1, 40)), 10)
         caps = BetaLikeness(beta).caps(counts, -1)
-        found = dp_partition(np.argsort(counts, kind="stable").tolist(), counts, caps)
+        found = partition_values(np.argsort(counts, kind="stable").tolist(), counts, caps)
         assert len(found) == fewest(list(range(len(counts))), counts, beta)
 
 
@@ -173,15 +174,15 @@ def test_theorem_3_is_as_printed_where_every_alpha_is_positive():
     constant = 1 / (max(gamma) + 2)
     for i, row in enumerate(matrix):
         alpha = (3 * gamma[i] * constant - 1) / 2
-        assert row[i] / WHOLE == pytest.approx(alpha + (1 - alpha) / 3, abs=1e-6)
-        assert row[i - 1] / WHOLE == pytest.approx((1 - alpha) / 3, abs=1e-6)
+        assert row[i] / MATRIX_SCALE == pytest.approx(alpha + (1 - alpha) / 3, abs=1e-6)
+        assert row[i - 1] / MATRIX_SCALE == pytest.approx((1 - alpha) / 3, abs=1e-6)
 
 
 def test_the_rank_one_matrix_reaches_every_cap():
     counts, beta = [8, 1, 1], Fraction(1)
     matrix = BetaPerturbation().matrix_for(counts, Promises.of([BetaLikeness(beta)]))
     prior = [Fraction(c, 10) for c in counts]
-    exact = [[Fraction(entry, WHOLE) for entry in row] for row in matrix]
+    exact = [[Fraction(entry, MATRIX_SCALE) for entry in row] for row in matrix]
     for i, p in enumerate(prior):
         reached = posterior(exact, prior, i, i)
         cap = float(p) * (1 + min(1.0, -math.log(p)))

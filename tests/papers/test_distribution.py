@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
-from reticent.methods.distribution.tree import _tree, balanced
+from reticent.methods.distribution.generalization import GroupValues, add_fakes, generalize_groups, sum_ranges
+from reticent.methods.distribution.value_domain import _build_tree, build_balanced_tree
 from tests.oracle import distribution as oracle
 
 FIGURE_1 = pl.DataFrame(
@@ -30,13 +30,13 @@ def published(**how):
 
 
 def uniform(leaves: int):
-    tree = balanced(leaves, 2, np.arange(1.0, leaves + 1))
-    return tree, tree.reduced(tree.last - tree.first + 1)
+    tree = build_balanced_tree(leaves, 2, np.arange(1.0, leaves + 1))
+    return tree, tree.reduce_masses(tree.last - tree.first + 1)
 
 
 def held(counts):
     at = np.flatnonzero(counts)
-    return Held(np.array([0, len(at)]), at, np.asarray(counts, np.int64)[at])
+    return GroupValues(np.array([0, len(at)]), at, np.asarray(counts, np.int64)[at])
 
 
 def spans(found, tree):
@@ -68,7 +68,7 @@ def test_figure_4_is_private_too_and_costs_more():
     for nodes, values, ours in (([1, 1, 5, 6], [0, 1, 2, 3], 0), ([2, 1, 0], [1, 0, 2], 5), ([0] * 4, [1, 3, 3, 3], 8)):
         assert oracle.is_private(nodes, plain)
         assert oracle.generalizes(nodes, values, plain)
-        best = sum_of_ranges(generalized(held(np.bincount(values, minlength=4)), tree, weights), tree)
+        best = sum_ranges(generalize_groups(held(np.bincount(values, minlength=4)), tree, weights), tree)
         assert best == ours
         assert sum(tree.ranges[node] for node in nodes) >= best
 
@@ -91,8 +91,8 @@ def test_the_allocation_of_section_4_1(bound, wanted):
 
     The node that holds N stands beside a leaf with one value, and the weights of the two are m and 1: so m are passed to it.
     """
-    tree = _tree([(0, 4), (0, 3), (4, 4), (0, 0), (1, 1), (2, 2), (3, 3)], [-1, 0, 0, 1, 1, 1, 1], np.arange(5.0))
-    found = generalized(held([3, 8, 6, 9, 1]), tree, np.array([1, bound, 1, 1, 2, 2, 1]))
+    tree = _build_tree([(0, 4), (0, 3), (4, 4), (0, 0), (1, 1), (2, 2), (3, 3)], [-1, 0, 0, 1, 1, 1, 1], np.arange(5.0))
+    found = generalize_groups(held([3, 8, 6, 9, 1]), tree, np.array([1, bound, 1, 1, 2, 2, 1]))
     passed = dict(found[:, 1:].tolist())
     assert [passed.get(node, 0) for node in (3, 4, 5, 6)] == wanted
     assert passed.get(1, 0) == bound - sum(wanted)
@@ -100,20 +100,20 @@ def test_the_allocation_of_section_4_1(bound, wanted):
 
 def test_example_1_leaves_two_at_the_root():
     tree, weights = uniform(4)
-    found = generalized(held([2, 2, 1, 1]), tree, weights)
+    found = generalize_groups(held([2, 2, 1, 1]), tree, weights)
     assert spans(found, tree) == [(1, 1), (1, 4), (1, 4), (2, 2), (3, 3), (4, 4)]
 
 
 def test_example_2_one_fake_beats_none_and_two():
     tree, weights = uniform(8)
-    found = faked(counts([1, 3, 5], 8), tree, weights, 2)
+    found = add_fakes(counts([1, 3, 5], 8), tree, weights, 2)
     assert found.costs.tolist() == [13, 4, 11]
     assert np.flatnonzero(found.fakes).tolist() in ([6], [7])
 
 
 def test_example_3_costs_11_10_17_and_0():
     tree, weights = uniform(8)
-    found = faked(counts([1, 3, 5, 7], 8), tree, weights, 4)
+    found = add_fakes(counts([1, 3, 5, 7], 8), tree, weights, 4)
     assert found.costs[1:].tolist() == [11, 10, 17, 0]
     assert (np.flatnonzero(found.fakes) + 1).tolist() == [2, 4, 6, 8]
 
@@ -121,12 +121,12 @@ def test_example_3_costs_11_10_17_and_0():
 def test_example_4_and_its_erratum():
     tree, weights = uniform(16)
     g = [1, 1, 1, 2, 3, 4, 5, 6, 7, 9, 9, 11, 11, 13, 13, 15, 15]
-    found = faked(counts(g, 16), tree, weights, 1)
+    found = add_fakes(counts(g, 16), tree, weights, 1)
     assert found.costs[1] == 38
     assert (np.flatnonzero(found.fakes) + 1).tolist() == [8]
 
     def with_fake(value):
-        return sum_of_ranges(generalized(held(counts([*g, value], 16)), tree, weights), tree)
+        return sum_ranges(generalize_groups(held(counts([*g, value], 16)), tree, weights), tree)
 
     assert [with_fake(value) for value in (9, 11, 13, 15)] == [46] * 4
     assert min(with_fake(value) for value in range(9, 17)) == 44
@@ -144,9 +144,9 @@ def test_example_5_takes_the_steps_printed():
     assert step(2, 2, 0, 2, 3) == (1, 1, 1, 3)
     tree, weights = uniform(8)
     g = [1, 2, 3, 5, 6, 7, 7]
-    found = faked(counts(g, 8), tree, weights, 2)
+    found = add_fakes(counts(g, 8), tree, weights, 2)
     assert found.costs[2] == min(
-        sum_of_ranges(generalized(held(counts([*g, a, b], 8)), tree, weights), tree)
+        sum_ranges(generalize_groups(held(counts([*g, a, b], 8)), tree, weights), tree)
         for a in range(1, 9)
         for b in range(a, 9)
     )
@@ -155,7 +155,7 @@ def test_example_5_takes_the_steps_printed():
 def test_any_contiguous_subdomain_can_be_better_than_nodes():
     """Errata 4.2: {1, 2, 2, 4} under uniform over 1 .. 4 costs 8 by nodes; 1, [2-3], [2-3], 4 is private too and costs 2."""
     tree, weights = uniform(4)
-    assert sum_of_ranges(generalized(held([1, 2, 0, 1]), tree, weights), tree) == 8
+    assert sum_ranges(generalize_groups(held([1, 2, 0, 1]), tree, weights), tree) == 8
     better = [(1, 1), (2, 3), (2, 3), (4, 4)]
     for value in range(1, 5):
         assert sum(Fraction(1, b - a + 1) for a, b in better if a <= value <= b) == 4 * Fraction(1, 4)
@@ -183,8 +183,8 @@ def test_with_a_fake_the_average_of_912_is_within_40_and_50():
 def test_with_eight_fakes_the_bounds_of_913_are_worse():
     """Three 30, two 40 and three 50 beside 40, 60, 60, 60: [130/4, 230/4] instead of [140/4, 220/4]."""
     entries = [(v, v) for v in (30, 30, 30, 40, 40, 40, 50, 50, 50, 60, 60, 60)]
-    from reticent.recipe.bounds_table import Ends, bounds_table
+    from reticent.recipe.transformed import IntervalCounts, compute_bounds
 
     low, high = np.array(entries).T
-    table = bounds_table(Ends(np.zeros(12, np.int64), low, high, np.ones(12, np.int64)), np.array([4]))
-    assert (table.of["sum_lower"][-1], table.of["sum_upper"][-1]) == (130, 230)
+    table = compute_bounds(IntervalCounts(np.zeros(12, np.int64), low, high, np.ones(12, np.int64)), np.array([4]))
+    assert (table.columns["sum_lower"][-1], table.columns["sum_upper"][-1]) == (130, 230)

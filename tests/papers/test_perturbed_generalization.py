@@ -9,10 +9,13 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks.corruption import Situation
-from reticent.attacks.corruption.unmasked import certain_predicate, left_over
-from reticent.methods.perturbed_generalization.calibration import group_size, guarantees, retentions
-from reticent.models.corruption_bounds import Setting, theorem2_holds
+from reticent.attacks.corruption import LinkingSituation, are_unmasked, compute_certain_predicate_prior
+from reticent.methods.perturbed_generalization.calibration import (
+    compute_guarantees,
+    compute_retentions,
+    resolve_group_size,
+)
+from reticent.models.corruption_guarantees import CorruptionSetting, theorem2_holds
 
 DISEASES = ["bronchitis", "pneumonia", "breast cancer", "ovarian cancer", "hypertension", "Alzheimer", "dementia"]
 RESPIRATORY = (0, 1)
@@ -45,35 +48,35 @@ BY_P = {15: (".34", ".12"), 20: (".38", ".16"), 25: (".41", ".20"), 30: (".45", 
      *((Fraction(p, 100), 6, cells) for p, cells in BY_P.items())],
 )  # fmt: skip
 def test_every_cell_of_table_iii_is_the_nearest_hundredth_of_the_theorems(p, k, printed):
-    found = guarantees(p, k, 50, "0.1", "0.2")
+    found = compute_guarantees(p, k, 50, "0.1", "0.2")
     nearest = [f"{float(found[name]):.2f}"[1:] for name in ("rho2_theorem2", "delta_theorem3")]
     assert tuple(nearest) == printed
 
 
 def test_the_nearest_hundredth_is_not_conservative():
     """A guarantee printed too low is none: .45 is promised where .4504 is what the theorem gives."""
-    found = guarantees("0.3", 6, 50, "0.1", "0.2")
-    at = Setting(Fraction(3, 10), 6, 50, Fraction(1, 10))
+    found = compute_guarantees("0.3", 6, 50, "0.1", "0.2")
+    at = CorruptionSetting(Fraction(3, 10), 6, 50, Fraction(1, 10))
     assert Fraction("0.45") < found["rho2_theorem2"] == Fraction("0.450356")
     assert not theorem2_holds(at, Fraction(1, 5), Fraction("0.45"))
     assert theorem2_holds(at, Fraction(1, 5), hundredth_up(found["rho2_theorem2"]))
-    assert guarantees("0.3", 10, 50, "0.1", "0.2")["rho2_theorem2"] > Fraction("0.36")
+    assert compute_guarantees("0.3", 10, 50, "0.1", "0.2")["rho2_theorem2"] > Fraction("0.36")
 
 
 def test_p_is_the_largest_that_keeps_a_promise_and_the_tight_bound_allows_more():
     """Errata 1 and 5: k = 6, rho2 = .45 allow p = .3529 where theorem 2 allows .2995."""
-    found = retentions(6, 50, "0.1", rho1="0.2", rho2="0.45")
+    found = compute_retentions(6, 50, "0.1", rho1="0.2", rho2="0.45")
     assert found == {"p": Fraction(352941, 10**6), "p_theorem2": Fraction(299509, 10**6)}
 
 
 def test_inequality_23_is_satisfied_where_its_rho2_prime_is_1_or_more():
     """Errata 3."""
-    assert theorem2_holds(Setting(Fraction(1, 2), 9, 50, Fraction(1, 10)), Fraction(1, 5), Fraction(1))
+    assert theorem2_holds(CorruptionSetting(Fraction(1, 2), 9, 50, Fraction(1, 10)), Fraction(1, 5), Fraction(1))
 
 
 @pytest.mark.parametrize(("s", "k"), [("1", 1), ("0.5", 2), ("1/3", 3), ("0.3", 4), ("0.1", 10), ("0.16", 7)])
 def test_k_is_1_over_s_rounded_up_exactly(s, k):
-    assert group_size(None, s) == k
+    assert resolve_group_size(None, s) == k
 
 
 def test_figure_1_is_half_3_diverse_and_lets_a_predicate_become_certain():
@@ -88,7 +91,7 @@ def test_figure_1_is_half_3_diverse_and_lets_a_predicate_become_certain():
     assert Fraction(1, 100 - 3 + 2) == Fraction(1, 99)
     left = [value for value in group if value != "HIV"]
     assert Fraction(left.count("pneumonia"), len(left)) == Fraction(1, 3)
-    assert certain_predicate(6, 100, 3) == Fraction(5, 99)
+    assert compute_certain_predicate_prior(6, 100, 3) == Fraction(5, 99)
 
 
 def published() -> rt.Release:
@@ -105,7 +108,7 @@ def test_table_i_falls_to_corruption():
     """Section I-A: Bob gives his disease away, and Calvin's is the one that is left."""
     import numpy as np
 
-    assert left_over(np.array([1, 1]), np.array([1, 1])).all()
+    assert are_unmasked(np.array([1, 1]), np.array([1, 1])).all()
     table = rt.publish(
         rt.Job(columns={"Owner": rt.identifying(), "Age": rt.quasi(), "Gender": rt.quasi(), "Zipcode": rt.quasi(),
                         "Disease": rt.sensitive()}, promises=[rt.DistinctLDiversity(2)]),
@@ -125,14 +128,14 @@ def test_table_ii_has_at_most_half_of_the_rows_one_of_each_group_with_its_size()
 def test_example_1_has_two_candidates_and_no_breach():
     """The crucial tuple shows breast cancer; Debbie has pneumonia and Emily is extraneous, so g is 0/0: 0 (errata 4)."""
     pneumonia, shown = 1, 2
-    at = Situation(Fraction(1, 4), len(DISEASES), shown, 2, (pneumonia,), ())
+    at = LinkingSituation(Fraction(1, 4), len(DISEASES), shown, 2, (pneumonia,), ())
     assert at.g == 0
     even = [Fraction(1, 7)] * 7
-    assert 0 < at.owned(even) < 1
+    assert 0 < at.compute_h(even) < 1
     before, after = at.confidence(even, RESPIRATORY)
     assert after < before  # theorem 1: what y does not meet is not believed more
     u = Fraction(3, 4) / 7
-    assert at.owned(even) == (Fraction(1, 28) + u) / (Fraction(1, 28) + 2 * u)
+    assert at.compute_h(even) == (Fraction(1, 28) + u) / (Fraction(1, 28) + 2 * u)
 
 
 def test_example_1_runs_on_a_release_with_the_voter_list(tmp_path):
@@ -146,7 +149,7 @@ def test_example_1_runs_on_a_release_with_the_voter_list(tmp_path):
 
 @pytest.mark.parametrize("y", range(3))
 def test_theorem_1_holds_for_every_predicate_without_y(y):
-    at = Situation(Fraction(1, 3), 3, y, 3, ((y + 1) % 3,), ((Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)),))
+    at = LinkingSituation(Fraction(1, 3), 3, y, 3, ((y + 1) % 3,), ((Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)),))
     prior = [Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)]
     others = [x for x in range(3) if x != y]
     for predicate in ([others[0]], [others[1]], others):

@@ -9,11 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from reticent.attacks.eligibility.attack import posterior
-from reticent.attacks.eligibility.enumerated import joint, worst
-from reticent.attacks.eligibility.risk import risk
-from reticent.methods.suppression.levels import cut, stops
-from reticent.methods.suppression.stage import KINDS
+from reticent.attacks.eligibility.attack import compute_posterior, compute_suppression_risk
+from reticent.attacks.eligibility.candidate_tables import compute_joint_weights, compute_worst_posterior
+from reticent.methods.suppression.kinds import cut_counts, find_stops
+from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 from tests.oracle import skewed
 
 T = np.array([10, 4, 2, 1, 1])
@@ -21,7 +20,7 @@ T = np.array([10, 4, 2, 1, 1])
 
 
 def published(kind: str, counts, l: int) -> list[int]:
-    return KINDS[kind].published(np.array(counts), l).tolist()
+    return SUPPRESSION_KINDS[kind].published(np.array(counts), l).tolist()
 
 
 def random_violating(number: int, *, most_values: int = 5, most: int = 7) -> tuple[list[int], int]:
@@ -35,7 +34,7 @@ def random_violating(number: int, *, most_values: int = 5, most: int = 7) -> tup
 
 def test_example_1_minimum_suppression_withholds_6_and_leaves_two_candidates():
     assert published("unsafe", T, 3) == [4, 4, 2, 1, 1]
-    found = posterior([4, 4, 2, 1, 1], 18, 3, "unsafe")
+    found = compute_posterior([4, 4, 2, 1, 1], 18, 3, "unsafe")
     assert found.by_count == {4: Fraction(1, 2)}
 
 
@@ -44,21 +43,21 @@ def test_example_2_the_less_frequent_of_tied_values_goes_first():
     assert states[6] == (4, 4, 2, 1, 1)
     assert states[7] == (4, 3, 2, 1, 1)
     assert states[8] == (3, 3, 2, 1, 1)
-    assert cut(T, 10, 4, 1).tolist() == [4, 3, 2, 1, 1]
+    assert cut_counts(T, 10, 4, 1).tolist() == [4, 3, 2, 1, 1]
 
 
 def test_example_3_unsafe_stops_at_level_4_after_6_and_safe_at_level_2_after_10():
-    found = stops(T, 3, T[:1])
+    found = find_stops(T, 3, T[:1])
     assert (found.level[0], found.extra[0], found.withheld[0]) == (4, 0, 6)
     candidacy = [skewed.l_candidate(state, 18, 3) for state in skewed.d_suppression((10, 4, 2, 1, 1))]
     assert candidacy.index(True) == 5
     assert published("safe", T, 3) == [2, 2, 2, 1, 1]
-    assert KINDS["safe"].expected(T, 3) == 10
+    assert SUPPRESSION_KINDS["safe"].expected(T, 3) == 10
 
 
 def test_example_4_h_2_and_level_3_publish_3_3_2_1_1():
-    found = stops(T, 3, np.array([3]))
-    assert cut(T, 3, int(found.level[0]), int(found.extra[0])).tolist() == [3, 3, 2, 1, 1]
+    found = find_stops(T, 3, np.array([3]))
+    assert cut_counts(T, 3, int(found.level[0]), int(found.extra[0])).tolist() == [3, 3, 2, 1, 1]
     assert found.withheld[0] == 8
 
 
@@ -69,7 +68,7 @@ def test_example_5_every_reconstruction_is_plausible(base):
 
 def test_example_5_is_not_ambiguous_even_if_every_plausible_table_is_equally_likely():
     """ERRATA 2.1: the example counts three tables; there are more, and they favour S'_3."""
-    found = posterior([3, 3, 2, 1, 1], 18, 3, "randomized", "plausible")
+    found = compute_posterior([3, 3, 2, 1, 1], 18, 3, "randomized", "plausible")
     assert found.by_count[2] == Fraction(7, 16)
     assert found.worst > Fraction(1, 3)
 
@@ -111,9 +110,11 @@ def test_theorem_2_nothing_eligible_and_candidate_withholds_less_than_unsafe(num
 @pytest.mark.parametrize("kind", ["unsafe", "safe", "randomized", "calibrated"])
 def test_the_attack_is_the_oracles(rows, values, l, kind):
     theirs = skewed.attack(rows, values, l, getattr(skewed, kind))
-    assert set(joint(rows, values, l, kind, "uniform")) == {tuple(sorted(table, reverse=True)) for table in theirs}
+    assert set(compute_joint_weights(rows, values, l, kind, "uniform")) == {
+        tuple(sorted(table, reverse=True)) for table in theirs
+    }
     for table, names in theirs.items():
-        found = posterior(table, rows, l, kind).by_count
+        found = compute_posterior(table, rows, l, kind).by_count
         assert {name: found[table[name]] for name in names} == names
 
 
@@ -123,8 +124,8 @@ def test_the_attack_on_a_release_of_dozens_of_records_is_the_oracles(number, kin
     """Tables too many to enumerate: the oracle lists those behind one release, by name, and breaks ties in every way."""
     counts, l = random_violating(100 + number, most_values=4, most=14)
     rng = np.random.default_rng(number)
-    table = tuple(sorted(KINDS[kind].draw(np.array(counts), l, rng).tolist(), reverse=True))
-    found = posterior(table, sum(counts), l, kind)
+    table = tuple(sorted(SUPPRESSION_KINDS[kind].draw(np.array(counts), l, rng).tolist(), reverse=True))
+    found = compute_posterior(table, sum(counts), l, kind)
     names = skewed.attack_on(table, sum(counts), l, getattr(skewed, kind))
     assert found.exact
     assert {name: found.by_count[table[name]] for name in names} == names
@@ -132,15 +133,15 @@ def test_the_attack_on_a_release_of_dozens_of_records_is_the_oracles(number, kin
 
 
 def test_errata_2_1_theorem_3_fails_against_a_bayesian_adversary():
-    assert worst(12, 4, 2, "randomized") == Fraction(18, 25)
-    assert posterior([4, 4, 3, 2, 1], 18, 3, "randomized").worst == Fraction(19, 40)
-    assert worst(18, 5, 3, "randomized") == Fraction(38, 53)
+    assert compute_worst_posterior(12, 4, 2, "randomized") == Fraction(18, 25)
+    assert compute_posterior([4, 4, 3, 2, 1], 18, 3, "randomized").worst == Fraction(19, 40)
+    assert compute_worst_posterior(18, 5, 3, "randomized") == Fraction(38, 53)
 
 
 @pytest.mark.parametrize("rows", range(6, 19))
 @pytest.mark.parametrize("l", [3, 4])
 def test_errata_2_1_no_violation_is_seen_for_l_equal_to_m(rows, l):
-    assert worst(rows, l, l, "randomized") <= Fraction(1, l)
+    assert compute_worst_posterior(rows, l, l, "randomized") <= Fraction(1, l)
 
 
 @pytest.mark.parametrize("prior", ["uniform", "shapes", "records", "plausible"])
@@ -148,7 +149,7 @@ def test_errata_2_1_no_violation_is_seen_for_l_equal_to_m(rows, l):
 def test_safe_never_exceeds_1_over_l(values, l, prior):
     for rows in range(values + 1, 17):
         if l * (rows - values + 1) > rows:
-            assert worst(rows, values, l, "safe", prior) <= Fraction(1, l)
+            assert compute_worst_posterior(rows, values, l, "safe", prior) <= Fraction(1, l)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def test_safe_never_exceeds_1_over_l(values, l, prior):
 def test_calibrated_never_exceeds_1_over_l_under_its_prior(values, l):
     for rows in range(values + 1, 21):
         if l * (rows - values + 1) > rows:
-            assert worst(rows, values, l, "calibrated") <= Fraction(1, l)
+            assert compute_worst_posterior(rows, values, l, "calibrated") <= Fraction(1, l)
 
 
 def test_as_it_was_calibrated_told_more_than_one_in_l_of_a_withheld_person():
@@ -190,7 +191,7 @@ def test_calibrated_publishes_with_the_oracles_probabilities_where_cuts_are_bala
     for number in range(40):
         counts, l = two_dominating(number)
         ours, theirs = defaultdict(Fraction), skewed.calibrated(tuple(counts), l)
-        for chance, table in KINDS["calibrated"].outcomes(np.array(counts), l):
+        for chance, table in SUPPRESSION_KINDS["calibrated"].outcomes(np.array(counts), l):
             ours[tuple(table.tolist())] += chance
         assert {table: chance for table, chance in ours.items() if chance} == theirs
         balanced += theirs != skewed.calibrated_for_the_leader(tuple(counts), l)
@@ -199,22 +200,22 @@ def test_calibrated_publishes_with_the_oracles_probabilities_where_cuts_are_bala
 
 def test_calibrated_can_exceed_1_over_l_under_another_prior():
     """The limit of the claim: its prior is the uniform one."""
-    assert worst(18, 5, 3, "calibrated") == Fraction(1, 3)
-    assert worst(18, 5, 3, "calibrated", "shapes") == Fraction(1, 2)
+    assert compute_worst_posterior(18, 5, 3, "calibrated") == Fraction(1, 3)
+    assert compute_worst_posterior(18, 5, 3, "calibrated", "shapes") == Fraction(1, 2)
 
 
 def test_errata_2_2_an_eligible_table_is_left_alone():
-    assert risk([4, 3, 3, 2], 3, "randomized").suppressed == 0
+    assert compute_suppression_risk([4, 3, 3, 2], 3, "randomized").suppressed == 0
 
 
 def test_errata_2_3_with_l_equal_to_m_no_value_vanishes():
     for counts in ([9, 2, 1], [5, 1, 1], [4, 4, 1]):
-        for chance, table in KINDS["randomized"].outcomes(np.array(counts), 3):
+        for chance, table in SUPPRESSION_KINDS["randomized"].outcomes(np.array(counts), 3):
             assert chance > 0 and table.min() >= 1
 
 
 def test_the_figures_of_example_1_in_one_table():
-    found = {kind: risk(T.tolist(), 3, kind) for kind in KINDS}
+    found = {kind: compute_suppression_risk(T.tolist(), 3, kind) for kind in SUPPRESSION_KINDS}
     assert {kind: round(one.suppressed, 3) for kind, one in found.items()} == {
         "unsafe": 6.0, "safe": 10.0, "randomized": 7.889, "calibrated": 9.75,
     }  # fmt: skip

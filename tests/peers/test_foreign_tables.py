@@ -82,7 +82,7 @@ def test_the_audit_finds_rows_that_are_in_the_wrong_place_and_the_order_that_was
 
 def test_a_value_on_the_edge_of_a_band_is_in_the_band_that_says_so():
     """Ours: 50 is in [50, 59], whatever the width."""
-    from reticent.table.builders import intervals
+    from reticent.data.hierarchy_builders import intervals
 
     for width in (5, 10, 50):
         for text, label, *_ in intervals(range(100), width).rows():

@@ -13,8 +13,8 @@ import pytest
 import reticent as rt
 from reticent import datasets
 from reticent.errors import PromiseUnreachable, RequestError
-from reticent.models.background.bound import adversaries
-from reticent.models.shapes import Groups
+from reticent.models.background_knowledge.bt_privacy import bind_adversaries
+from reticent.models.promise import CandidateGroups
 from tests.audit.test_forgeries import rewritten
 from tests.oracle import background, labels
 from tests.properties.background_tables import draw
@@ -47,8 +47,8 @@ def test_priors_are_those_of_the_definition_by_both_routes(block):
     for seed in range(block * 100, block * 100 + 100):
         drawn = draw(seed, most=14)
         cells = rt.count(drawn.job(), frame=drawn.frame)
-        for _, known in adversaries(drawn.promise(), cells)[:1]:
-            one, other = known.priors.contracted(), known.priors.paired()
+        for _, known in bind_adversaries(drawn.promise(), cells)[:1]:
+            one, other = known.priors.contract_axes(), known.priors.sum_over_pairs()
             assert np.allclose(one, other, rtol=1e-12, atol=0)
             texts = [[*domain.texts, None] for domain in cells.quasi]
             exact = {tuple(None if x is None else str(x) for x in q): q for q, _ in drawn.rows}
@@ -179,7 +179,7 @@ def test_a_tie_that_doubles_do_not_decide_is_decided_with_more_digits():
         context.prec = 40
         job = rt.Job(columns=columns, promises=[rt.BTPrivacy("whole", 0.5)])
         cells = rt.count(job, frame=frame)
-        groups = Groups(cells, np.arange(len(cells)), cells.counts, np.array([0, 2, len(cells)]))
+        groups = CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, 2, len(cells)]))
         p, q = [Decimal(3) / 4, Decimal(1) / 4], [Decimal(1), Decimal(0)]  # the second group, seen from the table
         for one in (p, q):
             for v, x in enumerate(one):
@@ -283,23 +283,25 @@ def test_withheld_rows_and_mosaic_are_refused_before_data_is_read():
 
 
 def test_risks_in_doubles_are_within_their_error_bounds_of_sixty_digits():
-    from reticent.audit.measure.background_beliefs import error
-    from reticent.audit.measure.background_digits import risk_in_digits
-    from reticent.models.background import precise
-    from reticent.models.background.beliefs import ROUNDS
-    from reticent.models.background.margin import DOUBLE, units
+    from reticent.audit.measure.background import compute_decimal_risk
+    from reticent.audit.measure.background_beliefs import bound_error
+    from reticent.models.background_knowledge import adversary
+    from reticent.models.background_knowledge.adversary import DOUBLE_ROUNDING_UNIT, bound_rounding_units
+    from reticent.models.background_knowledge.posteriors import POSTERIOR_ROUNDS
 
     for seed in range(60):
         drawn = draw(seed, most=14)
         cells = rt.count(drawn.job(), frame=drawn.frame)
-        groups = Groups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
+        groups = CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
         promise = rt.BTPrivacy(drawn.bandwidths, drawn.t, kernel=drawn.how["kernel"], posterior=drawn.how["posterior"])
-        known = adversaries(promise, cells)[0][1]
-        rounds, at = ROUNDS[promise.posterior], np.arange(len(known.codes))
-        with precise.precisely():
-            prior = precise.priors(known.columns, promise.kernel, known.codes, known.entries, known.values, at)
-            risk = risk_in_digits(prior, known.people.tolist(), groups.histogram(0)[0].tolist(), None, rounds)
+        known = bind_adversaries(promise, cells)[0][1]
+        rounds, at = POSTERIOR_ROUNDS[promise.posterior], np.arange(len(known.codes))
+        with adversary.use_precise_context():
+            prior = adversary.compute_precise_priors(
+                known.columns, promise.kernel, known.codes, known.entries, known.values, at
+            )
+            risk = compute_decimal_risk(prior, known.people.tolist(), groups.histogram(0)[0].tolist(), None, rounds)
             off = abs(Decimal(float(known.risks(groups, promise.posterior).max())) - risk)
         terms = known.priors.route.terms + 32 * len(known.columns)
-        assert off <= units(terms, len(at), known.values, rounds, False) * DOUBLE
-        assert off <= error(terms, np.array([len(at)]), known.values, rounds)[0]
+        assert off <= bound_rounding_units(terms, len(at), known.values, rounds, False) * DOUBLE_ROUNDING_UNIT
+        assert off <= bound_error(terms, np.array([len(at)]), known.values, rounds)[0]

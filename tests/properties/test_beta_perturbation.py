@@ -5,12 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from reticent.audit.measure import posterior as audited
+from reticent.audit.measure import likeness as audited
 from reticent.errors import PromiseUnreachable
-from reticent.methods.beta_perturbation import BetaPerturbation
-from reticent.methods.beta_perturbation.matrix import WHOLE
+from reticent.methods.beta_perturbation import MATRIX_SCALE, BetaPerturbation
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from tests.oracle import posterior as oracle
 
 FORMS = [{}, {"enhanced": False}, {"two_sided": True}, {"enhanced": False, "two_sided": True}]
@@ -23,7 +22,7 @@ def random_counts(number: int) -> list[int]:
 
 
 def exact(matrix: list[list[int]]) -> list[list[Fraction]]:
-    return [[Fraction(entry, WHOLE) for entry in row] for row in matrix]
+    return [[Fraction(entry, MATRIX_SCALE) for entry in row] for row in matrix]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=["enhanced", "basic", "two-sided", "basic two-sided"])
@@ -40,9 +39,11 @@ def test_a_verified_matrix_keeps_every_posterior_within_its_cap(matrix: str, for
             assert matrix == "theorem3"
             continue
         made += 1
-        assert audited.stochastic(found)
+        assert audited.is_stochastic(found)
         assert oracle.beta_holds(found, prior, promise.beta, enhanced=promise.enhanced, two_sided=promise.two_sided)
-        achieved = audited.beta(found, prior, enhanced=promise.enhanced, two_sided=promise.two_sided)
+        achieved = audited.measure_perturbation_beta(
+            found, prior, enhanced=promise.enhanced, two_sided=promise.two_sided
+        )
         assert achieved is not None and achieved <= promise.beta
     assert made == 300 or (matrix == "theorem3" and made > 10)
 
@@ -71,10 +72,11 @@ def test_conditioning_bounds_the_inverse_of_the_optimal_matrix():
         counts = random_counts(number)
         promises = Promises.of([BetaLikeness(2)])
         plain = BetaPerturbation().matrix_for(counts, promises)
-        own = (plain[0][0] - plain[-1][0]) / WHOLE
+        own = (plain[0][0] - plain[-1][0]) / MATRIX_SCALE
         for share in ("0.1", "0.5", "1"):
             found = (
-                np.array(BetaPerturbation(matrix="optimal", conditioning=share).matrix_for(counts, promises)) / WHOLE
+                np.array(BetaPerturbation(matrix="optimal", conditioning=share).matrix_for(counts, promises))
+                / MATRIX_SCALE
             )
             norm = np.abs(np.linalg.inv(found)).sum(axis=1).max()
             assert norm <= 2 / (float(share) * own) * 1.01
@@ -90,7 +92,7 @@ def test_the_audit_and_the_oracle_agree_on_any_matrix():
         prior = [Fraction(int(c), int(counts.sum())) for c in counts]
         for enhanced in (True, False):
             for two_sided in (True, False):
-                least = audited.beta(matrix, prior, enhanced=enhanced, two_sided=two_sided)
+                least = audited.measure_perturbation_beta(matrix, prior, enhanced=enhanced, two_sided=two_sided)
                 for beta in (Fraction(1, 2), Fraction(1), Fraction(3), *([] if least is None else [least])):
                     holds = oracle.beta_holds(matrix, prior, beta, enhanced=enhanced, two_sided=two_sided)
                     assert holds == (least is not None and least <= beta)

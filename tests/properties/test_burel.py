@@ -6,7 +6,7 @@ import pytest
 from reticent.errors import ColumnError, PromiseUnreachable
 from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
@@ -26,7 +26,7 @@ def test_every_class_passes_the_oracle_and_rows_are_conserved(fill: str, form: d
             recipe = Burel(fill=fill).plan(cells, Promises.of([promise]), Random.from_seed(number))
         except (ColumnError, PromiseUnreachable):
             continue
-        recipe.check_conserved()
+        recipe.require_conserved()
         assert set(recipe.group.tolist()) == set(range(recipe.groups))
         groups = histograms(recipe)
         assert sum(sum(group.values()) for group in groups) == cells.rows
@@ -46,11 +46,13 @@ def test_large_tables_pass_the_oracle():
 
 
 def test_a_row_order_changes_no_class():
-    from reticent.table.cells import gather
+    from reticent.data.cells import build_cells
 
     cells = random_cells(11, null=False)
     order = np.random.default_rng(0).permutation(len(cells))
-    shuffled, _ = gather(cells.quasi, cells.sensitive, cells.codes[order], cells.values[order], cells.counts[order])
+    shuffled, _ = build_cells(
+        cells.quasi, cells.sensitive, cells.codes[order], cells.values[order], cells.counts[order]
+    )
     one, other = (Burel().plan(c, Promises.of([BetaLikeness(2)]), Random.from_seed(3)) for c in (cells, shuffled))
     assert np.array_equal(one.cell, other.cell)
     assert np.array_equal(one.group, other.group)

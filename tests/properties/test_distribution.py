@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.query.database import ask_at
+from reticent.query.run import ask_database
 from tests.oracle import distribution as oracle
 
 TARGETS = ["source", "uniform", "group", {"normal": {"mean": 30, "std": 15}}, {"zipf": {"s": 1}},
@@ -169,7 +169,7 @@ def test_databases_give_the_same_numbers(made, tmp_path, postgres):
             for question in list(asked())[:: 4 if url != postgres else 7]:
                 ours, theirs = (
                     as_list(found)
-                    for found in (release.query(question), ask_at(release.manifest, question, url, f"t{at}"))
+                    for found in (release.query(question), ask_database(release.manifest, question, url, f"t{at}"))
                 )
                 assert {str(one.keys) for one in ours} == {str(one.keys) for one in theirs}
                 by_key = {str(one.keys): one for one in theirs}

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import reticent as rt
 from reticent import registry
 from reticent.audit import audit
+from reticent.data.columns import Column, Role
 from reticent.errors import JobError, PromiseUnreachable, RequestError
-from reticent.table.roles import Column, Role
 from tests.audit.test_measures import ORDER, TREE, table_of
 from tests.models.grouped import cells_of, verdicts
 from tests.oracle import measures as oracle
@@ -63,7 +63,7 @@ def asked(draw, groups):
 def made(promise):
     """The promise, or None where its model refuses such a parameter, as 1 is refused for l."""
     try:
-        return registry.promise_from(promise)
+        return registry.make_promise(promise)
     except JobError:
         return None
 

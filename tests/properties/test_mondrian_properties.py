@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reticent import registry
+from reticent.data.cells import Cells
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column
+from reticent.data.domain import TreeDomain
 from reticent.errors import PromiseUnreachable
 from reticent.methods.mondrian import Mondrian
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells
-from reticent.table.codec import COUNT, encode_cells
-from reticent.table.domain import TreeDomain
-from reticent.table.roles import Column
 from tests.methods.pure_kernels import use_pure_kernels
 from tests.oracle import measures
 from tests.properties.strategies import Table, conjunctions, for_the_oracle, tables
@@ -48,7 +48,7 @@ def cells_of(table: Table) -> Cells:
         name: Column(column["role"], column["kind"], column["hierarchy"], column["order"], missing="category")
         for name, column in table.columns.items()
     }
-    return encode_cells(frame.group_by(list(columns)).len(name=COUNT), columns)[0]
+    return encode_cells(frame.group_by(list(columns)).len(name=COUNT_COLUMN), columns)[0]
 
 
 @st.composite
@@ -59,12 +59,12 @@ def requests(draw: st.DrawFn, **shape: object) -> tuple[Table, Cells, list[dict]
 
 
 def plan(method: Mondrian, cells: Cells, promises: list[dict]) -> Recipe:
-    return method.plan(cells, Promises.of([registry.promise_from(p) for p in promises]), Random.from_seed(1))
+    return method.plan(cells, Promises.of([registry.make_promise(p) for p in promises]), Random.from_seed(1))
 
 
 def published(recipe: Recipe) -> list[Counter]:
     """The sensitive values of each group that a recipient can tell apart."""
-    merged, _ = coalesce(recipe)
+    merged, _ = merge_equal_labels(recipe)
     texts = [*merged.cells.sensitive[0].texts, None]
     found: dict[int, Counter] = {}
     for group, cell, quota in zip(merged.group.tolist(), merged.cell.tolist(), merged.quota.tolist(), strict=True):
@@ -86,7 +86,7 @@ def test_every_group_keeps_every_promise_by_the_oracles_count(method: Mondrian, 
     except PromiseUnreachable:
         assert not kept(table, promises, [Counter(row["s"] for row in table.rows)])
         return
-    recipe.check_conserved()
+    recipe.require_conserved()
     groups = published(recipe)
     assert kept(table, promises, groups)
     assert sum(groups, Counter()) == Counter(row["s"] for row in table.rows)
@@ -101,7 +101,7 @@ def test_groups_are_disjoint_as_value_sets(method: Mondrian, request_: tuple):
         recipe = plan(method, cells, promises)
     except PromiseUnreachable:
         return
-    low, high = recipe.spans()
+    low, high = recipe.find_spans()
     members = [cells.codes[recipe.group == group] for group in range(recipe.groups)]
     for one in range(recipe.groups):
         for other in range(one):
@@ -139,7 +139,7 @@ def test_a_group_is_left_whole_only_where_a_promise_forbids_its_parts(method: Mo
         recipe = plan(method, cells, promises)
     except PromiseUnreachable:
         return
-    bound = Promises.of([registry.promise_from(p) for p in promises]).bind(cells)
+    bound = Promises.of([registry.make_promise(p) for p in promises]).bind(cells)
     for group in range(recipe.groups):
         mine = np.flatnonzero(recipe.group == group)
         for j, domain in enumerate(cells.quasi):

@@ -7,18 +7,19 @@ import pytest
 
 from reticent.errors import PromiseUnreachable
 from reticent.methods.mosaic import Mosaic
-from reticent.models.alpha_k_anonymity import AlphaKAnonymity
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.delta_disclosure import DeltaDisclosure
-from reticent.models.distinct_l_diversity import DistinctLDiversity
-from reticent.models.entropy_l_diversity import EntropyLDiversity
-from reticent.models.k_anonymity import KAnonymity
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
-from reticent.models.promises import Promises
-from reticent.models.recursive_l_diversity import RecursiveLDiversity
+from reticent.models.k_anonymity import AlphaKAnonymity, KAnonymity
+from reticent.models.l_diversity import (
+    DistinctLDiversity,
+    EntropyLDiversity,
+    ProbabilisticLDiversity,
+    RecursiveLDiversity,
+)
+from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
@@ -54,7 +55,7 @@ TABLES = 130  # of each kind of promise; 14 kinds
 
 def published(recipe: Recipe) -> list:
     """The groups as a recipient sees them: equal labels are one."""
-    return histograms(coalesce(recipe)[0])
+    return histograms(merge_equal_labels(recipe)[0])
 
 
 def holds(model: str, asked: dict, groups: list, recipe: Recipe) -> bool:
@@ -78,7 +79,7 @@ def test_every_published_group_passes_the_oracle_and_rows_are_conserved(kind: st
             whole = histograms(Recipe.of_groups(cells, np.zeros(len(cells), np.int64)))
             assert not holds(model, asked, whole, Recipe.of_groups(cells, np.zeros(len(cells), np.int64)))
             continue
-        recipe.check_conserved()
+        recipe.require_conserved()
         assert holds(model, asked, published(recipe), recipe), number
         kept += 1
     assert kept > TABLES // 4
@@ -97,7 +98,7 @@ def test_conjunctions_pass_the_oracle():
             recipe = Mosaic(effort="quick", threads=1).plan(cells, promises, Random.from_seed(number))
         except PromiseUnreachable:
             continue
-        recipe.check_conserved()
+        recipe.require_conserved()
         groups = published(recipe)
         for model, _, parameters in asked:
             assert holds(model, parameters, groups, recipe), (number, model)

@@ -7,16 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from reticent.data.cells import Cells, build_cells, combine_sensitive
+from reticent.data.domain import build_tree_domain
 from reticent.errors import ColumnError, PromiseUnreachable
-from reticent.methods.compose import plan
 from reticent.methods.mosaic import Mosaic
-from reticent.models.promises import Promises
+from reticent.methods.recipe_planning import plan_recipe
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
-from reticent.recipe.recipe import WITHHELD, Recipe
-from reticent.table.cells import Cells, gather
-from reticent.table.domain import tree_domain
-from reticent.table.joint import jointly
+from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
 from tests.methods.random_cells import random_domain, random_tree
 from tests.oracle import measures
 from tests.properties.test_mosaic import ASKED
@@ -38,13 +37,13 @@ def several_columns(rng: np.random.Generator) -> Cells:
     domains, values = [], []
     for i in range(int(rng.integers(2, 4))):
         size, null = int(rng.integers(2, 6)), bool(rng.random() < 0.25)
-        domains.append(tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, given=True))
+        domains.append(build_tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, given=True))
         weights = rng.random(size + null) ** 2 + 0.05
         drawn = rng.choice(size + null, rows, p=weights / weights.sum())
         follows = rng.random(rows) < 0.6 if i and rng.random() < 0.3 else np.zeros(rows, bool)
         values.append(np.where(follows, values[0] % (size + null) if i else 0, drawn))
     drawn = np.column_stack(values).astype(np.int32)
-    cells = gather(quasi, tuple(domains), codes, drawn, np.ones(rows, np.int64))[0]
+    cells = build_cells(quasi, tuple(domains), codes, drawn, np.ones(rows, np.int64))[0]
     return replace(cells, rows_per_person=int(rng.choice([1, 1, 1, 2, 3])))
 
 
@@ -66,12 +65,12 @@ def holds(recipe: Recipe, asked: Asked) -> bool:
     """By the oracle; a group of k people has as many times the rows that one of them may have."""
     model, parameters, column = asked
     cells = recipe.cells
-    at = 0 if model == "k-anonymity" else cells.sensitive_at(column)
+    at = 0 if model == "k-anonymity" else cells.find_sensitive(column)
     domain = cells.sensitive[at]
     texts = [*domain.texts, None]
     groups: dict[int, Counter] = {}
     for cell, group, quota in zip(recipe.cell.tolist(), recipe.group.tolist(), recipe.quota.tolist(), strict=True):
-        if group != WITHHELD:
+        if group != WITHHELD_GROUP:
             groups.setdefault(group, Counter())[texts[cells.values[cell, at]]] += quota
     extra = {"ordered": {"order": list(domain.texts)}, "hierarchical": {"tree": domain.hierarchy.rows()}}
     persons = {"k": parameters["k"] * cells.rows_per_person} if "k" in parameters else {}
@@ -87,21 +86,21 @@ def test_every_promise_on_every_column_passes_the_oracle(kinds: str):
         cells = several_columns(rng)
         if number % 3 == 0:
             try:
-                cells = jointly(cells)
+                cells = combine_sensitive(cells)
             except ColumnError:  # a value is missing
                 continue
         asked, promises = asked_of(cells, KINDS[kinds], rng)
         method = Mosaic(effort="quick", threads=1, weights={"q0": 3} if number % 4 == 0 else None)
         withheld = Fraction(1, 5) if number % 5 == 0 else Fraction(0)
         try:
-            recipe = plan((), method, cells, promises, Random.from_seed(number), withheld)
+            recipe = plan_recipe((), method, cells, promises, Random.from_seed(number), withheld)
         except PromiseUnreachable:
             # closed under union: where it is refused, all rows in one group must break it
             whole = Recipe.of_groups(cells, np.zeros(len(cells), np.int64))
             assert not all(holds(whole, one) for one in asked)
             continue
-        recipe.check_conserved()
-        published = coalesce(recipe)[0]
+        recipe.require_conserved()
+        published = merge_equal_labels(recipe)[0]
         assert all(holds(published, one) for one in asked), (number, asked)
         kept += 1
     assert kept > TABLES // 4

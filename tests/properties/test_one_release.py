@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent.attacks.composition import composition
-from reticent.attacks.overlap import overlap
-from reticent.attacks.seen import seen
+from reticent.attacks.composition.attack import attack_by_composition
+from reticent.attacks.overlap import attack_by_overlap
+from reticent.attacks.target import observe
 
 QUICK = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 COLUMNS = {"a": rt.quasi(numeric=True), "b": rt.quasi(numeric=True), "s": rt.sensitive()}
@@ -60,7 +60,7 @@ def believed(found, rows: list[Person]) -> dict[tuple[int, int], dict[str, float
 @given(people(), st.sampled_from([2, 3, 5]))
 def test_where_labels_are_disjoint_a_release_alone_says_the_shares_of_each_person_s_group(rows, k):
     release, frame = released(rows, rt.Mondrian(), rt.KAnonymity(k))
-    found, groups = composition(release, frame), by_labels(release)
+    found, groups = attack_by_composition(release, frame), by_labels(release)
     for (a, b), belief in believed(found, rows).items():
         (held,) = [held for (a0, a1, b0, b1), held in groups.items() if a0 <= a <= a1 and b0 <= b <= b1]
         assert [belief.get(value, 0.0) for value in VALUES] == shares(held)
@@ -74,7 +74,7 @@ def test_where_groups_are_published_a_release_alone_says_the_shares_of_the_group
     held: dict[int, Counter] = {}
     for group, value, count in release.tables["sensitive"].select("group", "s", "count").iter_rows():
         held.setdefault(group, Counter())[value] += count
-    found = believed(composition(release, frame), rows)
+    found = believed(attack_by_composition(release, frame), rows)
     for point, belief in found.items():
         theirs = [
             group for a, b, group in release.tables["quasi"].select("a", "b", "group").iter_rows() if (a, b) == point
@@ -88,9 +88,9 @@ def test_where_groups_are_published_a_release_alone_says_the_shares_of_the_group
 def test_where_labels_overlap_a_release_alone_says_what_the_overlap_attack_says_up_to_its_measured_error(rows):
     release, frame = released(rows, rt.Mosaic(effort="quick"), rt.ProbabilisticLDiversity(2))
     try:
-        other = overlap(seen(release, frame))
+        other = attack_by_overlap(observe(release, frame))
     except rt.RequestError:
         return  # no two labels cover one person
-    found = composition(release, frame)
-    assert np.abs(found.belief - other.belief).max() <= (other.beside["error"] or 0.0) + 1e-12
-    assert found.worst_posterior <= other.beside["worst_group"] <= 0.5
+    found = attack_by_composition(release, frame)
+    assert np.abs(found.belief - other.belief).max() <= (other.details["error"] or 0.0) + 1e-12
+    assert found.worst_posterior <= other.details["worst_group"] <= 0.5

@@ -12,16 +12,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent.attacks.corruption import Situation
-from reticent.audit.evidence import Sampling
+from reticent.attacks.corruption import LinkingSituation
+from reticent.audit.evidence import SamplingParameters
 from reticent.audit.measure import corruption as judged
-from reticent.methods.perturbed_generalization.specialization import specialized_groups
-from reticent.models import corruption_bounds as bounds
-from reticent.models.corruption_bounds import Setting
-from reticent.models.promises import Promises
-from reticent.release.reading.crucial import crucial_rows, read_column
-from reticent.table.cells import Cells
-from reticent.table.domain import range_domain
+from reticent.data.cells import Cells
+from reticent.data.domain import build_range_domain
+from reticent.labels.crucial_tuple import find_crucial_rows, read_column
+from reticent.methods.perturbed_generalization.grouping import group_by_specialization
+from reticent.models import corruption_guarantees as bounds
+from reticent.models.corruption_guarantees import CorruptionSetting
+from reticent.models.promise import Promises
 from tests.oracle import corruption as oracle
 
 shares = st.integers(1, 19).map(lambda n: Fraction(n, 20))
@@ -54,7 +54,7 @@ def situations(draw):
 @given(situations())
 def test_equations_9_to_19_are_what_enumeration_gives(found):
     p, domain, y, size, corrupted, others, prior = found
-    at = Situation(p, domain, y, size, corrupted, others)
+    at = LinkingSituation(p, domain, y, size, corrupted, others)
     assert at.posterior(prior) == oracle.with_extraneous(p, domain, y, prior, corrupted, others, size)
 
 
@@ -64,13 +64,13 @@ def test_no_attack_exceeds_the_tight_bounds_and_these_never_the_printed_ones(fou
     p, domain, y, size, corrupted, others, prior = found
     skew = max(prior)
     assume(skew < 1)
-    at = Setting(p, size, domain, skew)
+    at = CorruptionSetting(p, size, domain, skew)
     predicate = [x for x in range(domain) if data.draw(st.booleans())]
-    before, after = Situation(p, domain, y, size, corrupted, others).confidence(prior, predicate)
+    before, after = LinkingSituation(p, domain, y, size, corrupted, others).confidence(prior, predicate)
     if before < 1:
-        assert after <= bounds.rho2(at, before) <= bounds.rho2_theorem2(at, before)
-    assert after - before <= bounds.least(lambda most: bounds.delta_holds(at, most))
-    most = bounds.least(lambda most: bounds.theorem3_holds(at, most))
+        assert after <= bounds.compute_rho2(at, before) <= bounds.compute_rho2_theorem2(at, before)
+    assert after - before <= bounds.find_least_bound(lambda most: bounds.delta_holds(at, most))
+    most = bounds.find_least_bound(lambda most: bounds.theorem3_holds(at, most))
     assert bounds.delta_holds(at, most)
 
 
@@ -78,16 +78,20 @@ def test_no_attack_exceeds_the_tight_bounds_and_these_never_the_printed_ones(fou
 @given(shares, st.integers(1, 9), st.integers(2, 60), shares, shares, shares)
 def test_bounds_grow_with_p_and_fall_with_k_and_the_audit_agrees(p, k, domain, skew, rho1, more):
     assume(skew * domain >= 1 and rho1 < 1)
-    at = Setting(p, k, domain, skew)
-    higher, larger = Setting(max(p, more), k, domain, skew), Setting(p, k + 1, domain, skew)
-    assert bounds.rho2(larger, rho1) <= bounds.rho2(at, rho1) <= bounds.rho2(higher, rho1)
-    assert bounds.rho2_theorem2(larger, rho1) <= bounds.rho2_theorem2(at, rho1) <= bounds.rho2_theorem2(higher, rho1)
+    at = CorruptionSetting(p, k, domain, skew)
+    higher, larger = CorruptionSetting(max(p, more), k, domain, skew), CorruptionSetting(p, k + 1, domain, skew)
+    assert bounds.compute_rho2(larger, rho1) <= bounds.compute_rho2(at, rho1) <= bounds.compute_rho2(higher, rho1)
+    assert (
+        bounds.compute_rho2_theorem2(larger, rho1)
+        <= bounds.compute_rho2_theorem2(at, rho1)
+        <= bounds.compute_rho2_theorem2(higher, rho1)
+    )
     for holds in (bounds.delta_holds, bounds.theorem3_holds):
-        each = [bounds.least(lambda most, s=s, holds=holds: holds(s, most)) for s in (larger, at, higher)]
+        each = [bounds.find_least_bound(lambda most, s=s, holds=holds: holds(s, most)) for s in (larger, at, higher)]
         assert each == sorted(each)
-    same = Sampling(p, k, domain, k)
-    assert judged.posterior(same, rho1, min(skew, rho1)) == bounds.rho2(at, rho1)
-    for most in (more, bounds.least(lambda x: bounds.delta_holds(at, x))):
+    same = SamplingParameters(p, k, domain, k)
+    assert judged.compute_posterior(same, rho1, min(skew, rho1)) == bounds.compute_rho2(at, rho1)
+    for most in (more, bounds.find_least_bound(lambda x: bounds.delta_holds(at, x))):
         assert judged.grows_at_most(same, skew, most) == bounds.delta_holds(at, most)
 
 
@@ -96,17 +100,17 @@ def test_bounds_grow_with_p_and_fall_with_k_and_the_audit_agrees(p, k, domain, s
 def test_the_tight_bounds_are_attained(p, k, domain, skew):
     """Q = {y} at the worst prior, everyone else corrupted and none of them at y."""
     assume(Fraction(1, domain) <= skew < 1)
-    at = Setting(p, k, domain, skew)
-    situation = Situation(p, domain, 0, k, (1,) * (k - 1))
+    at = CorruptionSetting(p, k, domain, skew)
+    situation = LinkingSituation(p, domain, 0, k, (1,) * (k - 1))
     least, a = at.rarest, at.k * at.u / p
     peak = Fraction((float(a * a + a)) ** 0.5 - float(a)).limit_denominator(10**9)
     w = min(max(peak, least), skew)
     prior = [w, *[(1 - w) / (domain - 1)] * (domain - 1)]
     assert max(prior[1:]) <= skew
     before, after = situation.confidence(prior, [0])
-    bound = bounds.least(lambda most: bounds.delta_holds(at, most))
+    bound = bounds.find_least_bound(lambda most: bounds.delta_holds(at, most))
     assert bound - Fraction(3, 10**6) <= after - before <= bound
-    assert situation.confidence(prior, [0])[1] == bounds.rho2(Setting(p, k, domain, max(w, least)), w)
+    assert situation.confidence(prior, [0])[1] == bounds.compute_rho2(CorruptionSetting(p, k, domain, max(w, least)), w)
 
 
 def halves(perturbed):
@@ -118,11 +122,11 @@ def specialized(k: int):
 
     def grouping(perturbed):
         n = len(perturbed)
-        axis = range_domain("x", "numeric", "Int64", [str(i) for i in range(n)], np.arange(n), null=False)
+        axis = build_range_domain("x", "numeric", "Int64", [str(i) for i in range(n)], np.arange(n), null=False)
         codes = np.arange(n, dtype=np.int32)[:, None]
         cells = Cells((axis,), (), codes, np.zeros((n, 0), np.int32), np.ones(n, np.int64))
         held = np.eye(2, dtype=np.int64)[list(perturbed)]
-        groups = specialized_groups(cells, Promises((rt.RhoGuarantee("0.2", "0.9", "0.8"),)), k, held)
+        groups = group_by_specialization(cells, Promises((rt.RhoGuarantee("0.2", "0.9", "0.8"),)), k, held)
         return [tuple(np.flatnonzero(groups == g).tolist()) for g in np.unique(groups)]
 
     return grouping
@@ -133,7 +137,7 @@ def test_a_grouping_by_quasi_identifiers_keeps_the_tight_bound_and_one_by_pertur
     """Errata 9: four people, k = 2, p = .5, two values, prior .2, all others known."""
     p, prior = Fraction(1, 2), (Fraction(4, 5), Fraction(1, 5))
     known = [tuple(Fraction(int(x == value)) for x in range(2)) for value in others]
-    strict, free = (bounds.rho2(Setting(p, k, 2, Fraction(4, 5)), Fraction(1, 5)) for k in (2, 1))
+    strict, free = (bounds.compute_rho2(CorruptionSetting(p, k, 2, Fraction(4, 5)), Fraction(1, 5)) for k in (2, 1))
     assert strict == Fraction(1, 3)
     for victim in range(4):
         priors = [*known[:victim], prior, *known[victim:]]
@@ -149,9 +153,9 @@ def test_specialization_exceeds_what_theorem_2_says():
         for victim in range(4):
             priors = [*known[:victim], prior, *known[victim:]]
             worst = max(worst, oracle.worst_posterior(p, 2, priors, specialized(2), victim, [1]))
-    at = Setting(p, 2, 2, Fraction(4, 5))
+    at = CorruptionSetting(p, 2, 2, Fraction(4, 5))
     assert worst == Fraction(3, 7)
-    assert worst > bounds.rho2_theorem2(at, Fraction(1, 5)) > bounds.rho2(at, Fraction(1, 5))
+    assert worst > bounds.compute_rho2_theorem2(at, Fraction(1, 5)) > bounds.compute_rho2(at, Fraction(1, 5))
 
 
 def test_the_tight_bound_is_reached_by_the_whole_pipeline():
@@ -196,7 +200,7 @@ def test_boxes_are_disjoint_and_cover_every_row_once_and_g_sums_to_the_rows(tabl
     assert frame["G"].min() >= 3
     entries = [column for column in release.columns if column.role == "quasi-identifying"]
     columns = [read_column(entry, frame[entry.name], table[entry.name]) for entry in entries]
-    owner = crucial_rows(columns, [table[entry.name] for entry in entries])
+    owner = find_crucial_rows(columns, [table[entry.name] for entry in entries])
     assert owner is not None
     assert np.array_equal(np.bincount(owner, minlength=len(frame)), frame["G"].to_numpy())
     found = rt.audit(release, source=table)

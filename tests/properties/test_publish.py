@@ -44,7 +44,7 @@ def job_of(table: Table, promises: list[dict], method: object = None, **options:
         )
         for name, column in table.columns.items()
     }
-    return rt.Job(columns=columns, promises=[registry.promise_from(p) for p in promises], method=method, **options)
+    return rt.Job(columns=columns, promises=[registry.make_promise(p) for p in promises], method=method, **options)
 
 
 def oracle_columns(table: Table) -> list:

@@ -4,7 +4,7 @@ import pytest
 
 from reticent.errors import ColumnError
 from reticent.methods.sabre import Sabre
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
 from tests.methods.random_cells import histograms, random_cells
@@ -24,7 +24,7 @@ def test_every_class_passes_the_oracle_and_rows_are_conserved(distance: str, fil
             recipe = Sabre(fill=fill).plan(cells, Promises.of([promise]), Random.from_seed(number))
         except ColumnError:
             continue
-        recipe.check_conserved()
+        recipe.require_conserved()
         groups, domain = histograms(recipe), cells.sensitive[0]
         assert sum(sum(group.values()) for group in groups) == cells.rows
         extra = {"ordered": {"order": list(domain.texts)}, "hierarchical": {"tree": domain.hierarchy.rows()}}.get(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reticent as rt
-from reticent.step import finding_of
+from reticent.progress import get_finding
 from tests.publish.test_several_sensitive import people
 
 COLUMNS = {"age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive(), "wage": rt.insensitive()}
@@ -16,7 +16,7 @@ def job(effort: str = "balanced") -> rt.Job:
 
 
 def losses(said: list[str]) -> list[float]:
-    return [float(finding_of(stage).removeprefix("loss ")) for stage in said if finding_of(stage)]
+    return [float(get_finding(stage).removeprefix("loss ")) for stage in said if get_finding(stage)]
 
 
 def test_progress_tells_a_loss_that_never_rises():

@@ -194,11 +194,11 @@ def test_a_forged_file_is_found(tmp_path, file):
         changed = table.with_columns(
             pl.when(pl.int_range(pl.len()) == 0).then(pl.col(column) + 1).otherwise(column).alias(column)
         )
-        from reticent.release.files import write_data
+        from reticent.format.data_writer import write_data
 
         write_data(folder / f"{file}.parquet", changed.cast(table.schema), "parquet")
     fields.pop("files")
-    bundle.seal(folder, fields)
+    bundle.seal_folder(folder, fields)
     with suppress(BundleDamaged):
         assert rt.audit(folder).kept is False
 
@@ -303,7 +303,7 @@ def test_a_target_that_is_not_the_one_promised_is_found(tmp_path):
     fields = json.loads((tmp_path / "release" / "manifest.json").read_text())
     fields["promises"][0]["target"] = {"zipf": {"s": 2}}
     fields.pop("files")
-    bundle.seal(tmp_path / "release", fields)
+    bundle.seal_folder(tmp_path / "release", fields)
     assert rt.audit(tmp_path / "release").kept is False
 
 
@@ -348,7 +348,7 @@ def test_more_fakes_than_declared_are_found_against_the_source(tmp_path):
     fields = json.loads((tmp_path / "release" / "manifest.json").read_text())
     fields["method"]["fakes"] = 0
     fields.pop("files")
-    bundle.seal(tmp_path / "release", fields)
+    bundle.seal_folder(tmp_path / "release", fields)
     found = rt.audit(tmp_path / "release", source=frame)
     assert found.kept is False
     assert found.to_dict()["source"]["fakes_beyond_declared"] > 0

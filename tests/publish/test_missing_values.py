@@ -78,7 +78,7 @@ def groups_of(release):
 
 
 def test_a_missing_sensitive_value_never_counts_toward_diversity(tmp_path):
-    from reticent.models.distinct_l_diversity import DistinctLDiversity
+    from reticent.models.l_diversity import DistinctLDiversity
 
     release = publish(tmp_path, [DistinctLDiversity(3)])
     assert min(len(set(group) - {None}) for group in groups_of(release)) >= 3

@@ -11,7 +11,7 @@ import pytest
 
 import reticent as rt
 from reticent import datasets
-from reticent.table.cells import Cells
+from reticent.data.cells import Cells
 
 ILLNESSES = [["flu", "lung", "*"], ["asthma", "lung", "*"], ["ulcer", "gut", "*"], ["gastritis", "gut", "*"]]
 WORK = [["a1", "a", "*"], ["a2", "a", "*"], ["b1", "b", "*"], ["b2", "b", "*"], ["b3", "b", "*"]]

@@ -7,8 +7,8 @@ import pytest
 
 import reticent as rt
 from reticent import limits
+from reticent.data.hierarchy import Hierarchy
 from reticent.errors import HierarchyError, JobError
-from reticent.table.hierarchy import Hierarchy
 
 QUASI = "quasi-identifying"
 AGES = [[str(age), "young" if age < 25 else "old", "*"] for age in range(50)]
@@ -50,8 +50,8 @@ def test_a_skyline_has_as_many_points_as_can_be_judged():
 
 
 def test_a_hierarchy_that_no_manifest_could_hold_is_refused_when_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("reticent.table.hierarchy.HIERARCHY_VALUES", 1_000)
-    assert limits.HIERARCHY_VALUES < limits.MANIFEST_VALUES
+    monkeypatch.setattr("reticent.data.hierarchy.MAX_HIERARCHY_VALUES", 1_000)
+    assert limits.MAX_HIERARCHY_VALUES < limits.MAX_MANIFEST_VALUES
     rows = [[f"v{at}", f"g{at // 10}", "*"] for at in range(251)]
     (tmp_path / "codes.csv").write_text("".join(";".join(row) + "\n" for row in rows))
     for given in (rows, tmp_path / "codes.csv"):

@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from reticent.release.asking import assignment
-from reticent.release.asking.assignment import Groups, best, summed_best
+from reticent.estimate import group_matching
+from reticent.estimate.group_matching import MatchingGroups, find_best_matching, sum_best_matching
 
 
 def drawn(rng, types: int):
@@ -20,7 +20,7 @@ def drawn(rng, types: int):
     ]
     counted = [np.unique(np.array(side), axis=0, return_counts=True) for side in sides]
     rows, values = ((pairs[:, 0], pairs[:, 1], number) for pairs, number in counted)
-    return Groups(rows, values, len(sizes)), sides, rng.integers(-4, 5, (types, 5)) / 2
+    return MatchingGroups(rows, values, len(sizes)), sides, rng.integers(-4, 5, (types, 5)) / 2
 
 
 def tried(sides, worth, group: int) -> float:
@@ -34,12 +34,12 @@ def test_the_best_is_what_trying_every_matching_finds(types):
     for _ in range(60):
         groups, sides, worth = drawn(rng, types)
         each = [tried(sides, worth, group) for group in range(groups.many)]
-        assert best(groups, worth)[0] == pytest.approx(each)
-        value, same, rows = summed_best(groups, worth, worth, np.ones(worth.shape))
+        assert find_best_matching(groups, worth)[0] == pytest.approx(each)
+        value, same, rows = sum_best_matching(groups, worth, worth, np.ones(worth.shape))
         assert value == same == pytest.approx(sum(each)) and rows == groups.rows[2].sum()
-        assert summed_best(groups, -worth)[0] == pytest.approx(best(groups, -worth)[0].sum())
+        assert sum_best_matching(groups, -worth)[0] == pytest.approx(find_best_matching(groups, -worth)[0].sum())
         fewest = min(len(np.unique(side[1])) for side in (groups.rows, groups.values))
-        assert (groups.two is None) == (fewest > 2)
+        assert (groups.two_types is None) == (fewest > 2)
 
 
 def test_decimals_whose_sums_differ_by_roundings_lead_in_no_circles():
@@ -49,7 +49,7 @@ def test_decimals_whose_sums_differ_by_roundings_lead_in_no_circles():
         groups, sides, _ = drawn(rng, 6)
         worth = rng.integers(-3, 4, (6, 1)) / 10 + rng.integers(-3, 4, (1, 5)) / 10 - 1 / 3
         each = [tried(sides, worth, group) for group in range(groups.many)]
-        assert best(groups, worth)[0] == pytest.approx(each)
+        assert find_best_matching(groups, worth)[0] == pytest.approx(each)
 
 
 def test_groups_too_wide_to_be_sorted_by_hand_give_the_same():
@@ -57,7 +57,7 @@ def test_groups_too_wide_to_be_sorted_by_hand_give_the_same():
     group = np.sort(rng.integers(0, 3, 60))
     side = group, rng.integers(0, 30, 60), rng.integers(0, 4, 60)
     room, place = rng.integers(0, 40, 3), rng.permutation(30)
-    narrow = assignment.taken_of(side, room, place)
+    narrow = group_matching.count_taken(side, room, place)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assignment, "WIDE", 0)
-        assert (assignment.taken_of(side, room, place) == narrow).all()
+        patch.setattr(group_matching, "MAX_INSERTED_ENTRIES", 0)
+        assert (group_matching.count_taken(side, room, place) == narrow).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reticent as rt
-from reticent.release.asking import grouped
+from reticent.estimate import group_estimator
 from tests.query import redraws
 
 KINDS = {
@@ -43,7 +43,7 @@ def test_a_count_is_the_same_by_numbers_and_by_matching(kind, monkeypatch, tmp_p
         return [answer for found in asked for answer in (found if isinstance(found, list) else [found])]
 
     counted = answers()
-    monkeypatch.setattr(grouped, "_one_for_all", lambda meets: None)
+    monkeypatch.setattr(group_estimator, "_find_common_pieces", lambda meets: None)
     matched = answers()
     assert [(a.keys, a.of, a.lower, a.upper) for a in counted] == [(a.keys, a.of, a.lower, a.upper) for a in matched]
     assert [a.estimate for a in counted] == pytest.approx([a.estimate for a in matched], rel=1e-12, abs=1e-12)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent.query import How, ask
+from reticent.query import QueryOptions, ask
 from tests.oracle import asking as oracle
 from tests.query import questions, redraws
 
@@ -138,7 +138,10 @@ def test_where_a_condition_cuts_boxes_the_answer_says_that_it_may_be_biased():
 def test_a_level_can_be_chosen(level):
     manifest, draw = redraws.perturbed(redraws.people())
     found = ask(
-        draw(np.random.default_rng(1)), manifest, "SELECT COUNT(*) FROM release WHERE pay = 10", How(level=level)
+        draw(np.random.default_rng(1)),
+        manifest,
+        "SELECT COUNT(*) FROM release WHERE pay = 10",
+        QueryOptions(level=level),
     )
     low, high = found.interval
     assert found.to_dict()["level"] == level

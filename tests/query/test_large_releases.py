@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent import opened
-from reticent.query import How, ask
-from reticent.query.ask import columns_asked
+from reticent.format.data_files import ROW_COUNT_COLUMN
+from reticent.query import QueryOptions, ask
+from reticent.query.run import find_asked_columns
 from reticent.release import kind as kinds
-from reticent.release.data import COUNT
-from reticent.release.kind import read_needed, reader
+from reticent.release import release
+from reticent.release.kind import read_needed, reader_for
 from tests.query import redraws
 
 QUESTIONS = [
@@ -63,7 +63,7 @@ def job(kind: str, **output) -> rt.Job:
 def answers_of(tables, manifest, question) -> list | str:
     """The answers, or the words that refuse the question."""
     try:
-        found = ask(tables, manifest, question, How())
+        found = ask(tables, manifest, question, QueryOptions())
     except rt.RequestError as error:
         return error.what
     return found if isinstance(found, list) else [found]
@@ -103,7 +103,7 @@ def _count_values(tables) -> int:
 def test_the_columns_needed_give_the_answers_of_all_of_them(tmp_path, file_format, kind, output):
     release = rt.publish(job(kind, format=file_format, **output), frame=people(400), to=tmp_path / "release", seed=1)
     for question in QUESTIONS:
-        needed = reader(kind).needed(release.manifest, columns_asked([question], release.manifest))
+        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
         found = read_needed(release.folder, release.manifest, needed)
         assert _count_values(found) < _count_values(release.tables)
         require_same_answers(
@@ -117,10 +117,10 @@ def test_the_columns_needed_give_the_answers_of_all_of_them(tmp_path, file_forma
 def test_distinct_rows_are_counted_where_the_sensitive_column_is_not_asked_about(kind):
     release = rt.publish(job(kind), frame=people(400), seed=1)
     question = "SELECT town, COUNT(*) FROM release WHERE ward = 'N' GROUP BY town"
-    needed = reader(kind).needed(release.manifest, columns_asked([question], release.manifest))
+    needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
     (table,) = read_needed(release.folder, release.manifest, needed).values()
-    assert sorted(table.columns) == [COUNT, "town", "ward"]
-    assert len(table) == people(400).select("town", "ward").n_unique() and table[COUNT].sum() == 400
+    assert sorted(table.columns) == [ROW_COUNT_COLUMN, "town", "ward"]
+    assert len(table) == people(400).select("town", "ward").n_unique() and table[ROW_COUNT_COLUMN].sum() == 400
 
 
 @pytest.mark.parametrize("kind", ["anatomized", "transformed"])
@@ -128,7 +128,7 @@ def test_of_groups_only_the_columns_asked_about_are_read(kind):
     release = rt.publish(job(kind), frame=people(400), seed=1)
 
     def files(question):
-        needed = reader(kind).needed(release.manifest, columns_asked([question], release.manifest))
+        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
         return {
             name: sorted(table.columns) for name, table in read_needed(release.folder, release.manifest, needed).items()
         }
@@ -146,9 +146,9 @@ def test_rows_that_are_nearly_all_distinct_are_read_and_not_counted(monkeypatch,
     monkeypatch.setattr(kinds, "MAX_VALUES_COUNTED", 3)
     monkeypatch.setattr(kinds, "MIN_ROWS_ALIKE", 100)
     for question in QUESTIONS:
-        needed = reader(kind).needed(release.manifest, columns_asked([question], release.manifest))
+        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
         found = read_needed(release.folder, release.manifest, needed)
-        assert COUNT not in found["data"].columns or len(found["data"]) <= 4
+        assert ROW_COUNT_COLUMN not in found["data"].columns or len(found["data"]) <= 4
         require_same_answers(
             answers_of(found, release.manifest, question),
             answers_of(release.tables, release.manifest, question),
@@ -162,7 +162,7 @@ def test_a_large_release_is_never_read_whole_for_questions(monkeypatch, tmp_path
     small, large = rt.open(tmp_path / "release"), rt.open(tmp_path / "release")
     questions = [one for one in QUESTIONS if "MIN(pay)" not in one]
     wanted = [small.query(question) for question in questions], small.measure(questions, people(400))
-    monkeypatch.setattr(opened, "MAX_ROWS_READ", 100)
+    monkeypatch.setattr(release, "MAX_ROWS_READ", 100)
     found = [large.query(question) for question in questions], large.measure(questions, people(400))
     assert "tables" not in large.__dict__
     for one, other, question in zip(found[0], wanted[0], questions, strict=True):
@@ -175,13 +175,13 @@ MEMORY_PROGRAM = """
 import sys
 from pathlib import Path
 import reticent as rt
-from reticent import opened
+from reticent.release import release as release_release
 
 def read_status(field):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith(field + ":"))
 
-opened.MAX_ROWS_READ = int(sys.argv[2])
+release_release.MAX_ROWS_READ = int(sys.argv[2])
 release = rt.open(sys.argv[1])
 before = read_status("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")

@@ -10,7 +10,7 @@ import pytest
 
 import reticent as rt
 from reticent.cli.main import main
-from reticent.query.listed import measured, questions_in
+from reticent.query.run import measure_questions, read_questions
 from tests.query import redraws
 
 LIST = """
@@ -30,7 +30,7 @@ def release(tmp_path):
 def test_every_question_of_a_file_is_answered_and_measured(release, tmp_path):
     (tmp_path / "asked.sql").write_text(LIST)
     frame = redraws.people(200)
-    found = measured(release.tables, release.manifest, questions_in(tmp_path / "asked.sql"), frame)
+    found = measure_questions(release.tables, release.manifest, read_questions(tmp_path / "asked.sql"), frame)
     assert len(found) == 1 + 3 * 2 + 1
     assert found[0]["true"] == len(frame.filter(frame["age"] < 33))
     here = frame.filter((frame["pay"] > 10) & (frame["town"] == "a"))
@@ -46,7 +46,9 @@ def test_a_list_is_measured_against_the_source_by_a_call_and_by_the_command(rele
     (tmp_path / "asked.sql").write_text(LIST)
     redraws.people(200).write_csv(tmp_path / "people.csv")
     told = release.measure(tmp_path / "asked.sql", source=redraws.people(200))
-    assert told == measured(release.tables, release.manifest, questions_in(tmp_path / "asked.sql"), redraws.people(200))
+    assert told == measure_questions(
+        release.tables, release.manifest, read_questions(tmp_path / "asked.sql"), redraws.people(200)
+    )
     assert release.measure(["SELECT COUNT(*) FROM release WHERE age < 33"]) == [
         {"question": "SELECT COUNT(*) FROM release WHERE age < 33", **release.query("SELECT COUNT(*) FROM release WHERE age < 33").to_dict()}
     ]  # fmt: skip
@@ -89,9 +91,11 @@ def test_the_command_answers_a_file(release, tmp_path, capsys):
 def test_a_list_with_one_bad_question_is_not_answered_in_part(release, tmp_path):
     (tmp_path / "asked.sql").write_text(LIST + "; SELECT MEDIAN(age) FROM release")
     with pytest.raises(rt.RequestError, match="MEDIAN"):
-        measured(release.tables, release.manifest, questions_in(tmp_path / "asked.sql"))
+        measure_questions(release.tables, release.manifest, read_questions(tmp_path / "asked.sql"))
     with pytest.raises(rt.RequestError, match="lacks 1 column"):
-        measured(release.tables, release.manifest, ["SELECT COUNT(*) FROM release"], redraws.people(9).drop("town"))
+        measure_questions(
+            release.tables, release.manifest, ["SELECT COUNT(*) FROM release"], redraws.people(9).drop("town")
+        )
 
 
 NUMBERS = [row % 20 for row in range(120)]

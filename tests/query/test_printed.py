@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.query.database import ask_at
+from reticent.query.run import ask_database
 from tests.query import redraws
 
 QUESTIONS = [
@@ -33,7 +33,7 @@ def test_a_database_gives_the_same_numbers(release, tmp_path, database):
     for question in QUESTIONS:
         ours, theirs = (
             [one.to_dict() for one in (found if isinstance(found, list) else [found])]
-            for found in (release.query(question), ask_at(release.manifest, question, url, "people"))
+            for found in (release.query(question), ask_database(release.manifest, question, url, "people"))
         )
         assert theirs == [pytest.approx(one) for one in ours]
 
@@ -75,7 +75,7 @@ def test_a_database_reconstructs_a_perturbed_release_with_the_same_standard_erro
     for question in REDRAWN:
         ours, theirs = (
             found if isinstance(found, list) else [found]
-            for found in (redrawn.query(question), ask_at(redrawn.manifest, question, url, "people"))
+            for found in (redrawn.query(question), ask_database(redrawn.manifest, question, url, "people"))
         )
         assert [one.keys for one in theirs] == [one.keys for one in ours], question
         for one, wanted in zip(theirs, ours, strict=True):
@@ -92,7 +92,9 @@ def test_values_that_are_texts_are_quoted(tmp_path):
     url = f"duckdb:///{tmp_path}/r.db"
     release.to_database(url, "people")
     question = "SELECT COUNT(*) FROM release WHERE pay = 'it''s' AND age > 30"
-    assert ask_at(release.manifest, question, url, "people").estimate == pytest.approx(release.query(question).estimate)
+    assert ask_database(release.manifest, question, url, "people").estimate == pytest.approx(
+        release.query(question).estimate
+    )
 
 
 def test_what_redrawn_values_do_not_say_is_refused_by_name(redrawn):

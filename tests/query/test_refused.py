@@ -7,7 +7,7 @@ import pytest
 
 import reticent as rt
 from reticent.cli.main import main
-from reticent.query.parsed import parsed
+from reticent.query.sql import parse_statements
 from tests.query import redraws
 
 METHODS = {
@@ -171,9 +171,9 @@ def test_what_is_too_long_is_refused_before_it_is_parsed(question, monkeypatch):
 
     monkeypatch.setattr("sqlglot.parse", refuse_to_parse)
     with pytest.raises(rt.RequestError, match="at the most"):
-        parsed(question, "The question", "SELECT COUNT(*) FROM release.")
+        parse_statements(question, "The question", "SELECT COUNT(*) FROM release.")
 
 
 def test_a_list_of_many_short_questions_is_read():
     question = "SELECT COUNT(*) FROM release WHERE age IN (1, 2, 3); "
-    assert sum(tree is not None for tree in parsed(question * 2_000, "The list", "SQL.")) == 2_000
+    assert sum(tree is not None for tree in parse_statements(question * 2_000, "The list", "SQL.")) == 2_000

@@ -6,7 +6,7 @@ import pytest
 
 import reticent as rt
 from reticent.cli.main import main
-from reticent.deadline import check_deadline, limit_cpu_time
+from reticent.time_limit import check_deadline, limit_cpu_time
 from tests.query import redraws
 from tests.query.test_refused import METHODS
 

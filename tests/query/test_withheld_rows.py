@@ -11,7 +11,7 @@ import pytest
 import reticent as rt
 from reticent.cli.main import main
 from reticent.query import ask
-from reticent.query.database import ask_at
+from reticent.query.run import ask_database
 
 PEOPLE = pl.DataFrame(
     {
@@ -218,7 +218,7 @@ def test_a_database_counts_withheld_rows_in_as_it_is_done_here(kind, database, t
     for question in QUESTIONS:
         ours, theirs = (
             found if isinstance(found, list) else [found]
-            for found in (release.query(question), ask_at(release.manifest, question, url, "people"))
+            for found in (release.query(question), ask_database(release.manifest, question, url, "people"))
         )
         assert [one.keys for one in theirs] == [one.keys for one in ours], question
         for one, wanted in zip(theirs, ours, strict=True):

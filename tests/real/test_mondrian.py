@@ -10,10 +10,10 @@ import pytest
 import reticent as rt
 from reticent import registry
 from reticent.engines import local
-from reticent.models.distinct_l_diversity import DistinctLDiversity
-from reticent.models.promises import Promises
+from reticent.models.l_diversity import DistinctLDiversity
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.labels import merge_equal_labels
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
 
@@ -37,10 +37,10 @@ def published(bench, work: str, promises: list) -> pl.DataFrame:
     }
     columns[meta["sensitive"]] = rt.sensitive(type="categorical")
     frame = pl.read_csv(bench / f"{work}.csv", infer_schema=False)
-    counted = local.count(frame.lazy().select(list(columns)), columns)
+    counted = local.count_rows(frame.lazy().select(list(columns)), columns)
     recipe = rt.Mondrian().plan(counted.cells, Promises.of(promises), Random.from_seed(1))
     assert recipe.withheld == 0
-    merged, labels = coalesce(recipe)
+    merged, labels = merge_equal_labels(recipe)
     cells = merged.cells
     texts = {domain.name: list(domain.texts) for domain in (*cells.quasi, *cells.sensitive)}
     by_cell = pl.DataFrame(

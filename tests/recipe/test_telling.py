@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent.recipe.schema import quasi_schema, telling
+from reticent.recipe.column_entries import build_quasi_entry, select_telling_labels
 
 WHOLE = pl.Series("a", [-12, -3, 0, 4, 7, 7, 19, 40, None])
 TEXTS = pl.Series("a", ["a", "b, c", "*", '"', "", "south", "d", "e", "f", None])
@@ -47,7 +47,7 @@ def test_the_entry_of_a_column_is_that_of_all_its_labels(which, data):
     lower, upper = (np.array([end(span) for span in spans]) for end in (min, max))
     labels = domain.labels(lower, upper)
     if which == "sets":
-        labels += domain.set_labels([list(range(low, high + 1)) for low, high in zip(lower, upper, strict=True)])
-    few = telling(domain, labels)
-    assert quasi_schema(domain, few, column) == quasi_schema(domain, sorted(set(labels), key=str), column)
+        labels += domain.format_sets([list(range(low, high + 1)) for low, high in zip(lower, upper, strict=True)])
+    few = select_telling_labels(domain, labels)
+    assert build_quasi_entry(domain, few, column) == build_quasi_entry(domain, sorted(set(labels), key=str), column)
     assert len(few) <= 2 * domain.size + 8

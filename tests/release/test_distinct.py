@@ -10,17 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reticent.release import tallies
-from reticent.release.data import count_data, read_data
-from reticent.release.distinct import NEAR, distinct_rows
-from reticent.release.parts import DataFile
+from reticent.format import distinct_rows
+from reticent.format.data_files import DataFile, count_distinct_rows, read_data
+from reticent.format.distinct_rows import MAX_DIRECT_SPAN, count_distinct_parquet_rows
 
 LEAST = {"UInt8": 0, "Int8": -128, "Int16": -500, "UInt16": 65000, "Int32": -(2**31), "UInt32": 2**32 - 300,
          "Int64": -(2**62), "UInt64": 2**63}  # fmt: skip
 
 
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("apart", [256, NEAR + 1])
+@pytest.mark.parametrize("apart", [256, MAX_DIRECT_SPAN + 1])
 @pytest.mark.parametrize("name", LEAST)
 def test_whole_numbers_are_counted_as_they_are(name, apart, missing, tmp_path: Path):
     dtype, least = getattr(pl, name), LEAST[name]
@@ -32,7 +31,7 @@ def test_whole_numbers_are_counted_as_they_are(name, apart, missing, tmp_path: P
     if missing:
         frame = frame.with_columns(a=pl.when(pl.int_range(pl.len()) % 7 == 0).then(None).otherwise("a"))
     frame.write_parquet(tmp_path / "data.parquet", row_group_size=700)
-    found, times = distinct_rows(tmp_path / "data.parquet", ["a", "b"])
+    found, times = count_distinct_parquet_rows(tmp_path / "data.parquet", ["a", "b"])
     assert found.schema == frame.schema
     assert len(set(found.rows())) == len(found)
     assert Counter(dict(zip(found.rows(), times.tolist(), strict=True))) == Counter(frame.rows())
@@ -42,7 +41,7 @@ def test_moments_keep_their_nanoseconds(tmp_path: Path):
     moments = pl.Series("at", [datetime(2020, 1, 1)] * 3).cast(pl.Datetime("ns")).to_frame()
     moments = moments.with_columns(pl.col("at") + pl.duration(nanoseconds=pl.Series([0, 7, 7])))
     moments.write_parquet(tmp_path / "data.parquet")
-    found, times = count_data(DataFile.of(tmp_path / "data.parquet"), {"at": str(moments["at"].dtype)})
+    found, times = count_distinct_rows(DataFile.of(tmp_path / "data.parquet"), {"at": str(moments["at"].dtype)})
     assert sorted(zip(found["at"].to_physical().to_list(), times.tolist(), strict=True)) == sorted(
         Counter(moments["at"].to_physical().to_list()).items()
     )
@@ -55,24 +54,32 @@ def test_some_columns_can_be_read_or_counted_alone(suffix, tmp_path: Path):
     (frame.write_parquet if suffix == "parquet" else frame.write_csv)(path)
     schema = {"a": "Int64", "b": "String", "c": "Date"}
     assert read_data(DataFile.of(path), schema, only=["c", "a"]).equals(frame.select("a", "c"))
-    found, times = count_data(DataFile.of(path), schema, only=["a", "c"])
+    found, times = count_distinct_rows(DataFile.of(path), schema, only=["a", "c"])
     assert dict(zip(found["a"], times.tolist(), strict=True)) == {1: 2, 2: 1}
 
 
 @pytest.mark.parametrize(
-    "limits", [{}, {"BITS": 5}, {"BITS": 7}, {"BITS": 0, "WAITING": 500}, {"FIRST": 2, "DIRECT": 0}, {"DIRECT": 4}]
+    "limits",
+    [
+        {},
+        {"MAX_WORD_BITS": 5},
+        {"MAX_WORD_BITS": 7},
+        {"MAX_WORD_BITS": 0, "MAX_WAITING_ROWS": 500},
+        {"INITIAL_PLACES": 2, "MAX_DIRECT_BITS": 0},
+        {"MAX_DIRECT_BITS": 4},
+    ],
 )
 @pytest.mark.parametrize("groups", [300, 5000])
 def test_combinations_are_counted_alike_in_a_table_and_where_a_word_is_too_small(
     limits, groups, tmp_path: Path, monkeypatch
 ):
     for name, value in limits.items():
-        monkeypatch.setattr(tallies, name, value)
+        monkeypatch.setattr(distinct_rows, name, value)
     rng = np.random.default_rng(5)
     texts = rng.choice(["a", "b", "c", None], 2000)
     frame = pl.DataFrame({"a": texts, "b": rng.integers(0, 9, 2000), "c": rng.integers(5, 7, 2000), "d": texts})
     frame.write_parquet(tmp_path / "data.parquet", row_group_size=groups)
-    found, times = distinct_rows(tmp_path / "data.parquet", frame.columns)
+    found, times = count_distinct_parquet_rows(tmp_path / "data.parquet", frame.columns)
     assert len(set(found.rows())) == len(found)
     assert Counter(dict(zip(found.rows(), times.tolist(), strict=True))) == Counter(frame.rows())
 
@@ -80,5 +87,5 @@ def test_combinations_are_counted_alike_in_a_table_and_where_a_word_is_too_small
 def test_a_dictionary_that_lists_a_value_twice_makes_no_two_rows_of_it(tmp_path: Path):
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0], pa.int32()), pa.array(["x", "x", "y"]))
     pq.write_table(pa.table({"a": twice}), tmp_path / "data.parquet", store_schema=False)
-    found, times = distinct_rows(tmp_path / "data.parquet", ["a"])
+    found, times = count_distinct_parquet_rows(tmp_path / "data.parquet", ["a"])
     assert dict(zip(found["a"], times.tolist(), strict=True)) == {"x": 3, "y": 1}

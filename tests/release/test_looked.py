@@ -9,11 +9,11 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from reticent.regional import labels
-from reticent.release.files import write_data, write_parts
-from reticent.release.rows import Beside, Coded, Looked, Piece, Rows
-from reticent.table.domain import RangeDomain
-from reticent.table.ends import NO_ENDS
+from reticent.data.columns import NO_BOUNDS
+from reticent.data.domain import RangeDomain
+from reticent.format.data_writer import write_data, write_data_parts
+from reticent.format.rows import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch
+from reticent.partitioned import planning
 
 TEXTS = pl.Series("city", [f"city {at:03}" for at in range(300)])
 ROWS = 1_000
@@ -23,17 +23,17 @@ class Pieces:
     """Rows by number, in pieces of all sizes."""
 
     def __init__(self, texts: pl.Series, cut: tuple[int, ...] = (1, 37, 400)):
-        self.rows, self.beside = ROWS, {"row": Beside(pl.Int64())}
+        self.rows, self.beside = ROWS, {"row": BatchColumn(pl.Int64())}
         numbers = np.random.default_rng(1).integers(0, len(texts), ROWS).astype(np.int32)
         self.frame = pl.DataFrame({"row": np.arange(ROWS), "\x00l0": numbers})
         self.cut = [0, *cut, ROWS]
 
     def __iter__(self):
         for start, end in zip(self.cut, self.cut[1:], strict=False):
-            yield Piece(slice(0, 0), self.frame[start:end])
+            yield RowBatch(slice(0, 0), self.frame[start:end])
 
 
-def both(texts: pl.Series) -> tuple[Rows, Rows, list[int]]:
+def both(texts: pl.Series) -> tuple[FileRows, FileRows, list[int]]:
     """The same rows with their texts looked up, and listed; and how many were asked for at a time."""
     asked: list[int] = []
 
@@ -41,9 +41,9 @@ def both(texts: pl.Series) -> tuple[Rows, Rows, list[int]]:
         asked.append(len(numbers))
         return texts.gather(numbers)
 
-    beside, pieces = {"row": Beside(pl.Int64())}, Pieces(texts)
-    one = Rows({**beside, "city": Looked(looked, "\x00l0", bool(texts.null_count()))}, pieces)
-    other = Rows({**beside, "city": Coded(texts, np.zeros(0, np.int32), beside="\x00l0")}, pieces)
+    beside, pieces = {"row": BatchColumn(pl.Int64())}, Pieces(texts)
+    one = FileRows({**beside, "city": LookupColumn(looked, "\x00l0", bool(texts.null_count()))}, pieces)
+    other = FileRows({**beside, "city": CodedColumn(texts, np.zeros(0, np.int32), beside="\x00l0")}, pieces)
     return one, other, asked
 
 
@@ -52,7 +52,7 @@ def both(texts: pl.Series) -> tuple[Rows, Rows, list[int]]:
 )
 def test_the_file_holds_the_same_rows_and_each_row_group_lists_its_own_texts(texts, tmp_path):
     one, other, asked = both(texts)
-    with mock.patch("reticent.release.row_groups.PIECE", 250):
+    with mock.patch("reticent.format.data_writer.BATCH_ROWS", 250):
         write_data(tmp_path / "one.parquet", one, "parquet")
         write_data(tmp_path / "other.parquet", other, "parquet")
     assert pl.read_parquet(tmp_path / "one.parquet").equals(pl.read_parquet(tmp_path / "other.parquet"))
@@ -65,7 +65,7 @@ def test_the_file_holds_the_same_rows_and_each_row_group_lists_its_own_texts(tex
 def test_parts_and_csv_hold_the_same_rows(format, tmp_path):
     one, other, _ = both(TEXTS)
     for name, rows in (("one", one), ("other", other)):
-        write_parts([tmp_path / f"{name}-{at}" for at in range(4)], rows, format, 300)
+        write_data_parts([tmp_path / f"{name}-{at}" for at in range(4)], rows, format, 300)
     for at in range(4):
         assert (tmp_path / f"one-{at}").read_bytes() == (tmp_path / f"other-{at}").read_bytes()
 
@@ -82,16 +82,20 @@ def test_a_text_that_looks_like_a_formula_is_seen_and_quoted(tmp_path):
 def test_labels_of_regions_are_numbered_alike_and_looked_up_a_few_at_a_time(null, tmp_path):
     texts = [f"[{low}, {low + 7}]" for low in range(90)]
     for region in range(3):
-        labels.write(tmp_path, region, (["x"], [*texts[region * 20 : region * 20 + 50], *([None] if null else [])]))
+        planning.write_region_labels(
+            tmp_path, region, (["x"], [*texts[region * 20 : region * 20 + 50], *([None] if null else [])])
+        )
     domain = RangeDomain(
-        "age", "Int64", tuple(map(str, range(100))), null, np.zeros(0), "numeric", np.arange(100), (0, 99), NO_ENDS
+        "age", "Int64", tuple(map(str, range(100))), null, np.zeros(0), "numeric", np.arange(100), (0, 99), NO_BOUNDS
     )
-    with mock.patch("reticent.regional.labels._AT_ONCE", 16):
-        told = labels.numbered(tmp_path, 1, domain, 3)
-        whole = labels.of_column(tmp_path, 1)
+    with mock.patch("reticent.partitioned.planning._LABELS_PER_BATCH", 16):
+        told = planning.number_labels(tmp_path, 1, domain, 3)
+        whole = planning.read_column_labels(tmp_path, 1)
         assert whole.to_list() == [*sorted(texts), *([None] if null else [])]
         for wanted in ([], [0], [15, 16, 17], [3, 40, 89], list(range(len(whole)))):
-            assert labels.looked_up(tmp_path, 1, np.array(wanted, np.int64)).to_list() == [whole[at] for at in wanted]
+            assert planning.look_up_labels(tmp_path, 1, np.array(wanted, np.int64)).to_list() == [
+                whole[at] for at in wanted
+            ]
     assert sorted(told, key=str) == ["0", "96", *([None] if null else [])]
-    asked = labels.read(tmp_path, 2)[1]
-    assert whole.gather(labels.numbers(whole, asked)).to_list() == asked
+    asked = planning.read_region_labels(tmp_path, 2)[1]
+    assert whole.gather(planning.find_label_numbers(whole, asked)).to_list() == asked

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reticent.release.reading import boxes, pairs
-from reticent.release.reading.boxes import Boxes
-from reticent.table.cells import distinct_rows
+from reticent.data.cells import find_distinct_rows
+from reticent.labels import adversary_view
+from reticent.labels.adversary_view import Boxes
 
 
 def some_boxes(rng: np.random.Generator, groups: int = 40, axes: int = 3, size: int = 12) -> Boxes:
     ends = np.sort(rng.integers(0, size, (2, axes, groups)), axis=0)
     counts = rng.integers(0, 4, (groups, 5))
-    return Boxes.of_spans(*ends, np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0))))
+    return Boxes.from_spans(*ends, np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0))))
 
 
 def as_sets(found: tuple[np.ndarray, np.ndarray, np.ndarray], points: int) -> list[dict[int, float]]:
@@ -29,9 +29,9 @@ def test_listed_pairs_say_what_every_pair_says(seed, monkeypatch):
     sight, points = some_boxes(rng), np.unique(rng.integers(0, 12, (120, 3)), axis=0)
     people = rng.integers(1, 5, len(points))
     dense = sight.belief(points), as_sets(sight.memberships(points, people, 40), len(points))
-    monkeypatch.setattr(boxes, "LARGE", 0)
-    monkeypatch.setattr(boxes, "SPARSE", 0)
-    monkeypatch.setattr(pairs, "AT_ONCE", 50)
+    monkeypatch.setattr(adversary_view, "MIN_PAIRS_LISTED", 0)
+    monkeypatch.setattr(adversary_view, "MAX_LISTED_SHARE_DIVISOR", 0)
+    monkeypatch.setattr(adversary_view, "PAIRS_PER_BLOCK", 50)
     assert np.allclose(sight.belief(points), dense[0], rtol=1e-12, atol=0)
     listed = as_sets(sight.memberships(points, people, 40), len(points))
     for one, other in zip(listed, dense[1], strict=True):
@@ -39,8 +39,8 @@ def test_listed_pairs_say_what_every_pair_says(seed, monkeypatch):
 
 
 def test_of_more_boxes_than_asked_for_the_densest_are_kept(monkeypatch):
-    monkeypatch.setattr(boxes, "LARGE", 0)
-    monkeypatch.setattr(boxes, "SPARSE", 0)
+    monkeypatch.setattr(adversary_view, "MIN_PAIRS_LISTED", 0)
+    monkeypatch.setattr(adversary_view, "MAX_LISTED_SHARE_DIVISOR", 0)
     rng = np.random.default_rng(3)
     sight, points = some_boxes(rng), rng.integers(0, 12, (60, 3))
     point, group, people = sight.memberships(points, np.ones(60, int), 2)
@@ -57,6 +57,6 @@ def test_distinct_rows_are_those_of_numpy_and_in_its_order():
     for high in (3, 1 << 20):  # one word, and more than a word
         rows = rng.integers(0, high, (300, 5))
         unique, number = np.unique(rows, axis=0, return_inverse=True)
-        found = distinct_rows(rows)
+        found = find_distinct_rows(rows)
         assert np.array_equal(found[0], unique) and np.array_equal(found[1], number.reshape(-1))
-    assert [len(part) for part in distinct_rows(np.zeros((0, 2), int))] == [0, 0]
+    assert [len(part) for part in find_distinct_rows(np.zeros((0, 2), int))] == [0, 0]

@@ -12,12 +12,19 @@ from hypothesis import strategies as st
 import reticent as rt
 from reticent import limits
 from reticent.errors import BundleDamaged, JobError
-from reticent.release import bundle, parts
-from reticent.release.data import count_data, data_pieces, parts_of, read_data, read_part
-from reticent.release.files import write_data, write_parts
-from reticent.release.kind import data_files, schemas_of
-from reticent.release.parts import DataFile
-from reticent.release.rows import Rows
+from reticent.format import data_files
+from reticent.format.data_files import (
+    DataFile,
+    count_distinct_rows,
+    count_partitions,
+    read_batches,
+    read_data,
+    read_partition,
+)
+from reticent.format.data_writer import write_data, write_data_parts
+from reticent.format.rows import FileRows
+from reticent.release import bundle
+from reticent.release.kind import find_data_files, list_schemas
 from tests.contract import pairs
 from tests.contract.pairs import drafted
 from tests.engines.test_bounded_audit import assert_same, in_parts
@@ -28,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("small_parts")
 
 def lengths(release: rt.Release) -> dict[str, list[int]]:
     """How many rows each file of each table has."""
-    files, schemas = data_files(release.folder, release.manifest), schemas_of(release.manifest)
+    files, schemas = find_data_files(release.folder, release.manifest), list_schemas(release.manifest)
     return {name: [len(read_data(one, schemas[name])) for one in file.each()] for name, file in files.items()}
 
 
@@ -43,7 +50,11 @@ def test_parts_hold_the_rows_of_the_one_file_in_their_order(kind, format):
         rows = len(whole.tables[name])
         assert some == [17] * (rows // 17) + [rows % 17] * (rows % 17 > 0)
     named = {path.name for path in part.folder.iterdir()}
-    assert named == {*part.manifest.data, bundle.MANIFEST, bundle.README} == {*part.manifest.files, bundle.MANIFEST}
+    assert (
+        named
+        == {*part.manifest.data, bundle.MANIFEST_FILE, bundle.README_FILE}
+        == {*part.manifest.files, bundle.MANIFEST_FILE}
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,15 +107,15 @@ def test_a_table_with_few_rows_stays_one_file_beside_another_that_is_cut():
 
 @given(rows=st.integers(1, 5_000), part_rows=st.integers(1, 400), format=st.sampled_from(["parquet", "csv"]))
 def test_where_rows_are_cut_is_read_back_from_the_names_alone(rows, part_rows, format):
-    names = parts.part_names("quasi", format, rows, part_rows)
+    names = data_files.list_part_names("quasi", format, rows, part_rows)
     assert len(names) == max(-(-rows // part_rows), 1) and len(set(names)) == len(names) and sorted(names) == names
-    found = parts.named([*names, f"sensitive.{format}"], ["quasi", "sensitive"])
+    found = data_files.match_table_files([*names, f"sensitive.{format}"], ["quasi", "sensitive"])
     assert found == {"quasi": tuple(names), "sensitive": (f"sensitive.{format}",)}
-    parts.refuse_other_cut({"quasi": tuple(names)}, rows, part_rows if len(names) > 1 else None)
+    data_files.require_stated_parts({"quasi": tuple(names)}, rows, part_rows if len(names) > 1 else None)
     for wrong in (part_rows - 1, part_rows + 1):
         if len(names) > 1 and wrong and -(-rows // wrong) != len(names):
             with pytest.raises(BundleDamaged, match="not cut as its manifest says"):
-                parts.refuse_other_cut({"quasi": tuple(names)}, rows, wrong)
+                data_files.require_stated_parts({"quasi": tuple(names)}, rows, wrong)
 
 
 @pytest.mark.parametrize(
@@ -127,12 +138,12 @@ def test_where_rows_are_cut_is_read_back_from_the_names_alone(rows, part_rows, f
     ],
 )
 def test_any_other_list_of_files_is_none_of_a_release(names):
-    assert parts.named(names, ["data"]) is None
+    assert data_files.match_table_files(names, ["data"]) is None
 
 
 @pytest.mark.parametrize("rows", [0, -1, 999, True, 1.5, 2_000.0, "2000", float("nan"), [1_000], 10**400])
 def test_a_number_of_rows_that_no_part_has_is_refused_with_a_reason(rows, monkeypatch):
-    monkeypatch.setattr(limits, "PART_ROWS", 1_000)
+    monkeypatch.setattr(limits, "MIN_PART_ROWS", 1_000)
     if rows == 10**400:
         assert rt.Output(part_rows=rows).part_rows == rows  # no table has so many: it is one file
         return
@@ -151,20 +162,23 @@ def test_a_job_keeps_it():
 
 def test_more_files_than_a_manifest_lists_are_refused_and_nothing_is_written(tmp_path):
     draft = drafted(pairs.pairs()[0], pairs.cut)
-    with mock.patch.object(parts, "MOST", 3), pytest.raises(JobError, match=r"240 rows would be 15 files.*") as refused:
+    with (
+        mock.patch.object(data_files, "MAX_PARTS", 3),
+        pytest.raises(JobError, match=r"240 rows would be 15 files.*") as refused,
+    ):
         rt.publish(draft.job(), frame=draft.frame, to=tmp_path / "release")
     assert "part_rows = 80 or more" in str(refused.value)
     assert not (tmp_path / "release").exists()
-    names = parts.part_names("data", "csv", 240, 17)
-    assert parts.named(names, ["data"])
-    with mock.patch.object(parts, "MOST", 14):
-        assert parts.named(names, ["data"]) is None
+    names = data_files.list_part_names("data", "csv", 240, 17)
+    assert data_files.match_table_files(names, ["data"])
+    with mock.patch.object(data_files, "MAX_PARTS", 14):
+        assert data_files.match_table_files(names, ["data"]) is None
 
 
 class Once:
     """Pieces that can be read once, and say whether they were read to their end."""
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: FileRows):
         self.inner, self.rows, self.beside, self.ended = rows.pieces, len(rows), rows.pieces.beside, False
 
     def __iter__(self):
@@ -175,37 +189,37 @@ class Once:
 @pytest.mark.parametrize("format", ["parquet", "csv"])
 @pytest.mark.parametrize("rows", [40, 41, 59, 60])
 def test_pieces_are_read_to_their_end_so_that_an_engine_can_compare_both_passes(rows, format, tmp_path):
-    frame = Rows.of_frame(pl.DataFrame({"a": range(rows), "b": [f"text {row % 7}" for row in range(rows)]}))
+    frame = FileRows.from_frame(pl.DataFrame({"a": range(rows), "b": [f"text {row % 7}" for row in range(rows)]}))
     pieces = Once(frame)
-    names = parts.part_names("data", format, rows, 20)
-    with mock.patch("reticent.release.rows.PIECE", 7), mock.patch("reticent.release.row_groups.PIECE", 6):
-        write_parts([tmp_path / name for name in names], Rows(frame.columns, pieces), format, 20)
+    names = data_files.list_part_names("data", format, rows, 20)
+    with mock.patch("reticent.format.rows.BATCH_ROWS", 7), mock.patch("reticent.format.data_writer.BATCH_ROWS", 6):
+        write_data_parts([tmp_path / name for name in names], FileRows(frame.columns, pieces), format, 20)
     assert pieces.ended
     read = pl.read_csv if format == "csv" else pl.read_parquet
     assert [len(read(tmp_path / name)) for name in names] == [20] * (rows // 20) + [rows % 20] * (rows % 20 > 0)
     file = DataFile("data", tuple(tmp_path / name for name in names))
     schema = {"a": "Int64", "b": "String"}
-    whole = Rows.of_frame(read_data(file, schema)).frame()
+    whole = FileRows.from_frame(read_data(file, schema)).frame()
     assert whole["a"].to_list() == list(range(rows))
-    assert sum(int(times.sum()) for times in [count_data(file, schema, ["b"])[1]]) == rows
-    assert pl.concat(data_pieces(file, schema, 9)).equals(whole)
-    readers = min(parts_of(file), 3)
-    some = [frame for part in range(readers) for frame in read_part(file, schema, ["a", "b"], part, readers)]
+    assert sum(int(times.sum()) for times in [count_distinct_rows(file, schema, ["b"])[1]]) == rows
+    assert pl.concat(read_batches(file, schema, 9)).equals(whole)
+    readers = min(count_partitions(file), 3)
+    some = [frame for part in range(readers) for frame in read_partition(file, schema, ["a", "b"], part, readers)]
     assert pl.concat(some).sort("a").equals(whole)
 
 
 def test_dictionaries_of_a_part_list_the_values_of_its_own_rows(tmp_path):
-    from reticent.audit.contents import dictionaries
-    from reticent.release.rows import Coded, Whole
+    from reticent.audit.byte_search import read_dictionary_pages
+    from reticent.format.rows import CodedColumn, InMemoryRows
 
     values = pl.Series([f"value {number:04d}" for number in range(500)])
     import numpy as np
 
     entry = np.arange(500, dtype=np.int32)
-    rows = Rows({"a": Coded(values, entry)}, Whole(entry, 500))
-    paths = [tmp_path / name for name in parts.part_names("data", "parquet", 500, 30)]
-    write_parts(paths, rows, "parquet", 30)
-    held = [[entry.decode() for page in dictionaries(path) for entry in page.entries()] for path in paths]
+    rows = FileRows({"a": CodedColumn(values, entry)}, InMemoryRows(entry, 500))
+    paths = [tmp_path / name for name in data_files.list_part_names("data", "parquet", 500, 30)]
+    write_data_parts(paths, rows, "parquet", 30)
+    held = [[entry.decode() for page in read_dictionary_pages(path) for entry in page.entries()] for path in paths]
     assert held == [pl.read_parquet(path)["a"].to_list() for path in paths]
     write_data(tmp_path / "data.parquet", rows, "parquet")
     assert sum(path.stat().st_size for path in paths) < 3 * (tmp_path / "data.parquet").stat().st_size

@@ -14,8 +14,9 @@ import pytest
 
 import reticent as rt
 from reticent.errors import BundleDamaged
-from reticent.release import bundle, parts
-from reticent.release.data import stored_pieces
+from reticent.format import data_files
+from reticent.format.data_files import read_batches_on_demand
+from reticent.release import bundle
 from tests.contract import pairs
 from tests.contract.pairs import drafted
 from tests.release.parts import FORMATS, KINDS, released
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("small_parts")
 def test_the_readme_says_how_to_read_parts_and_its_lines_run(kind, format, monkeypatch):
     pytest.importorskip("pandas")
     release = released(kind, format, 17)[0]
-    text = (release.folder / bundle.README).read_text(encoding="utf-8")
+    text = (release.folder / bundle.README_FILE).read_text(encoding="utf-8")
     assert "cut into parts of 17" in text and all(len(line) <= 120 for line in text.splitlines() if line[:1] != "|")
     first, second = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[:2]
     monkeypatch.chdir(release.folder)
@@ -52,7 +53,8 @@ def test_every_command_that_opens_a_release_takes_parts(kind, tmp_path):
     assert rt.risk(part.folder).to_dict() == rt.risk(whole.folder).to_dict()
     page = rt.report(part.folder)
     assert (
-        f'pl.read_parquet("{parts.pattern(next(iter(parts.grouped(part.manifest.data).values())))}")' in page.markdown()
+        f'pl.read_parquet("{data_files.format_file_pattern(next(iter(data_files.group_files_by_table(part.manifest.data).values())))}")'
+        in page.markdown()
     )
     target = part.save(tmp_path / "out", again=True)
     assert rt.open(target).digest == part.digest
@@ -66,7 +68,7 @@ def test_an_export_reads_a_few_rows_at_a_time_and_writes_what_the_whole_is(kind,
     whole, part = released(kind)[0], released(kind, part_rows=17)[0]
     url = f"{database}:///{tmp_path}/out.db"
     read = mock.patch("reticent.release.kind.read_data", side_effect=AssertionError("read whole"))
-    with read, mock.patch("reticent.release.piecewise.PIECE", 7):
+    with read, mock.patch("reticent.release.export.EXPORT_BATCH_ROWS", 7):
         names = rt.open(part.folder).to_database(url, "people", bounds=bounds)
     people = next(iter(whole.tables))
     wanted = {**whole.tables, **({people: whole.frame(bounds=True)} if bounds else {})}
@@ -89,7 +91,7 @@ def test_whole_numbers_beyond_sqlite_in_a_later_part_make_the_column_text(tmp_pa
     columns = {"age": rt.quasi(), "number": rt.insensitive(acknowledge=True)}
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(2)], release=rt.Output(part_rows=9))
     release = rt.publish(job, frame=rows, seed=1)
-    with mock.patch("reticent.release.piecewise.PIECE", 5):
+    with mock.patch("reticent.release.export.EXPORT_BATCH_ROWS", 5):
         release.to_database(f"sqlite:///{tmp_path}/out.db", "people")
     found = [row[1] for row in stored(tmp_path / "out.db", "sqlite", "people")]
     assert sorted(found, key=int) == [*map(str, range(39)), str(2**64 - 1)]
@@ -124,12 +126,12 @@ def test_an_export_that_fails_while_it_reads_says_why_and_leaves_nothing(databas
     release = released("anatomized", part_rows=17)[0]
 
     def fails(file, schema, rows):
-        yield from list(stored_pieces(file, schema, rows))[:3]
+        yield from list(read_batches_on_demand(file, schema, rows))[:3]
         raise error("a part cannot be read.")
 
     with (
-        mock.patch("reticent.release.piecewise.PIECE", 7),
-        mock.patch("reticent.release.piecewise.stored_pieces", fails),
+        mock.patch("reticent.release.export.EXPORT_BATCH_ROWS", 7),
+        mock.patch("reticent.release.export.read_batches_on_demand", fails),
         pytest.raises(error, match="a part cannot be read"),
     ):
         release.to_database(f"{database}:///{tmp_path}/out.db", "people")

@@ -6,9 +6,9 @@ import pytest
 
 import reticent as rt
 from reticent.methods.anatomy import Anatomy
-from reticent.methods.beta_perturbation.method import BetaPerturbation
+from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.mondrian import Mondrian
-from reticent.release.markup import page
+from reticent.release.readme import render_page
 
 KINDS = {
     "generalized": (Mondrian(), rt.KAnonymity(2)),
@@ -64,12 +64,12 @@ def test_its_lines_outside_tables_end_before_column_120(kind):
 
 def test_a_long_line_is_divided_between_words_and_never_in_code():
     named = "`" + " - ".join(["a name"] * 12) + "`"
-    text = page([f"- Of {named} " + "much is said in a few words here, and more " * 3])
+    text = render_page([f"- Of {named} " + "much is said in a few words here, and more " * 3])
     assert named in text
     assert all(line.startswith(("- ", "  ")) for line in text.splitlines())
     assert all(len(line) <= 120 for line in text.splitlines())
     code = ["```", "x" * 50 + " " + "y" * 90, "```"]
-    assert page(code) == "\n".join(code) + "\n"
+    assert render_page(code) == "\n".join(code) + "\n"
 
 
 def test_the_ends_of_ranges_are_told_of_columns_by_names_that_are_no_markup():

@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reticent.release import row_groups
-from reticent.release.files import write_data, write_parquet
-from reticent.release.row_groups import rows_of_group
-from reticent.release.rows import PIECE, Coded, Piece, Rows
+from reticent.format import data_writer
+from reticent.format.data_writer import count_group_rows, write_data, write_parquet
+from reticent.format.rows import BATCH_ROWS, CodedColumn, FileRows, RowBatch
 
 
 def schema(**columns: tuple[int, pa.DataType]) -> pa.Schema:
@@ -21,21 +20,21 @@ def schema(**columns: tuple[int, pa.DataType]) -> pa.Schema:
 @pytest.mark.parametrize(
     ("columns", "rows"),
     [
-        ({}, PIECE),
-        ({"answer": (794, pa.int8()), "label": (6, pa.dictionary(pa.int32(), pa.string()))}, PIECE),
+        ({}, BATCH_ROWS),
+        ({"answer": (794, pa.int8()), "label": (6, pa.dictionary(pa.int32(), pa.string()))}, BATCH_ROWS),
         ({"answer": (800, pa.float64())}, (1 << 29) // 6_400),
         ({"note": (800, pa.string())}, (1 << 29) // 19_200),
         ({"exact": (800, pa.decimal128(12, 3)), "yes": (800, pa.bool_())}, (1 << 29) // 13_600),
     ],
 )
 def test_a_group_has_as_many_rows_as_its_bytes_allow(columns, rows):
-    assert rows_of_group(schema(**columns)) == rows
+    assert count_group_rows(schema(**columns)) == rows
 
 
 def test_wide_rows_are_written_in_smaller_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(row_groups, "GROUP", 1 << 10)
+    monkeypatch.setattr(data_writer, "MAX_GROUP_BYTES", 1 << 10)
     frame = pl.DataFrame({f"c{at}": pl.int_range(100, eager=True) for at in range(8)})
-    write_data(tmp_path / "data.parquet", Rows.of_frame(frame), "parquet")
+    write_data(tmp_path / "data.parquet", FileRows.from_frame(frame), "parquet")
     stored = pq.read_metadata(tmp_path / "data.parquet")
     assert [stored.row_group(at).num_rows for at in range(stored.num_row_groups)] == [16] * 6 + [4]
     assert pl.read_parquet(tmp_path / "data.parquet").equals(frame)
@@ -43,14 +42,14 @@ def test_wide_rows_are_written_in_smaller_groups(tmp_path, monkeypatch):
 
 def test_a_group_is_not_held_while_the_next_is_made(tmp_path, monkeypatch):
     rows, some, groups = 1 << 18, 1 << 15, 5
-    monkeypatch.setattr(row_groups, "PIECE", rows)
-    column = Coded(pl.Series(np.arange(some) * 3), np.arange(some))
+    monkeypatch.setattr(data_writer, "BATCH_ROWS", rows)
+    column = CodedColumn(pl.Series(np.arange(some) * 3), np.arange(some))
     held = []
 
     def made():
         for _ in range(groups * rows // some):
             held.append(pa.total_allocated_bytes())
-            yield Piece(np.arange(some))
+            yield RowBatch(np.arange(some))
 
     write_parquet(tmp_path / "data.parquet", {"number": column}, made())
     assert pq.read_metadata(tmp_path / "data.parquet").num_row_groups == groups

@@ -105,13 +105,13 @@ def test_a_missing_extra_is_named_and_nothing_is_written(place, run, monkeypatch
 
 def test_a_page_in_a_release_is_staged_beside_it(tmp_path, monkeypatch):
     """A run that is killed while it writes leaves nothing among the release's files."""
-    from reticent.owner import staging
-    from reticent.report import placing
+    from reticent.ledger import staging
+    from reticent.report import paths
 
-    places, begun = [], staging._begun
-    monkeypatch.setattr(staging, "_begun", lambda place, *more: places.append(place) or begun(place, *more))
+    places, begun = [], staging._begin_staging
+    monkeypatch.setattr(staging, "_begin_staging", lambda place, *more: places.append(place) or begun(place, *more))
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / "manifest.json").write_text("{}")
-    placing.write_public(tmp_path / "release" / "report.html", "a page", force=False)
+    paths.write_public_report(tmp_path / "release" / "report.html", "a page", force=False)
     assert places == [tmp_path]
     assert sorted(path.name for path in (tmp_path / "release").iterdir()) == ["manifest.json", "report.html"]

@@ -164,12 +164,12 @@ def test_a_value_that_turns_the_text_around_is_spelled_out():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_in_a_folder_is_checked_only_if_the_owner_noted_it(kind, kinds, tmp_path):
-    from reticent.report.placing import write_public
+    from reticent.report.paths import write_public_report
 
     folder = tmp_path / "release"
     shutil.copytree(kinds[kind], folder)
     page = rt.report(folder).html()
-    write_public(folder / "report.html", page, force=False)
+    write_public_report(folder / "report.html", page, force=False)
     assert rt.open(folder).manifest.kind == kind
     assert rt.report(folder).html() == page, "the page does not speak of itself"
     assert rt.audit(folder).to_dict()["page"]["checked"] is True
@@ -181,12 +181,12 @@ def test_a_page_in_a_folder_is_checked_only_if_the_owner_noted_it(kind, kinds, t
 
 
 def test_a_page_of_another_release_or_another_ledger_is_not_checked(kinds, tmp_path, monkeypatch):
-    from reticent.report.placing import write_public
+    from reticent.report.paths import write_public_report
 
     first, second = (tmp_path / name for name in ("first", "second"))
     for folder, kind in ((first, KINDS[0]), (second, KINDS[1])):
         shutil.copytree(kinds[kind], folder)
-    write_public(first / "report.html", rt.report(first).html(), force=False)
+    write_public_report(first / "report.html", rt.report(first).html(), force=False)
     shutil.copy(first / "report.html", second / "report.html")
     assert rt.audit(second).page.checked is False
     assert rt.audit(first).page.checked is True
@@ -342,8 +342,8 @@ def test_a_page_in_the_folder_that_is_a_link_or_too_long_is_refused(canaries, tm
 
 
 def test_slanted_and_bold_words_of_a_readme_are_marked_and_stars_of_names_are_not():
-    from reticent.report.inline import line
+    from reticent.report.rendering import render_inline_markdown
 
-    assert line("see *What else*, **now**") == "see <em>What else</em>, <strong>now</strong>"
-    assert line("2 * 3 * 4, and * covers any") == "2 * 3 * 4, and * covers any"
-    assert line("&#42;name&#42; and `*x*`") == "*name* and <code>*x*</code>"
+    assert render_inline_markdown("see *What else*, **now**") == "see <em>What else</em>, <strong>now</strong>"
+    assert render_inline_markdown("2 * 3 * 4, and * covers any") == "2 * 3 * 4, and * covers any"
+    assert render_inline_markdown("&#42;name&#42; and `*x*`") == "*name* and <code>*x*</code>"

@@ -52,15 +52,15 @@ def test_a_release_can_be_written_back_as_tables_with_its_manifest(database):
     kind, url = database
     release = rt.publish(job(url, table="people"))
     assert release.to_database(url, "released") == ["released", "released_manifest"]
-    from reticent.table.database import read
+    from reticent.data.database import read_database
 
-    back = read(url, table="released")
+    back = read_database(url, table="released")
     wanted = release.frame()
     if kind == "sqlite":
         wanted = wanted.with_columns(pl.col(pl.Boolean).cast(pl.Int64))
     assert back.schema == wanted.schema
     assert sorted(back.rows(), key=str) == sorted(wanted.rows(), key=str)
-    assert '"k-anonymity"' in read(url, table="released_manifest")["manifest"][0]
+    assert '"k-anonymity"' in read_database(url, table="released_manifest")["manifest"][0]
     with pytest.raises(OutputExists, match="never replaced"):
         release.to_database(url, "released")
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import reticent as rt
+from reticent.data.database import read_database
+from reticent.data.parsing import parse_exact_numbers
 from reticent.errors import ColumnError, SourceError
-from reticent.table.database import read
-from reticent.table.parsing import exact_numbers
 
 WRITTEN = {
     "amounts": (["0.10", "12.5", None, "1000"], pl.Float64),
@@ -29,7 +29,7 @@ WRITTEN = {
 @pytest.mark.parametrize("what", WRITTEN)
 def test_written_numbers_are_read_exactly_whatever_their_digits(what):
     texts, dtype = WRITTEN[what]
-    found = exact_numbers(pl.Series(texts, dtype=pl.String))
+    found = parse_exact_numbers(pl.Series(texts, dtype=pl.String))
     assert found.dtype == dtype
     assert found.n_unique() == len(texts)
     for text, value in zip(texts, found.to_list(), strict=True):
@@ -66,16 +66,16 @@ def job(url, **column):
 
 def test_postgresqls_numeric_is_read_exactly_or_refused_as_a_csv_is(postgres):
     numeric_table(postgres, [2**53 + at for at in range(12)])
-    assert read(postgres, "people")["q"].to_list() == [2**53 + at for at in range(12)]
+    assert read_database(postgres, "people")["q"].to_list() == [2**53 + at for at in range(12)]
     labels = rt.publish(job(postgres), seed=1).frame()["q"]
     assert labels.n_unique() > 1 and "9007199254740995" in " ".join(labels.to_list())
     numeric_table(postgres, [f"12345678901234567.{at:02d}" for at in range(12)])
-    assert read(postgres, "people")["q"].n_unique() == 12
+    assert read_database(postgres, "people")["q"].n_unique() == 12
     with pytest.raises(ColumnError, match="have too many digits"):
         rt.publish(job(postgres))
     assert rt.publish(job(postgres, type="categorical"), seed=1).audited.kept
     numeric_table(postgres, [f"{at}.25" for at in range(12)])
-    assert read(postgres, "people")["q"].dtype == pl.Float64
+    assert read_database(postgres, "people")["q"].dtype == pl.Float64
 
 
 def test_whole_numbers_and_fractions_of_one_column_of_sqlite_do_not_merge(tmp_path):
@@ -87,7 +87,7 @@ def test_whole_numbers_and_fractions_of_one_column_of_sqlite_do_not_merge(tmp_pa
     url = f"sqlite:///{tmp_path}/people.db"
     with pytest.raises(SourceError, match="5 whole numbers with too many digits"):
         rt.publish(job(url))
-    found = read(url, query="SELECT CAST(q AS TEXT) AS q, s FROM people;")
+    found = read_database(url, query="SELECT CAST(q AS TEXT) AS q, s FROM people;")
     assert found["q"].n_unique() == 12
 
 
@@ -97,7 +97,7 @@ def test_wide_numbers_of_duckdb_keep_every_digit(tmp_path):
             "CREATE TABLE people AS SELECT (9007199254740993 + range)::HUGEINT AS q, 'x' AS s FROM range(12)"
         )
     url = f"duckdb:///{tmp_path}/people.duckdb"
-    assert read(url, "people")["q"].n_unique() == 12
+    assert read_database(url, "people")["q"].n_unique() == 12
     with pytest.raises(ColumnError, match="have too many digits"):
         rt.publish(job(url))
 

@@ -7,8 +7,8 @@ import pyreadstat
 import pytest
 
 import reticent as rt
+from reticent.data.source import Source, scan_source
 from reticent.errors import SourceError
-from reticent.table.source import Source, scan
 
 FRAME = pl.DataFrame(
     {"age": [31, 32, 33, 34], "weight": [50.5, None, 61.0, 70.25], "illness": ["flu", "cold", "flu", "gout"]}
@@ -23,7 +23,7 @@ def test_a_file_of_another_program_reads_as_the_table_it_holds(tmp_path, suffix)
         FRAME.write_excel(path)
     else:
         WRITERS[suffix](FRAME, str(path))
-    back = scan(Source(path=str(path))).collect()
+    back = scan_source(Source(path=str(path))).collect()
     assert back.equals(FRAME, null_equal=True)
     assert back.schema == FRAME.schema
     job = rt.Job(
@@ -39,5 +39,5 @@ def test_a_damaged_file_is_refused_without_quoting_it(tmp_path, suffix):
     path = tmp_path / f"people{suffix}"
     path.write_bytes(b"canary-4711 " * 100)
     with pytest.raises(SourceError) as caught:
-        scan(Source(path=str(path)))
+        scan_source(Source(path=str(path)))
     assert "canary" not in str(caught.value)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reticent.data import csv as data_csv
+from reticent.data.source import Source, collect_frame, scan_source
 from reticent.errors import SourceError
-from reticent.table import ragged
-from reticent.table.source import Source, collect, scan
 
 HEAD = "a,b,c\n"
 REFUSED = {
@@ -38,20 +38,20 @@ def test_a_row_of_another_width_is_refused_with_its_line(tmp_path, name):
     text, line, fields = REFUSED[name]
     (tmp_path / "t.csv").write_bytes(text.encode())
     with pytest.raises(SourceError, match=rf"Line {line} of t.csv has {fields} fields?, the header has 3"):
-        collect(scan(Source(path=str(tmp_path / "t.csv"))), "Reading")
+        collect_frame(scan_source(Source(path=str(tmp_path / "t.csv"))), "Reading")
 
 
 @pytest.mark.parametrize("name", READ)
 def test_a_row_of_the_headers_width_is_read(tmp_path, name):
     text, rows = READ[name]
     (tmp_path / "t.csv").write_bytes(text.encode())
-    assert len(collect(scan(Source(path=str(tmp_path / "t.csv"))), "Reading")) == rows
+    assert len(collect_frame(scan_source(Source(path=str(tmp_path / "t.csv"))), "Reading")) == rows
 
 
 def test_other_encodings_delimiters_and_quotes_are_counted_too(tmp_path):
     (tmp_path / "t.csv").write_bytes("a|b\n'ü|ü'|2\nü\n".encode("latin-1"))
     with pytest.raises(SourceError, match="Line 3"):
-        scan(Source(path=str(tmp_path / "t.csv"), delimiter="|", quote="'", encoding="latin-1"))
+        scan_source(Source(path=str(tmp_path / "t.csv"), delimiter="|", quote="'", encoding="latin-1"))
 
 
 FIELD = st.text('ab,\n" ', max_size=4)
@@ -64,12 +64,12 @@ def test_exactly_the_files_whose_records_are_equally_wide_pass(tmp_path_factory,
     csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([["x", "y"], *rows])
     path = tmp_path_factory.mktemp("t") / "t.csv"
     path.write_text(text.getvalue(), newline="")
-    before, ragged._AT_ONCE = ragged._AT_ONCE, at_once
+    before, data_csv._CHECK_BYTES = data_csv._CHECK_BYTES, at_once
     try:
-        ragged.refuse_ragged(path, ",", '"')
+        data_csv.require_even_rows(path, ",", '"')
         passed = True
     except SourceError:
         passed = False
     finally:
-        ragged._AT_ONCE = before
+        data_csv._CHECK_BYTES = before
     assert passed == all(len(row) == 2 for row in rows)

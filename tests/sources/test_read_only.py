@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 import reticent as rt
+from reticent.data.database import read_database, require_single_query
 from reticent.errors import SourceError
-from reticent.table.database import read
-from reticent.table.statement import refuse_other
 
 WRITES = [
     "ATTACH DATABASE '{folder}/evil.db' AS evil",
@@ -38,12 +37,12 @@ WRITES = [
 @pytest.mark.parametrize("query", WRITES)
 def test_a_query_that_does_more_than_read_is_refused_and_leaves_nothing(database, tmp_path, query):
     _, url = database
-    before = sorted(path.name for path in tmp_path.iterdir()), read(url, table="people").rows()
+    before = sorted(path.name for path in tmp_path.iterdir()), read_database(url, table="people").rows()
     with pytest.raises(SourceError):
-        read(url, query=query.format(folder=tmp_path))
-    assert (sorted(path.name for path in tmp_path.iterdir()), read(url, table="people").rows()) == before
+        read_database(url, query=query.format(folder=tmp_path))
+    assert (sorted(path.name for path in tmp_path.iterdir()), read_database(url, table="people").rows()) == before
     with pytest.raises(SourceError):
-        read(url, table="evil")
+        read_database(url, table="evil")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,7 @@ def test_a_question_is_answered_whatever_its_layout(database, query):
     kind, url = database
     if kind == "sqlite" and query.split("*/")[-1].strip()[:1] == "(":
         pytest.skip("SQLite has no statement in parentheses")
-    assert len(read(url, query=query)) in (40, 60)
+    assert len(read_database(url, query=query)) in (40, 60)
 
 
 def test_a_file_of_this_machine_is_not_read_through_a_database(tmp_path):
@@ -68,20 +67,20 @@ def test_a_file_of_this_machine_is_not_read_through_a_database(tmp_path):
     (tmp_path / "other.csv").write_text("secret\n1\n")
     duckdb.connect(str(tmp_path / "a.duckdb")).close()
     with pytest.raises(SourceError):
-        read(f"duckdb:///{tmp_path}/a.duckdb", query=f"SELECT * FROM '{tmp_path}/other.csv'")
+        read_database(f"duckdb:///{tmp_path}/a.duckdb", query=f"SELECT * FROM '{tmp_path}/other.csv'")
 
 
 def test_a_path_cannot_ask_sqlite_to_write(tmp_path):
     (tmp_path / "a?mode=rwc").write_bytes(b"")
     with pytest.raises(SourceError):
-        read(f"sqlite:///{tmp_path}/a?mode=rwc", table="people")
+        read_database(f"sqlite:///{tmp_path}/a?mode=rwc", table="people")
     assert not (tmp_path / "a").exists()
 
 
 @pytest.mark.parametrize("query", ["", ";", "SELEC 1", "EXPLAIN SELECT 1", "select 1; select 2", "VALUES (1); x"])
 def test_what_is_no_single_question_is_refused_before_a_database_is_opened(query):
     with pytest.raises(SourceError):
-        refuse_other(query)
+        require_single_query(query)
 
 
 def test_a_job_with_a_writing_query_writes_nothing(tmp_path):

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
+from reticent.data import csv
+from reticent.data.source import Source, collect_frame, scan_source
 from reticent.errors import SourceError, SourceUnreachable
-from reticent.table import in_parts
-from reticent.table.source import Source, collect, scan
 from tests.engines.conftest import people
 from tests.engines.sameness import assert_same, in_pieces
 
@@ -87,7 +87,7 @@ def test_folders_of_a_hive_say_the_values_of_a_column(tmp_path):
         (tmp_path / f"city={city[0]}").mkdir()
         part.drop("city").write_parquet(tmp_path / f"city={city[0]}" / "part.parquet")
     wanted = TABLE.drop_nulls("city")
-    found = collect(scan(Source(path=str(tmp_path))), "").select(wanted.columns)
+    found = collect_frame(scan_source(Source(path=str(tmp_path))), "").select(wanted.columns)
     assert Counter(found.rows()) == Counter(wanted.rows())
     assert rt.publish(JOB.at(source=str(tmp_path)), seed=3).manifest.rows == len(wanted)
 
@@ -148,15 +148,15 @@ def test_files_with_other_columns_are_refused_by_name(change, ending, tmp_path):
 
 def test_a_folder_of_nothing_or_of_everything_and_a_pattern_of_none_are_refused(tmp_path):
     with pytest.raises(SourceError, match="holds no Parquet, Arrow or CSV file"):
-        scan(Source(path=str(tmp_path)))
+        scan_source(Source(path=str(tmp_path)))
     with pytest.raises(SourceUnreachable, match="names no Parquet, Arrow or CSV file"):
-        scan(Source(path=str(tmp_path / "*.csv")))
+        scan_source(Source(path=str(tmp_path / "*.csv")))
     with pytest.raises(SourceUnreachable):
-        scan(Source(path=str(tmp_path / "none.csv")))
+        scan_source(Source(path=str(tmp_path / "none.csv")))
     TABLE.write_csv(tmp_path / "a.csv")
     TABLE.write_parquet(tmp_path / "b.parquet")
     with pytest.raises(SourceError, match="not of one kind"):
-        scan(Source(path=str(tmp_path)))
+        scan_source(Source(path=str(tmp_path)))
 
 
 def test_a_pattern_finds_each_file_once_and_none_in_hidden_folders_that_it_does_not_name(tmp_path):
@@ -165,7 +165,7 @@ def test_a_pattern_finds_each_file_once_and_none_in_hidden_folders_that_it_does_
         TABLE.write_csv(tmp_path / place / "a.csv")
     counts = {"**/*.csv": 1, "**/**/a.csv": 1, "_kept/*.csv": 1, "*/_temporary/*.csv": 1, "*/a.csv": 1}
     for pattern, times in counts.items():
-        assert len(collect(scan(Source(path=str(tmp_path / pattern))), "")) == times * len(TABLE), pattern
+        assert len(collect_frame(scan_source(Source(path=str(tmp_path / pattern))), "")) == times * len(TABLE), pattern
 
 
 @pytest.mark.parametrize("damage", ["cut off", "no archive"])
@@ -196,19 +196,19 @@ def test_any_encoding_in_any_parts_reads_as_utf_8(tmp_path_factory, rows, part, 
     name = folder / ("coded.csv.gz" if packing else "coded.csv")
     name.write_bytes(gzip.compress(coded) if packing else coded)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_parts, "PART", part)
-        found = collect(scan(Source(path=str(name), encoding=encoding, empty="value")), "")
-    assert found.equals(collect(scan(Source(path=str(folder / "plain.csv"), empty="value")), ""))
+        patch.setattr(csv, "READ_BYTES", part)
+        found = collect_frame(scan_source(Source(path=str(name), encoding=encoding, empty="value")), "")
+    assert found.equals(collect_frame(scan_source(Source(path=str(folder / "plain.csv"), empty="value")), ""))
 
 
 def test_a_byte_that_is_not_in_the_encoding_is_refused_with_its_place(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(b"a,b\n" + b"x,y\n" * 400_000 + b"\xff,z\n")
     with pytest.raises(SourceError, match=r"is not ascii \(byte 1600004\)"):
-        scan(Source(path=str(path), encoding="ascii"))
+        scan_source(Source(path=str(path), encoding="ascii"))
 
 
 def test_a_pattern_s_marks_in_a_file_s_own_name_are_its_name(tmp_path):
     for ending, write in (("parquet", TABLE.write_parquet), ("arrow", TABLE.write_ipc), ("csv", TABLE.write_csv)):
         write(tmp_path / f"a[1].{ending}")
-        assert len(collect(scan(Source(path=str(tmp_path / f"a[1].{ending}"))), "")) == len(TABLE)
+        assert len(collect_frame(scan_source(Source(path=str(tmp_path / f"a[1].{ending}"))), "")) == len(TABLE)

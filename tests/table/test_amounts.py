@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.draft import draft
+from reticent.data.source import Source
 from reticent.errors import ColumnError
-from reticent.table.source import Source
+from reticent.job.draft import draft_job
 
 ROWS = 120
 
@@ -57,7 +57,7 @@ def test_amounts_in_one_unit_are_numbers(written):
 def test_a_draft_proposes_no_number_for_amounts_in_several_units(tmp_path):
     for name, written in (("mixed", ["$1,200.50", "€1,300.50"]), ("same", ["$1,200.50", "$1,300.50"])):
         people(pay=[written[at % 2] for at in range(ROWS)]).write_csv(tmp_path / f"{name}.csv")
-        found = {column.name: column for column in draft(Source(path=str(tmp_path / f"{name}.csv"))).columns}
+        found = {column.name: column for column in draft_job(Source(path=str(tmp_path / f"{name}.csv"))).columns}
         assert found["pay"].declared.get("format") == (None if name == "mixed" else "1,234.5")
 
 

@@ -9,21 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column, quasi
+from reticent.data.domain import BandDomain, TreeDomain
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.hierarchy_builders import grouped, intervals
+from reticent.data.population import locate_values
 from reticent.errors import ColumnError, HierarchyError
-from reticent.table.banded import BandDomain
-from reticent.table.builders import grouped, intervals
-from reticent.table.codec import COUNT, encode_cells
-from reticent.table.domain import TreeDomain
-from reticent.table.hierarchy import Hierarchy
-from reticent.table.placing import place
-from reticent.table.roles import Column, quasi
 
 AGES = [[str(age), f"{age // 5 * 5}-{age // 5 * 5 + 4}", f"{age // 10 * 10}s", "*"] for age in range(100)]
 
 
 def coded(values, column, dtype=None):
     series = pl.Series("q", values, dtype=dtype)
-    counted = series.to_frame().with_columns(pl.lit(1, pl.Int64).alias(COUNT))
+    counted = series.to_frame().with_columns(pl.lit(1, pl.Int64).alias(COUNT_COLUMN))
     return encode_cells(counted, {"q": column})[0].quasi[0]
 
 
@@ -34,7 +33,7 @@ def spans(domain, pairs):
 
 def test_a_stewards_bands_print_by_their_labels_and_lose_their_stretch_of_the_domain():
     domain = coded([20, 24, 31, 40], Column("quasi", type="numeric", hierarchy=AGES))
-    assert isinstance(domain, BandDomain) and domain.kind == "numeric" and domain.given
+    assert isinstance(domain, BandDomain) and domain.kind == "numeric" and domain.is_from_steward
     labels, losses = spans(domain, [(20, 20), (20, 24), (20, 29), (20, 31), (31, 31)])
     assert labels == ["20", "20-24", "20s", "*", "31"]
     assert losses == [0, 4 / 20, 9 / 20, 1, 0]  # of 20 .. 40: what lies beyond is not there to be confused with
@@ -81,7 +80,7 @@ def test_a_label_of_two_nodes_prints_as_a_range():
 
 def test_sets_are_not_made_of_a_line():
     domain = coded([20, 24, 31], Column("quasi", type="numeric", hierarchy=AGES))
-    assert domain.set_labels([np.array([20, 24]), np.array([31])]) == ["20-24", "31"]
+    assert domain.format_sets([np.array([20, 24]), np.array([31])]) == ["20-24", "31"]
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.sampled_from([["5", "10"], ["3"], ["7", "14"]]))
@@ -125,7 +124,7 @@ def test_built_dates_are_ranges_of_dates_and_a_stewards_are_nodes():
 
 
 def test_a_sensitive_column_takes_no_hierarchy_built_from_data_but_a_stewards():
-    counted = pl.DataFrame({"q": [1], "s": [5], COUNT: [1]})
+    counted = pl.DataFrame({"q": [1], "s": [5], COUNT_COLUMN: [1]})
     for hierarchy in ({"build": "intervals"}, intervals([5])):
         with pytest.raises(ColumnError, match="sensitive column 's' is built from the data"):
             encode_cells(counted, {"q": quasi(), "s": Column("sensitive", hierarchy=hierarchy)})
@@ -140,7 +139,7 @@ def test_an_order_and_a_hierarchy_are_one_too_many():
 
 def test_other_tables_are_placed_on_bands_by_number():
     domain = coded([20, 24, 31], Column("quasi", type="numeric", hierarchy=AGES))
-    down, up = place(domain, pl.Series(["20.0", "24", "250"]))
+    down, up = locate_values(domain, pl.Series(["20.0", "24", "250"]))
     assert down.tolist() == [20, 24, -1] and up.tolist() == [20, 24, 100]
 
 
@@ -184,11 +183,10 @@ def test_a_hierarchy_cut_down_covers_what_its_labels_say():
     tree = Hierarchy.from_rows(
         [["a", "x", "1", "*"], ["b", "x", "1", "*"], ["c", "y", "1", "*"], ["d", "z", "2", "*"], ["e", "z", "2", "*"]]
     )
-    from reticent.table.cut_down import rows_for
-    from reticent.table.domain import tree_domain
+    from reticent.data.domain import build_tree_domain, prune_hierarchy
 
-    domain = tree_domain("q", "String", tree, null=False, given=False)
-    rows = rows_for(domain, ["1", "x", "a", "*", None])
+    domain = build_tree_domain("q", "String", tree, null=False, given=False)
+    rows = prune_hierarchy(domain, ["1", "x", "a", "*", None])
     assert rows == [
         ["a", "x", "1", "*"],
         ["x (not shown)", "x", "1", "*"],
@@ -197,4 +195,4 @@ def test_a_hierarchy_cut_down_covers_what_its_labels_say():
         ["1 (not shown, too)", "1 (not shown, too)", "1", "*"],
     ]
     Hierarchy.from_rows(rows)
-    assert rows_for(domain, ["*", None]) == [["(not shown)"] * 3 + ["*"], ["(not shown, too)"] * 3 + ["*"]]
+    assert prune_hierarchy(domain, ["*", None]) == [["(not shown)"] * 3 + ["*"], ["(not shown, too)"] * 3 + ["*"]]

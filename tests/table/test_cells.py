@@ -7,10 +7,10 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent.table.cells import gather, pack
-from reticent.table.codec import COUNT, encode_cells
-from reticent.table.domain import range_domain
-from reticent.table.roles import Column, Role
+from reticent.data.cells import build_cells, pack_codes
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column, Role
+from reticent.data.domain import build_range_domain
 from tests.properties.strategies import tables
 
 
@@ -20,7 +20,7 @@ def cells_of(table, rows):
                             hierarchy=entry["hierarchy"], order=entry["order"], missing="category" if entry["role"] == "sensitive" else "refuse")
                for name, entry in table.columns.items()}  # fmt: skip
     keys = list(columns)
-    counted = frame.select(keys).group_by(keys).len(name=COUNT)
+    counted = frame.select(keys).group_by(keys).len(name=COUNT_COLUMN)
     return encode_cells(counted, columns)[0]
 
 
@@ -68,20 +68,20 @@ def test_codes_beyond_one_word_take_several_and_sort_alike():
     draw = random.Random(5)
     sizes = np.array([2**30, 2**20, 2**20, 7])
     codes = np.array([[draw.randrange(int(size)) for size in sizes] for _ in range(200)], np.int32)
-    words = pack(codes, sizes)
+    words = pack_codes(codes, sizes)
     assert len(words) == 2
     assert np.lexsort(words[::-1]).tolist() == np.lexsort(codes.T[::-1]).tolist()
-    assert len(pack(codes[:, 1:], sizes[1:])) == 1
+    assert len(pack_codes(codes[:, 1:], sizes[1:])) == 1
 
 
 def test_equal_combinations_are_added_up():
-    domain = range_domain("q", "numeric", "Int64", ["1", "2"], np.array([1, 2]), null=False)
+    domain = build_range_domain("q", "numeric", "Int64", ["1", "2"], np.array([1, 2]), null=False)
     codes = np.array([[1], [0], [1]], np.int32)
-    cells, cell = gather((domain,), (), codes, np.zeros((3, 0), np.int32), np.array([5, 6, 7]))
+    cells, cell = build_cells((domain,), (), codes, np.zeros((3, 0), np.int32), np.array([5, 6, 7]))
     assert cells.counts.tolist() == [6, 12] and cell.tolist() == [1, 0, 1] and len(cells) == 2
 
 
 def test_no_columns_are_one_cell():
     nothing = np.zeros((3, 0), np.int32)
-    cells, cell = gather((), (), nothing, nothing, np.array([1, 2, 3]))
+    cells, cell = build_cells((), (), nothing, nothing, np.array([1, 2, 3]))
     assert cells.counts.tolist() == [6] and cell.tolist() == [0, 0, 0]

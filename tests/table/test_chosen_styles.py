@@ -12,10 +12,10 @@ import pytest
 
 import reticent as rt
 from reticent.check import check
+from reticent.data.hierarchy_builders import parse_node_ends
+from reticent.data.labels import compute_lone_share
 from reticent.errors import ColumnError
-from reticent.release.files import write_data
-from reticent.table.builders.node_ends import node_ends
-from reticent.table.label_styles import share_alone
+from reticent.format.data_writer import write_data
 from tests.audit.releases import resealed
 
 ROWS = 400
@@ -58,7 +58,7 @@ def test_the_share_of_values_that_one_person_has_is_counted_as_by_hand(seed):
     counted = Counter(value for value in values if value is not None)
     for most in (1, 3):
         alone = Fraction(sum(rows <= most for rows in counted.values()), len(counted))
-        assert share_alone(pl.Series(values), np.ones(60, np.int64), most) == alone
+        assert compute_lone_share(pl.Series(values), np.ones(60, np.int64), most) == alone
 
 
 def test_whole_numbers_that_are_one_persons_alone_are_snapped_and_that_is_said():
@@ -87,7 +87,7 @@ def test_whole_numbers_that_many_share_and_short_ranges_stay_tight():
     release = published(points=rt.quasi(), age=rt.quasi())
     assert [column.labels for column in release.columns if column.role == "quasi-identifying"] == [None, None]
     few = table().head(60)  # ages of which many are one person's alone: no round step is wider than one year
-    assert share_alone(few["age"], np.ones(60, np.int64)) > Fraction(1, 10)
+    assert compute_lone_share(few["age"], np.ones(60, np.int64)) > Fraction(1, 10)
     assert published(few, age=rt.quasi()).columns[0].labels is None
 
 
@@ -220,7 +220,7 @@ def test_a_step_for_a_built_hierarchy_is_refused_with_what_to_do():
     ],
 )
 def test_a_node_has_the_ends_that_its_builder_gave_it(builder, label, expected):
-    assert node_ends(builder, label) == expected
+    assert parse_node_ends(builder, label) == expected
 
 
 def cars(rows=900):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reticent.data.codec import COUNT_COLUMN, build_coding, encode_cells
+from reticent.data.columns import Column, quasi, sensitive
+from reticent.data.domain import RangeDomain, TreeDomain
 from reticent.errors import ColumnError, HierarchyError, JobError
-from reticent.table.codec import COUNT, coding, encode_cells
-from reticent.table.domain import RangeDomain, TreeDomain
-from reticent.table.roles import Column, quasi, sensitive
 from tests.properties.strategies import AWKWARD
 
 CANARY = "CANARY-7391"
@@ -20,7 +20,7 @@ CANARY = "CANARY-7391"
 
 def coded(values, column=None, dtype=None):
     series = pl.Series("q", values, dtype=dtype, strict=False)
-    found = coding("q", column or quasi(), series, np.ones(len(series), np.int64))
+    found = build_coding("q", column or quasi(), series, np.ones(len(series), np.int64))
     return found.domain, found.encode(series)
 
 
@@ -134,7 +134,7 @@ def test_a_declared_domain_holds_every_value():
 
 
 def test_a_null_in_a_sensitive_column_is_refused_unless_it_is_a_category():
-    counted = pl.DataFrame({"q": [1, 2], "s": ["a", None], COUNT: [3, 4]})
+    counted = pl.DataFrame({"q": [1, 2], "s": ["a", None], COUNT_COLUMN: [3, 4]})
     with pytest.raises(ColumnError, match="missing in 4 rows"):
         encode_cells(counted, {"q": quasi(), "s": sensitive()})
     cells, _ = encode_cells(counted, {"q": quasi(), "s": sensitive(missing="category")})
@@ -181,7 +181,7 @@ def test_a_number_declared_a_date_is_refused():
 
 
 def test_missing_rules_of_several_columns_are_listed_at_once():
-    counted = pl.DataFrame({"p": ["a"], "q": ["b"], COUNT: [1]})
+    counted = pl.DataFrame({"p": ["a"], "q": ["b"], COUNT_COLUMN: [1]})
     with pytest.raises(HierarchyError) as caught:
         encode_cells(counted, {"p": quasi(hierarchy=[["x", "*"]]), "q": quasi(hierarchy=[["x", "*"]])})
     assert "'p'" in str(caught.value) and "'q'" in str(caught.value) and sorted(caught.value.values) == ["a", "b"]

@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent.table.domain import range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
-from reticent.table.range_minimum import RangeMinimum
+from reticent.data.domain import RangeMinimum, build_range_domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
 from tests.oracle import labels as oracle
 from tests.oracle import loss as oracle_loss
 from tests.properties.strategies import AWKWARD, names, trees
@@ -17,7 +16,7 @@ def tree_domains(draw):
     values = draw(names("v", 1, 7)) + draw(st.lists(st.sampled_from(AWKWARD), max_size=3, unique=True))
     rows = draw(trees(values, 4))
     null = draw(st.booleans())
-    return rows, null, tree_domain("q", "String", Hierarchy.from_rows(rows), null=null, given=True)
+    return rows, null, build_tree_domain("q", "String", Hierarchy.from_rows(rows), null=null, given=True)
 
 
 def all_spans(domain):
@@ -82,7 +81,9 @@ def test_losses_are_the_oracles(made):
 def test_ranges_lose_their_share_of_the_domain(values, null, declared):
     values.sort()
     span = (-50.0, 50.0) if declared else None
-    domain = range_domain("q", "numeric", "Int64", [str(v) for v in values], np.array(values), null=null, declared=span)
+    domain = build_range_domain(
+        "q", "numeric", "Int64", [str(v) for v in values], np.array(values), null=null, declared=span
+    )
     lower, upper = all_spans(domain)
     reach = 100 if declared else values[-1] - values[0]
     for label, loss, lo, hi in zip(domain.labels(lower, upper), domain.loss(lower, upper), lower, upper, strict=True):
@@ -99,7 +100,7 @@ def test_sets_name_just_their_members(made, data):
     rows, null, domain = made
     codes = np.array(sorted(data.draw(st.sets(st.integers(0, domain.size - 1), min_size=1))))
     column = oracle.describe(oracle.CATEGORICAL, [*domain.texts, *([None] if null else [])], rows)
-    label = domain.set_labels([codes])[0]
+    label = domain.format_sets([codes])[0]
     members = {domain.texts[code] if code < len(domain.texts) else None for code in codes}
     if None in members and len(members) > 1:
         assert label == "*"
@@ -109,11 +110,11 @@ def test_sets_name_just_their_members(made, data):
 
 def test_split_is_the_depth_at_which_neighbours_part():
     tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    assert tree_domain("q", "String", tree, null=True, given=True).split.tolist() == [1, 0, 0]
-    assert range_domain("q", "numeric", "Int64", ["1", "2"], np.array([1, 2]), null=True).split.tolist() == [1, 0]
+    assert build_tree_domain("q", "String", tree, null=True, given=True).split.tolist() == [1, 0, 0]
+    assert build_range_domain("q", "numeric", "Int64", ["1", "2"], np.array([1, 2]), null=True).split.tolist() == [1, 0]
 
 
 def test_a_domain_of_nothing_but_nulls_has_one_code():
-    domain = range_domain("q", "numeric", "Int64", [], np.zeros(0), null=True)
+    domain = build_range_domain("q", "numeric", "Int64", [], np.zeros(0), null=True)
     zero = np.array([0])
     assert domain.labels(zero, zero) == [None] and domain.loss(zero, zero).tolist() == [0]

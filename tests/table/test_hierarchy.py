@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reticent.data.hierarchy import Hierarchy, sniff_delimiter
 from reticent.errors import HierarchyError
-from reticent.table.hierarchy import Hierarchy, sniff
 from tests.properties.strategies import names, trees
 
 shuffled_trees = names("v", 1, 12).flatmap(lambda values: trees(values, 4))
@@ -42,13 +42,13 @@ def test_rows_repeated_or_in_pre_order_change_nothing(rows):
 def test_any_usual_delimiter_is_sniffed(rows, mark, crlf):
     text = io.StringIO()
     csv.writer(text, delimiter=mark, lineterminator="\r\n" if crlf else "\n").writerows(rows)
-    assert sniff(text.getvalue()) == mark
+    assert sniff_delimiter(text.getvalue()) == mark
 
 
 def test_a_delimiter_inside_labels_does_not_mislead():
-    assert sniff("a;x, y;*\nb;z;*\n") == ";"
-    assert sniff("1;[1, 2];*\n2;[1, 2];*\n3;[3, 4];*\n") == ";"
-    assert sniff('a,"x;y",*\nb,"x;z",*\n') == ","
+    assert sniff_delimiter("a;x, y;*\nb;z;*\n") == ";"
+    assert sniff_delimiter("1;[1, 2];*\n2;[1, 2];*\n3;[3, 4];*\n") == ";"
+    assert sniff_delimiter('a,"x;y",*\nb,"x;z",*\n') == ","
 
 
 @given(shuffled_trees)

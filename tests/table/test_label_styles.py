@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.data.label_options import LabelOptions
+from reticent.data.rounding import choose_round_step
 from reticent.errors import BundleDamaged, ColumnError, JobError, PromiseUnreachable
-from reticent.methods.relabelled import relabelled
-from reticent.models.promises import Promises
+from reticent.methods.recipe_planning import relabel_recipe
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce, pad
+from reticent.recipe.labels import draw_padded_ends, merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from reticent.table.grids import round_step
-from reticent.table.labelling import Labelling
 from tests.audit.releases import resealed
 
 ROWS = 300
@@ -88,7 +88,7 @@ def test_every_row_lies_inside_its_label(name, labels, method):
     release = published(frame, method, **{name: rt.quasi(labels=labels), "town": rt.quasi()})
     found = rt.audit(release.folder, source=frame)
     assert found.kept and found.source.passed
-    assert release.manifest.columns[0].labels == Labelling.of(labels).plain()
+    assert release.manifest.columns[0].labels == LabelOptions.of(labels).to_plain()
 
 
 def test_snapped_ends_are_multiples_of_the_step():
@@ -149,12 +149,12 @@ def test_a_promise_that_a_union_breaks_is_checked_again():
     cells = rt.count(rt.Job(columns=columns, promises=promises), frame=frame)
     recipe = Recipe.of_groups(cells, cells.codes[:, 0] // 2)
     assert promises.bind(cells).allow(recipe.as_groups()).all()
-    assert coalesce(recipe)[1].texts[0] == ["[20, 29]", "[30, 39]"] and not promises.union_closed
+    assert merge_equal_labels(recipe)[1].texts[0] == ["[20, 29]", "[30, 39]"] and not promises.union_closed
     with pytest.raises(PromiseUnreachable, match="2 of them read the same as another, and 2 of the groups"):
-        relabelled(promises, cells, recipe)
+        relabel_recipe(promises, cells, recipe)
     unasked = tuple(replace(domain, column=replace(domain.column, labels=None)) for domain in cells.quasi)
-    tight = relabelled(promises, cells, replace(recipe, cells=replace(cells, quasi=unasked)))
-    assert coalesce(tight)[1].texts[0] == ["[20, 21]", "[22, 23]", "[30, 31]", "[32, 33]"]
+    tight = relabel_recipe(promises, cells, replace(recipe, cells=replace(cells, quasi=unasked)))
+    assert merge_equal_labels(tight)[1].texts[0] == ["[20, 21]", "[22, 23]", "[30, 31]", "[32, 33]"]
 
 
 @pytest.mark.parametrize("labels", [None, {"style": "padded", "width": 3}], ids=["snapped", "padded"])
@@ -269,7 +269,7 @@ def test_a_round_step_has_a_hundred_of_itself_in_the_range():
         (0, "0.7", "0.005"),
         (5, 5, "0.05"),
     ):
-        assert round_step(Decimal(low), Decimal(high)) == Decimal(step)
+        assert choose_round_step(Decimal(low), Decimal(high)) == Decimal(step)
 
 
 def test_a_pad_is_at_most_a_share_of_its_range():
@@ -279,7 +279,7 @@ def test_a_pad_is_at_most_a_share_of_its_range():
     frame = pl.DataFrame({"age": np.arange(len(group)) + 17, "s": ["x"] * len(group)})
     columns = {"age": rt.quasi(labels={"style": "padded", "width": 3, "share": 0.5}), "s": rt.sensitive()}
     cells = rt.count(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)
-    padded = pad(Recipe.of_groups(cells, group), Random.from_seed(1)).padded[0].labels
+    padded = draw_padded_ends(Recipe.of_groups(cells, group), Random.from_seed(1)).padded[0].labels
     first = np.cumsum([0, *np.array(spans) + 1])[:-1] + 17
     amounts: dict[int, set[int]] = {}
     for span, low, label in zip(spans, first.tolist(), padded, strict=True):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.check import check
+from reticent.data.passthrough import profile_columns
 from reticent.errors import ColumnError, JobError
-from reticent.table.beside import look
 from tests.audit.releases import resealed
 
 
@@ -159,4 +159,4 @@ def test_nothing_is_read_where_nothing_stands_beside_the_cells():
         raise AssertionError
 
     lazy = table().lazy().map_batches(broken)
-    assert look(lazy, {"age": rt.quasi(), "illness": rt.sensitive()}).rows_per_person == 1
+    assert profile_columns(lazy, {"age": rt.quasi(), "illness": rt.sensitive()}).rows_per_person == 1

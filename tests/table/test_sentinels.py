@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent.draft import draft
-from reticent.table.sentinels import find_far_values
-from reticent.table.source import Source
+from reticent.data.sentinels import find_far_values
+from reticent.data.source import Source
+from reticent.job.draft import draft_job
 from tests.hostile.codes import NO_SENTINELS, SENTINELS, STRETCHED
 
 
@@ -97,7 +97,7 @@ def test_a_draft_names_codes_as_missing_and_bands_are_proposed_without_them(endi
     _, frame = people(AGES)
     path = tmp_path / f"people.{ending}"
     (frame.write_csv if ending == "csv" else frame.write_parquet)(path)
-    found = draft(Source(path=str(path)))
+    found = draft_job(Source(path=str(path)))
     assert found.codes == ("999",)
     text = found.to_toml()
     assert 'missing = ["999"]  # CONFIRM' in text
@@ -111,7 +111,7 @@ def test_a_draft_names_codes_as_missing_and_bands_are_proposed_without_them(endi
 def test_a_code_that_is_a_value_of_another_column_is_not_declared_missing(tmp_path):
     _, frame = people(AGES)
     frame.with_columns(metres=pl.Series([990 + at % 10 for at in range(120)])).write_csv(tmp_path / "people.csv")
-    found = draft(Source(path=str(tmp_path / "people.csv")))
+    found = draft_job(Source(path=str(tmp_path / "people.csv")))
     assert (found.codes, found.shared) == ((), ("age",))
     assert 'missing = ["999"]' not in found.to_toml()
     assert "age holds numbers that look like codes" in " ".join(found.to_toml().replace("#", "").split())

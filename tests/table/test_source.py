@@ -8,16 +8,16 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from reticent.data.columns import insensitive, quasi, resolve_columns, sensitive
+from reticent.data.source import Source, collect_frame, list_source_columns, scan_source
 from reticent.errors import ColumnError, ReticentError, SourceError
-from reticent.table.roles import insensitive, quasi, resolve, sensitive
-from reticent.table.source import Source, collect, columns, scan
 
 CANARY = "CANARY-7391"
 ROWS = pl.DataFrame({"age": ["20", "31"], "job": ["clerk, senior", None]})
 
 
 def read(source: Source, frame=None) -> pl.DataFrame:
-    return collect(scan(source, frame), "Reading")
+    return collect_frame(scan_source(source, frame), "Reading")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def put(tmp_path):
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 def test_the_delimiter_of_a_csv_is_sniffed_and_quotes_are_read(put, mark):
     path = put(f'age{mark}job\n20{mark}"clerk, senior"\n31{mark}\n')
-    assert read(Source(path=path)).equals(ROWS) and columns(Source(path=path)) == ["age", "job"]
+    assert read(Source(path=path)).equals(ROWS) and list_source_columns(Source(path=path)) == ["age", "job"]
 
 
 def test_a_tsv_has_tabs_and_other_marks_are_declared(put):
@@ -48,18 +48,18 @@ def test_encodings_are_declared(put, encoding):
     source = Source(path=path, encoding=encoding, delimiter=",")
     assert read(source).rows() == [("1", "Köln")]
     if encoding != "utf-16":
-        assert columns(source) == ["größe", "stadt"]
+        assert list_source_columns(source) == ["größe", "stadt"]
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(put):
     source = Source(path=put("\ufeffage,job\n1,a\n"))
-    assert columns(source) == ["age", "job"] and read(source).columns == ["age", "job"]
+    assert list_source_columns(source) == ["age", "job"] and read(source).columns == ["age", "job"]
 
 
 def test_line_ends_of_any_system_are_read(put):
     for end in ("\n", "\r\n"):
         source = Source(path=put(f"age,job{end}1,a{end}2,b"))
-        assert read(source).rows() == [("1", "a"), ("2", "b")] and columns(source) == ["age", "job"]
+        assert read(source).rows() == [("1", "a"), ("2", "b")] and list_source_columns(source) == ["age", "job"]
 
 
 def test_numbers_of_a_csv_stay_as_they_are_written(put):
@@ -88,7 +88,7 @@ def test_typed_files_keep_their_types(tmp_path, suffix):
     path = tmp_path / f"data{suffix}"
     frame.write_parquet(path) if suffix in (".parquet", ".pq") else frame.write_ipc(path)
     source = Source(path=str(path))
-    assert read(source).equals(frame) and columns(source) == frame.columns
+    assert read(source).equals(frame) and list_source_columns(source) == frame.columns
     assert read(source).schema == frame.schema
 
 
@@ -98,7 +98,7 @@ def test_frames_of_any_make_are_read_alike(made):
     given = made(frame)
     found = read(Source(), given)
     assert found["n"].to_list() == [1, 2] and found["s"].to_list() == ["a", None]
-    assert columns(Source(), given) == ["n", "s", "d"]
+    assert list_source_columns(Source(), given) == ["n", "s", "d"]
 
 
 def test_an_index_of_pandas_is_no_column():
@@ -118,9 +118,9 @@ def test_a_category_of_pandas_is_its_text():
 
 def test_repeated_columns_are_named_and_refused(put):
     source = Source(path=put("age,job,age\n1,a,2\n"))
-    assert columns(source) == ["age", "job", "age"]
+    assert list_source_columns(source) == ["age", "job", "age"]
     with pytest.raises(ColumnError, match="'age'"):
-        resolve({"age": quasi(), "job": sensitive()}, columns(source))
+        resolve_columns({"age": quasi(), "job": sensitive()}, list_source_columns(source))
 
 
 BAD = [
@@ -165,32 +165,32 @@ def test_frames_that_are_none_are_refused_without_quoting_them(frame):
 
 def test_a_folder_is_not_a_file(tmp_path):
     with pytest.raises(SourceError, match="is a folder"):
-        scan(Source(path=str(tmp_path)))
+        scan_source(Source(path=str(tmp_path)))
 
 
 def test_a_job_without_a_source_says_so():
     with pytest.raises(SourceError, match="names no source"):
-        scan(Source())
+        scan_source(Source())
 
 
 def test_a_header_alone_has_columns_and_no_rows(put):
     source = Source(path=put("a,b\n"))
-    assert read(source).shape == (0, 2) and columns(source) == ["a", "b"]
+    assert read(source).shape == (0, 2) and list_source_columns(source) == ["a", "b"]
 
 
 def test_undeclared_columns_are_refused_or_dropped_never_kept():
     declared = {"a": quasi(), "x_*": insensitive()}
     with pytest.raises(ColumnError, match="The data has 1 column without a role: 'z'"):
-        resolve(declared, ["a", "x_1", "x_2", "z"])
-    assert list(resolve(declared, ["a", "x_1", "x_2", "z"], "drop")) == ["a", "x_1", "x_2"]
+        resolve_columns(declared, ["a", "x_1", "x_2", "z"])
+    assert list(resolve_columns(declared, ["a", "x_1", "x_2", "z"], "drop")) == ["a", "x_1", "x_2"]
     with pytest.raises(ColumnError, match="'a' instead"):
-        resolve({"aa": quasi(), "b": quasi()}, ["a", "b"])
+        resolve_columns({"aa": quasi(), "b": quasi()}, ["a", "b"])
 
 
 def test_an_exact_name_is_stronger_than_a_pattern():
-    found = resolve({"x_*": insensitive(), "x_1": quasi()}, ["x_1", "x_2"])
+    found = resolve_columns({"x_*": insensitive(), "x_1": quasi()}, ["x_1", "x_2"])
     assert found["x_1"].role == "quasi-identifying" and found["x_2"].role == "insensitive"
-    assert resolve({"a*b": quasi()}, ["a*b"])["a*b"].role == "quasi-identifying"
+    assert resolve_columns({"a*b": quasi()}, ["a*b"])["a*b"].role == "quasi-identifying"
 
 
 def test_a_source_is_a_plain_value():
@@ -200,7 +200,9 @@ def test_a_source_is_a_plain_value():
 
 def test_arrow_tables_keep_their_names_and_nulls():
     table = pa.table({"a": pa.array([1, None]), "b": pa.array(["x", None]).dictionary_encode()})
-    assert columns(Source(), table) == ["a", "b"] and read(Source(), table)["b"].cast(pl.String).to_list() == [
+    assert list_source_columns(Source(), table) == ["a", "b"] and read(Source(), table)["b"].cast(
+        pl.String
+    ).to_list() == [
         "x",
         None,
     ]
@@ -210,4 +212,4 @@ def test_what_of_pyarrow_is_no_table_is_refused_by_its_type():
     table = pa.table({"q": [1, 2], "s": ["a", "b"]})
     for frame in (table.to_reader(), table.column("q"), table.column("q").chunk(0)):
         with pytest.raises(SourceError, match=f"type '{type(frame).__name__}' is not supported"):
-            scan(Source(), frame)
+            scan_source(Source(), frame)

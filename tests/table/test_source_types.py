@@ -146,18 +146,18 @@ def test_a_population_fits_whatever_types_it_has(ending, population, tmp_path):
 
 @pytest.mark.parametrize(("ending", "wanted"), [(".csv", "numeric"), (".parquet", "categorical")])
 def test_a_plain_file_is_judged_by_the_types_it_has(ending, wanted, tmp_path):
-    from reticent.audit.subject import of_table
+    from reticent.audit.subject import read_table_subject
 
-    subject = of_table(in_file(tmp_path, ending), COLUMNS)
+    subject = read_table_subject(in_file(tmp_path, ending), COLUMNS)
     found = {entry.name: entry.type for entry in subject.columns}
     assert found == {"sex": wanted, "age": "numeric", "ward": wanted, "illness": wanted}
 
 
 def test_ranges_in_a_plain_parquet_are_read_as_ranges_of_numbers(tmp_path):
-    from reticent.audit.subject import of_table
+    from reticent.audit.subject import read_table_subject
 
     labels = PEOPLE.with_columns(ward=pl.lit("[1-3]"), sex=pl.lit("*"))
-    found = {entry.name: entry.type for entry in of_table(labels, COLUMNS).columns}
+    found = {entry.name: entry.type for entry in read_table_subject(labels, COLUMNS).columns}
     assert found["ward"] == "numeric"
     assert found["sex"] == "categorical"
 
@@ -172,10 +172,10 @@ def test_a_comparison_of_a_csv_reads_the_types_that_publishing_it_reads(tmp_path
 
 
 def test_a_draft_of_a_typed_source_proposes_no_numbers_for_text(tmp_path):
-    from reticent.draft import draft
+    from reticent.job.draft import draft_job
 
     found = {
-        ending: {one.name: one.type for one in draft(in_file(tmp_path, ending)).columns}
+        ending: {one.name: one.type for one in draft_job(in_file(tmp_path, ending)).columns}
         for ending in (".csv", ".parquet")
     }
     assert found[".parquet"]["ward"] is None and found[".parquet"]["age"] == "numeric"

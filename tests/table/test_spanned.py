@@ -9,9 +9,9 @@ from unittest import mock
 import polars as pl
 import pytest
 
-from reticent.table import spanned
-from reticent.table.source import Source, batches, scan
-from reticent.table.spanned import Spans, together
+from reticent.data import columnar
+from reticent.data.columnar import SpanReader, group_frames
+from reticent.data.source import Source, iterate_batches, scan_source
 
 TABLE = pl.DataFrame(
     {
@@ -66,11 +66,18 @@ WRITTEN = {"file": write_file, "arrow": write_arrow, "folder": write_folder, "hi
 @pytest.mark.parametrize("narrow", [0, 50, 10_000])
 @pytest.mark.parametrize("written", WRITTEN)
 def test_every_query_has_the_rows_of_a_plain_scan(written, narrow, tmp_path, monkeypatch):
-    sizes = {"NARROW": narrow, "ROWS": 70, "SPAN": 9_000, "PIECE": 2_000, "FIRST": 1_500, "SMALL": 100}
+    sizes = {
+        "MAX_NARROW_ROW_BYTES": narrow,
+        "NARROW_BATCH_ROWS": 70,
+        "SPAN_BYTES": 9_000,
+        "BATCH_BYTES": 2_000,
+        "FIRST_SPAN_BYTES": 1_500,
+        "MAX_SCAN_GROUP_BYTES": 100,
+    }
     for name, size in sizes.items():
-        monkeypatch.setattr(spanned, name, size)
+        monkeypatch.setattr(columnar, name, size)
     source = Source(path=str(WRITTEN[written](tmp_path)))
-    plain, spans = scan(source), scan(source, by_pieces=True)
+    plain, spans = scan_source(source), scan_source(source, by_pieces=True)
     assert plain.collect_schema() == spans.collect_schema()
     for name, query in QUERIES.items():
         for engine in ("in-memory", "streaming"):
@@ -79,31 +86,31 @@ def test_every_query_has_the_rows_of_a_plain_scan(written, narrow, tmp_path, mon
 
 def test_a_file_without_rows_has_none_by_spans(tmp_path):
     TABLE[:0].write_parquet(tmp_path / "data.parquet")
-    found = scan(Source(path=str(tmp_path / "data.parquet")), by_pieces=True).collect()
+    found = scan_source(Source(path=str(tmp_path / "data.parquet")), by_pieces=True).collect()
     assert found.schema == TABLE.schema and not len(found)
 
 
 def test_small_files_are_scanned_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(spanned, "NARROW", 0)
+    monkeypatch.setattr(columnar, "MAX_NARROW_ROW_BYTES", 0)
     source = Source(path=str(write_folder(tmp_path)))
-    with mock.patch.object(spanned, "_opened", wraps=spanned._opened) as opened:
-        assert scan(source, by_pieces=True).collect().equals(TABLE)
+    with mock.patch.object(columnar, "_scan_paths", wraps=columnar._scan_paths) as opened:
+        assert scan_source(source, by_pieces=True).collect().equals(TABLE)
     assert [len(call.args[0]) for call in opened.call_args_list] == [3]
 
 
 @pytest.mark.parametrize("columns", [1, 40])
 @pytest.mark.parametrize("width", [1, 900])
 def test_a_span_is_bounded_by_bytes_whatever_rows_are_like(columns, width, monkeypatch):
-    monkeypatch.setattr(spanned, "SPAN", 1 << 18)
-    monkeypatch.setattr(spanned, "FIRST", 1 << 12)
+    monkeypatch.setattr(columnar, "SPAN_BYTES", 1 << 18)
+    monkeypatch.setattr(columnar, "FIRST_SPAN_BYTES", 1 << 12)
     rows = 3_000_000 // (columns * (16 + width))
     table = pl.DataFrame({f"c{at}": ["x" * width] * rows for at in range(columns)})
-    spans = Spans(table.columns)
-    frames = list(spans.of(table.lazy()))
+    spans = SpanReader(table.columns)
+    frames = list(spans.read_spans(table.lazy()))
     assert pl.concat(frames).equals(table)
     sizes = [len(frame) * columns * (16 + width) for frame in frames]
     assert max(sizes) <= 1 << 18 and sum(size > 1 << 17 for size in sizes) >= 9
-    assert spans.piece * columns * (16 + width) <= spanned.PIECE
+    assert spans.batch_rows * columns * (16 + width) <= columnar.BATCH_BYTES
 
 
 @pytest.mark.parametrize(
@@ -111,16 +118,16 @@ def test_a_span_is_bounded_by_bytes_whatever_rows_are_like(columns, width, monke
 )
 def test_frames_are_put_together_up_to_rows_or_bytes(width, expected):
     table = pl.DataFrame({"text": [f"{row:0{width}d}" for row in range(120)]})
-    found = list(together(table.iter_slices(5), 50, 10_000))
+    found = list(group_frames(table.iter_slices(5), 50, 10_000))
     assert [len(frame) for frame in found] == expected and {frame.n_chunks() for frame in found} == {1}
     assert pl.concat(found).equals(table)
-    assert not list(together([], 50, 10_000))
+    assert not list(group_frames([], 50, 10_000))
 
 
 def test_rows_that_nobody_takes_are_not_read_ahead(tmp_path, monkeypatch):
     """By Polars' own scan all 200,000 would be: they are in few row groups, and an expression stands over them."""
-    monkeypatch.setattr(spanned, "SPAN", 1 << 16)
-    monkeypatch.setattr(spanned, "PIECE", 1 << 12)
+    monkeypatch.setattr(columnar, "SPAN_BYTES", 1 << 16)
+    monkeypatch.setattr(columnar, "BATCH_BYTES", 1 << 12)
     rows, passed, idle = 200_000, [0], threading.Event()
     table = pl.DataFrame({f"c{at}": pl.int_range(rows, eager=True) for at in range(20)})
     table.write_parquet(tmp_path / "data.parquet", row_group_size=25_000)
@@ -129,9 +136,9 @@ def test_rows_that_nobody_takes_are_not_read_ahead(tmp_path, monkeypatch):
         passed[0] += len(series)
         return series
 
-    lazy = scan(Source(path=str(tmp_path / "data.parquet")), by_pieces=True)
+    lazy = scan_source(Source(path=str(tmp_path / "data.parquet")), by_pieces=True)
     watched = lazy.with_columns(pl.col("c0").map_batches(seen, return_dtype=pl.Int64, is_elementwise=True))
-    with closing(batches(watched, "Reading", 400)) as taken:
+    with closing(iterate_batches(watched, "Reading", 400)) as taken:
         assert len(next(taken)) == 400
         before = -1
         while passed[0] != before:  # until nothing is read any more

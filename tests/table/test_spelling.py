@@ -9,15 +9,15 @@ import pytest
 
 import reticent as rt
 from reticent.check import check
+from reticent.data.spelling import describe_variants, find_variants, fold_spelling
 from reticent.errors import HierarchyError
-from reticent.table.spelling import folded, notice, variants
 
 ALIKE = ["HIV", "hiv", "HIV ", " Hiv", "\uff28\uff29\uff36", "HIV\u00a0", "H\u200bIV"]
 
 
 @pytest.mark.parametrize("text", ALIKE)
 def test_case_spaces_and_unicode_form_do_not_tell_values_apart(text):
-    assert folded(text) == "hiv"
+    assert fold_spelling(text) == "hiv"
 
 
 @pytest.mark.parametrize(
@@ -26,22 +26,22 @@ def test_case_spaces_and_unicode_form_do_not_tell_values_apart(text):
      ("caf\u00e9 ", "CAFE\u0301")],
 )  # fmt: skip
 def test_composed_folded_and_spaced_forms_are_one_spelling(one, other):
-    assert variants([one, other]) == [[one, other]]
+    assert find_variants([one, other]) == [[one, other]]
 
 
 def test_values_that_say_something_else_stay_apart():
-    assert variants(["HIV", "HIV+", "HPV", "H IV", "1", "01", None, "", "-"]) == []
+    assert find_variants(["HIV", "HIV+", "HPV", "H IV", "1", "01", None, "", "-"]) == []
 
 
 def test_groups_of_spellings_are_in_the_order_they_occur_and_nulls_and_repeats_do_not_count():
-    assert variants(["a", "B", None, "b", "a", "c", "A", "B "]) == [["a", "A"], ["B", "b", "B "]]
+    assert find_variants(["a", "B", None, "b", "a", "c", "A", "B "]) == [["a", "A"], ["B", "b", "B "]]
 
 
 def test_the_notice_names_the_column_and_the_numbers_and_no_value():
-    said = notice("illness", ["HIV", "hiv", "flu", "Flu ", "cold"])
+    said = describe_variants("illness", ["HIV", "hiv", "flu", "Flu ", "cold"])
     assert "'illness'" in said and "4 values" in said and "2 groups" in said
     assert "hiv" not in said.lower().replace("'illness'", "") and "flu" not in said
-    assert notice("illness", ["HIV", "flu", None, 7]) is None
+    assert describe_variants("illness", ["HIV", "flu", None, 7]) is None
 
 
 def table() -> pl.DataFrame:

@@ -78,7 +78,7 @@ def test_a_number_that_no_file_holds_may_identify_and_nothing_else(name, role):
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_type_without_a_printed_form_is_refused_by_name_before_counting(name, role, monkeypatch):
-    monkeypatch.setattr(local, "count", None)
+    monkeypatch.setattr(local, "count_rows", None)
     with pytest.raises(ColumnError, match=rf"1 column has a type.*'c' \({role}\) has the type {name}\b"):
         published(REFUSED[name], ROLES[role])
 

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.data.columns import Column
+from reticent.data.text_formats import parse_declared
 from reticent.errors import ColumnError, JobError
-from reticent.table.roles import Column
-from reticent.table.written import as_declared
 
 DAYS = [date(1950 + at % 60, 1 + at % 12, 1 + at % 28) for at in range(240)]
 WRITTEN = {
@@ -23,7 +23,7 @@ SICK = ["flu", "cold", "cough"] * 80
 
 def read(values, **declared) -> pl.Series:
     column = Column("quasi-identifying", **declared)
-    return as_declared(pl.LazyFrame({"d": values}), {"d": column}).collect()["d"]
+    return parse_declared(pl.LazyFrame({"d": values}), {"d": column}).collect()["d"]
 
 
 def test_texts_are_read_by_their_format():
@@ -150,7 +150,7 @@ def test_a_manifest_that_states_another_format_than_the_job_disagrees_with_it(tm
 
 
 def test_an_attack_reads_the_source_as_it_is_written(tmp_path):
-    from reticent.attacks.seen import seen
+    from reticent.attacks.target import observe
 
     path = tmp_path / "people.csv"
     pl.DataFrame({"born": WRITTEN["%m/%d/%Y"], "sick": SICK}).write_csv(path)
@@ -158,4 +158,4 @@ def test_an_attack_reads_the_source_as_it_is_written(tmp_path):
     rt.publish(
         rt.Job(source=path, columns=columns, promises=[rt.KAnonymity(4)]), to=tmp_path / "out", ledger=tmp_path / "l"
     )
-    assert int(seen(tmp_path / "out", path).people.sum()) == len(SICK)
+    assert int(observe(tmp_path / "out", path).people.sum()) == len(SICK)

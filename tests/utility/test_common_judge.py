@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from reticent.audit import audit
-from reticent.table.hierarchy import Hierarchy
-from reticent.table.roles import quasi, sensitive
+from reticent.data.columns import quasi, sensitive
+from reticent.data.hierarchy import Hierarchy
 from tests.audit.releases import write_release
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"

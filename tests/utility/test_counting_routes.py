@@ -7,9 +7,9 @@ import pytest
 
 import reticent as rt
 from reticent.engines import local
-from reticent.release.reading.members import Members
+from reticent.labels.adversary_view import GroupMembers
 from reticent.utility import workload as module
-from reticent.utility.questions import _by_value, _true_by_value
+from reticent.utility.query_error import _count_by_value, _split_by_value
 from reticent.utility.workload import Workload
 from tests.query import redraws
 
@@ -19,7 +19,7 @@ def cells():
     frame = redraws.people(400)
     names = frame.columns
     columns = {name: rt.quasi() for name in names[:-1]} | {names[-1]: rt.sensitive()}
-    return local.count(frame.lazy(), columns).cells
+    return local.count_rows(frame.lazy(), columns).cells
 
 
 def draw(cells, queries: int = 80) -> Workload:
@@ -34,8 +34,8 @@ def test_exact_answers_are_those_of_the_histograms_of_all_values(cells):
 def test_counts_by_the_value_of_a_column_are_those_of_a_question_for_each_value(cells):
     asked = draw(cells, 20)
     for axis, domain in enumerate([*cells.quasi, cells.sensitive[0]]):
-        each = _by_value(asked, axis, domain.size, cells.sensitive[0].size)
-        assert np.array_equal(_true_by_value(asked, axis, cells).reshape(-1), each.exact(cells))
+        each = _split_by_value(asked, axis, domain.size, cells.sensitive[0].size)
+        assert np.array_equal(_count_by_value(asked, axis, cells).reshape(-1), each.exact(cells))
 
 
 def test_people_in_few_groups_are_counted_as_people_in_many_are(cells, monkeypatch):
@@ -43,7 +43,7 @@ def test_people_in_few_groups_are_counted_as_people_in_many_are(cells, monkeypat
     points, at = np.unique(cells.codes, axis=0, return_inverse=True)
     people = np.bincount(at.reshape(-1), weights=cells.counts)
     counts = rng.integers(1, 9, (5, cells.sensitive[0].size))
-    members = Members(points, rng.integers(0, 5, len(points)), people, counts)
+    members = GroupMembers(points, rng.integers(0, 5, len(points)), people, counts)
     by_group = asked.matched(members)
-    monkeypatch.setattr(module, "FEW_GROUPS", 0)
+    monkeypatch.setattr(module, "MAX_GROUPS_COUNTED", 0)
     assert np.allclose(by_group, asked.matched(members))

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from reticent.audit import audit
-from reticent.table.label_styles import tightened
+from reticent.data.labels import use_tight_labels
 from tests.audit.releases import columns_of, frame_of, write_release
 from tests.oracle import labels as oracle_labels
 from tests.oracle import loss as oracle
@@ -31,10 +31,10 @@ def oracle_columns(table, rows):
 )
 def test_ail_dm_c_avg_and_precision_are_the_oracles(table, groups, labels, seed):
     with tempfile.TemporaryDirectory() as folder:
-        path = write_release(Path(folder) / "r", frame_of(table), tightened(columns_of(table)), groups=groups, labels=labels, seed=seed,
+        path = write_release(Path(folder) / "r", frame_of(table), use_tight_labels(columns_of(table)), groups=groups, labels=labels, seed=seed,
                              withhold=0.0)  # fmt: skip
         found = audit(path).utility
-        from reticent.opened import open as open_release
+        from reticent.release.release import open as open_release
 
         release = open_release(path)
         published = release.frame().to_dicts()

@@ -11,8 +11,7 @@ from reticent import datasets
 
 sklearn = pytest.importorskip("sklearn", reason="needs the extra `stats`")
 from reticent.utility.mining import ReconstructingTree, optimistic, pessimistic  # noqa: E402
-from reticent.utility.mining.reconstruction import Classes  # noqa: E402
-from reticent.utility.mining.yardsticks import encoded  # noqa: E402
+from reticent.utility.mining.tree import PerturbedClasses, encode_people  # noqa: E402
 
 CLASSES = {"low": range(15), "high": range(15, 50)}
 NAMES = ["age", "gender", "education", "work_class", "salary_class"]
@@ -43,8 +42,8 @@ def test_a_tree_from_the_release_goes_most_of_the_way_from_guessing_to_exact_row
     known, truth = ((one["salary_class"].to_numpy() >= 15).astype(int) for one in people)
     best, encoding = optimistic(train.drop("salary_class"), known, 4)
     noise, other = pessimistic(train.drop("salary_class"), known, {i: int(i >= 15) for i in range(50)}, 4)
-    ideal = np.mean(best.predict(encoded(test.drop("salary_class"), encoding)) != truth)
-    useless = np.mean(noise.predict(encoded(test.drop("salary_class"), other)) != truth)
+    ideal = np.mean(best.predict(encode_people(test.drop("salary_class"), encoding)) != truth)
+    useless = np.mean(noise.predict(encode_people(test.drop("salary_class"), other)) != truth)
     guess = min(truth.mean(), 1 - truth.mean())
     assert error(tree, test) <= guess - 0.5 * (guess - ideal)
     assert useless > guess - 0.1
@@ -60,11 +59,11 @@ def test_expectation_maximisation_scores_splits_too(people, release):
 
 
 def test_reconstruction_inverts_what_perturbation_does(release):
-    classes = Classes.named(release.manifest, CLASSES)
+    classes = PerturbedClasses.named(release.manifest, CLASSES)
     assert np.allclose(classes.matrix @ classes.contribution, classes.indicator)
     counts = np.linspace(10, 500, 50)
     assert np.allclose((counts @ classes.matrix) @ classes.contribution, counts @ classes.indicator)
-    fitted = classes.maximised((counts @ classes.matrix)[None])[0]
+    fitted = classes.maximize_likelihood((counts @ classes.matrix)[None])[0]
     assert np.allclose(fitted, counts @ classes.indicator, rtol=0.05)
 
 
@@ -113,7 +112,7 @@ def test_a_release_with_values_as_they_were_needs_no_reconstruction(people):
     )
     release = rt.publish(job, frame=people[0].head(500), seed=1)
     with pytest.raises(rt.RequestError, match="nothing to reconstruct"):
-        Classes.named(release.manifest, CLASSES)
+        PerturbedClasses.named(release.manifest, CLASSES)
 
 
 def test_counts_weigh_by_g_and_bounds_are_exact_for_quasi_identifiers(people, release):
@@ -132,7 +131,7 @@ def test_counts_weigh_by_g_and_bounds_are_exact_for_quasi_identifiers(people, re
 
 
 def test_standard_errors_hold_over_many_releases_and_sums_are_unbiased():
-    from reticent.release.kind import Question, reader
+    from reticent.release.kind import Question, reader_for
 
     rng = np.random.default_rng(4)
     table = pl.DataFrame({"a": rng.integers(0, 40, 400), "s": rng.integers(0, 5, 400)})
@@ -143,7 +142,7 @@ def test_standard_errors_hold_over_many_releases_and_sums_are_unbiased():
     truth = table["s"].is_in([1, 2]).sum()
     inside = np.mean([abs(one.estimate - truth) <= 2 * one.std_error for one in found])
     assert inside >= 0.85
-    read = reader("sampled")
+    read = reader_for("sampled")
     sums = [read.estimate(r.tables, r.manifest, Question(aggregate="sum")) for r in releases]
     assert abs(np.mean([one.estimate for one in sums]) - table["s"].sum()) < 5 * np.mean(
         [one.std_error for one in sums]

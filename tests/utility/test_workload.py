@@ -5,18 +5,18 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.data.cells import build_cells
 from reticent.engines import local
 from reticent.errors import BundleDamaged, JobError
+from reticent.format.manifest import ColumnEntry
 from reticent.kernels import workload_counts
+from reticent.labels.adversary_view import build_boxes
 from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.boxes import boxes
-from reticent.table.cells import gather
-from reticent.utility.workload import FREE, Workload, median_relative_error, relative_errors
+from reticent.utility.workload import UNRESTRICTED, Workload, median_relative_error, relative_errors
 from tests.methods.random_cells import random_cells
 
 
@@ -30,7 +30,8 @@ def by_hand(cells, workload: Workload, q: int) -> int:
     for codes, value, count in zip(cells.codes, cells.values[:, 0], cells.counts, strict=True):
         row = [*codes.tolist(), int(value)]
         if all(
-            workload.upper[q, j] == FREE or workload.lower[q, j] <= x <= workload.upper[q, j] for j, x in enumerate(row)
+            workload.upper[q, j] == UNRESTRICTED or workload.lower[q, j] <= x <= workload.upper[q, j]
+            for j, x in enumerate(row)
         ):
             total += int(count)
     return total
@@ -47,7 +48,7 @@ def test_ranges_have_the_length_that_the_selectivity_asks_for():
     workload = Workload.draw(
         [100, 50, 10, 40], predicates=2, selectivity=0.125, queries=200, rng=np.random.default_rng(1)
     )
-    asked = workload.upper != FREE
+    asked = workload.upper != UNRESTRICTED
     assert (asked[:, :3].sum(axis=1) == 2).all()
     assert asked[:, 3].all()
     lengths = np.where(asked, workload.upper - workload.lower + 1, 0)
@@ -88,7 +89,7 @@ def uniform_in_box(frame: pl.DataFrame, cells, workload: Workload, q: int) -> fl
         covered = [range(ages.index(low), ages.index(high) + 1), [towns.index(t) for t in under.get(town, [town])]]
         share = Fraction(1)
         for j, codes in enumerate(covered):
-            if workload.upper[q, j] != FREE:
+            if workload.upper[q, j] != UNRESTRICTED:
                 share *= Fraction(sum(workload.lower[q, j] <= c <= workload.upper[q, j] for c in codes), len(codes))
         total += share
     return float(total)
@@ -97,7 +98,7 @@ def uniform_in_box(frame: pl.DataFrame, cells, workload: Workload, q: int) -> fl
 def test_a_generalized_release_is_estimated_uniformly_within_its_boxes():
     frame = people()
     release = published(frame)
-    cells = local.count(frame.lazy(), COLUMNS).cells
+    cells = local.count_rows(frame.lazy(), COLUMNS).cells
     workload = queries(cells, 3, predicates=2)
     found = workload.generalized(release.sight(cells))
     assert found == pytest.approx([uniform_in_box(release.frame(), cells, workload, q) for q in range(len(workload))])
@@ -105,19 +106,19 @@ def test_a_generalized_release_is_estimated_uniformly_within_its_boxes():
 
 def test_a_release_that_generalizes_nothing_is_answered_exactly():
     frame = people()
-    cells = local.count(frame.lazy(), COLUMNS).cells
+    cells = local.count_rows(frame.lazy(), COLUMNS).cells
     workload = queries(cells, 4, predicates=2)
     entries = [
         ColumnEntry(name="age", role="quasi-identifying", type="numeric", domain=[20, 39]),
         ColumnEntry(name="town", role="quasi-identifying", type="categorical", hierarchy=TOWNS),
     ]
-    found = workload.generalized(boxes(entries, frame.cast({"age": pl.String}), cells))
+    found = workload.generalized(build_boxes(entries, frame.cast({"age": pl.String}), cells))
     assert found == pytest.approx(workload.exact(cells))
 
 
 def test_a_label_that_the_source_does_not_have_is_refused():
     release = published(people())
-    other = local.count(people().with_columns(pl.col("age") + 100).lazy(), COLUMNS).cells
+    other = local.count_rows(people().with_columns(pl.col("age") + 100).lazy(), COLUMNS).cells
     with pytest.raises(BundleDamaged, match="names no value"):
         release.sight(other)
 
@@ -131,14 +132,14 @@ def test_reconstruction_of_an_undisturbed_table_is_exact():
 
 
 def test_reconstruction_is_unbiased_over_many_redraws():
-    cells = local.count(people(3000).lazy(), COLUMNS).cells
+    cells = local.count_rows(people(3000).lazy(), COLUMNS).cells
     promises = Promises.of([BetaLikeness(2)])
     workload = queries(cells, 1)
     true, estimates = workload.exact(cells), []
     for seed in range(60):
         recipe = BetaPerturbation().plan(cells, promises, Random.from_seed(seed))
-        published, _ = gather(cells.quasi, cells.sensitive, cells.codes[recipe.cell], recipe.values, recipe.quota)
-        estimates.append(workload.perturbed(published, np.array(recipe.matrix) / recipe.per, recipe.occurring))
+        published, _ = build_cells(cells.quasi, cells.sensitive, cells.codes[recipe.cell], recipe.values, recipe.quota)
+        estimates.append(workload.perturbed(published, np.array(recipe.matrix) / recipe.denominator, recipe.occurring))
     mean, error = np.mean(estimates, axis=0), np.std(estimates, axis=0) / np.sqrt(60)
     assert (np.abs(mean - true) < 5 * error + 1e-9).all()
 

@@ -9,8 +9,9 @@ import pytest
 import reticent as rt
 from reticent.engines import local
 from reticent.kernels import expected_counts
-from reticent.utility import errors, ranges
-from reticent.utility.workload import FREE, Sampled, Workload
+from reticent.utility import query_error
+from reticent.utility import workload as utility_workload
+from reticent.utility.workload import UNRESTRICTED, SampledRows, Workload
 from tests.query import redraws
 
 METHODS = {
@@ -24,7 +25,7 @@ def asked(workload: Workload, cells, q: int) -> str:
     parts = []
     for axis, domain in enumerate((*cells.quasi, cells.sensitive[0])):
         low, high = workload.lower[q, axis], workload.upper[q, axis]
-        if high != FREE:
+        if high != UNRESTRICTED:
             texts = domain.texts[low : high + 1]
             listed = ", ".join(repr(text) if domain.name == "town" else text for text in texts)
             parts.append(f"{domain.name} IN ({listed})")
@@ -35,7 +36,7 @@ def laid(kind: str):
     promises, method = METHODS[kind]
     frame = redraws.people(300).with_columns(age=pl.col("age").sort() // 2)  # every age of the range occurs
     release = rt.publish(rt.Job(columns=redraws.COLUMNS, promises=promises, method=method), frame=frame, seed=1)
-    return release, frame, local.count(frame.lazy(), redraws.COLUMNS).cells
+    return release, frame, local.count_rows(frame.lazy(), redraws.COLUMNS).cells
 
 
 @pytest.mark.parametrize("kind", METHODS)
@@ -43,7 +44,7 @@ def test_a_workload_is_answered_as_the_release_answers_in_sql(kind: str):
     release, _, cells = laid(kind)
     workload = Workload.draw(cells, predicates=2, selectivity=0.2, queries=25, rng=np.random.default_rng(1))
     if kind == "sampled":
-        found = workload.sampled(Sampled.of(release.tables["data"], release.manifest), cells)
+        found = workload.sampled(SampledRows.of(release.tables["data"], release.manifest), cells)
     else:
         found = workload.matched(release.sight(cells))
     here = [release.query(asked(workload, cells, q)).estimate for q in range(len(workload))]
@@ -57,9 +58,9 @@ def test_errors_are_told_by_dimension_and_by_selectivity():
             cells, predicates=predicates, selectivity=0.2, queries=80, rng=np.random.default_rng(1)
         )
         true, found = workload.exact(cells), workload.matched(release.sight(cells))
-        (line,) = errors.by_dimension(workload, found, true)
-        assert line == {"dimension": predicates, **errors.summed_up(found, true)}
-        parts = errors.by_selectivity(found, true, len(frame))
+        (line,) = utility_workload.group_errors_by_dimension(workload, found, true)
+        assert line == {"dimension": predicates, **utility_workload.summarize_errors(found, true)}
+        parts = utility_workload.group_errors_by_selectivity(found, true, len(frame))
         assert sum(part["queries"] for part in parts) == (true > 0).sum() == line["queries"]
         weighed = sum(part["mean"] * part["queries"] for part in parts) / line["queries"]
         assert weighed == pytest.approx(line["mean"])
@@ -68,7 +69,7 @@ def test_errors_are_told_by_dimension_and_by_selectivity():
 def test_the_width_of_guaranteed_ranges_is_a_share_of_the_span():
     release, _, _ = laid("transformed")
     answers = [release.query(f"SELECT AVG(pay) FROM release WHERE age < {age}") for age in (0, 15, 20, 40)]
-    found = errors.range_errors(answers, 40)
+    found = utility_workload.range_errors(answers, 40)
     assert len(found) == 3  # of nobody there is no mean
     assert found == pytest.approx([(one.upper - one.lower) / 40 for one in answers[1:]])
     assert (found >= 0).all() and (found <= 1).all()
@@ -77,14 +78,14 @@ def test_the_width_of_guaranteed_ranges_is_a_share_of_the_span():
 @pytest.mark.parametrize("kind", METHODS)
 def test_guaranteed_ranges_of_averages_are_those_that_the_release_gives_in_sql(kind: str):
     release, _, cells = laid(kind)
-    found = ranges.average_ranges(release.tables, release.manifest, cells, seed=3, queries=12)
+    found = query_error.measure_average_ranges(release.tables, release.manifest, cells, seed=3, queries=12)
     if kind == "sampled":  # of redrawn values nothing is guaranteed but that they are in the domain
         assert found["median"] == 1.0
     workload = Workload.draw(cells, predicates=2, selectivity=0.1, queries=12, rng=np.random.default_rng(3))
-    free = np.full(len(workload), FREE)
+    free = np.full(len(workload), UNRESTRICTED)
     workload = Workload(workload.lower, np.column_stack([workload.upper[:, :-1], free]).astype(np.int32))
     said = [asked(workload, cells, q).replace("COUNT(*)", "AVG(pay)") for q in range(len(workload))]
-    widths = errors.range_errors([release.query(one) for one in said], 40)
+    widths = utility_workload.range_errors([release.query(one) for one in said], 40)
     assert found == {
         "column": "pay",
         "queries": len(widths),
@@ -101,7 +102,7 @@ def test_the_kernel_counts_as_a_loop_does():
     lower = np.array([[1, 0, 1], [0, 2, 0]], np.int32)
     upper = np.array([[3, -1, 3], [2, 3, 4]], np.int32)
     found = np.empty(2)
-    expected_counts.expected_counts(points, until, lower, upper, found)
+    expected_counts.sum_expected_counts(points, until, lower, upper, found)
     for q in range(2):
         inside = [
             p for p in range(30) if all(upper[q, j] < 0 or lower[q, j] <= points[j, p] <= upper[q, j] for j in range(2))

@@ -12,17 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from reticent import catalogue
-from reticent.door import a_job, door, marks, names, optional, options, place, table, text
+from reticent.data.source import Source
 from reticent.errors import RequestError, suggest
-from reticent.owner.reading import person_columns, reading_of
-from reticent.table.source import Source
+from reticent.ledger.source_options import find_person_columns, resolve_source
+from reticent.validation import (
+    is_job,
+    mapping,
+    names,
+    null_values,
+    optional,
+    path_or_table,
+    require_known_options,
+    text,
+    validate_arguments,
+)
 
 ATTACKS = catalogue.ATTACKS
-CONTROLLED, UNCONTROLLED = 50_000, 200_000
+MAX_CONTROL_POINTS, MAX_POINTS_WITH_CONTROL = 50_000, 200_000
 
 
-@door(release=place, source=optional(place), name=text, missing=marks, job=optional(a_job), quasi=optional(names),
-      sensitive=optional(names), hierarchy=optional(table))  # fmt: skip
+@validate_arguments(release=path_or_table, source=optional(path_or_table), name=text, missing=null_values, job=optional(is_job), quasi=optional(names),
+      sensitive=optional(names), hierarchy=optional(mapping))  # fmt: skip
 def attack(
     release: Any,
     source: Any = None,
@@ -61,51 +71,50 @@ def run_attack(
     `shared` holds what attacks on one release and one source compute alike.  Without `control` it is left out where an attack has none
     of its own.
     """
-    from reticent.attacks.plain import is_plain, plain
-    from reticent.attacks.seen import count_persons, seen
+    from reticent.attacks.target import count_persons, is_plain_table, observe, observe_plain_table
 
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
-    function = catalogue.load(ATTACKS[name].function)
-    options(how, _options(function), f"The attack {name!r}")
+    function = catalogue.load_object(ATTACKS[name].function)
+    require_known_options(how, _list_options(function), f"The attack {name!r}")
     if hasattr(release, "seen"):
         if how.get("others") is not None:
             raise RequestError(
                 "A plan is attacked for the people that it was made for alone.",
                 attempt="rt.publish(...) first, or leaving others out.",
             )
-        return _controlled(name, _seen_of_plan(release, source, name), how, control)
-    foreign = is_plain(release)
+        return _run_with_control(name, _observe_plan(release, source, name), how, control)
+    foreign = is_plain_table(release)
     if not ATTACKS[name].needs_source:
-        return function(_opened(_plain_table(release, name) if foreign else release), **how)
+        return function(_open_release(_require_plain_table_attack(release, name) if foreign else release), **how)
     shared = {} if shared is None else shared
     if "targets" not in shared:
-        shared["targets"] = _targets(release, source, roles["job"], missing, name)
+        shared["targets"] = _resolve_targets(release, source, roles["job"], missing, name)
     source, missing = shared["targets"]
     job = roles["job"]
-    naming = person_columns(release, None if job is None else job.columns)
+    naming = find_person_columns(release, None if job is None else job.columns)
     if foreign:
-        table = _plain_table(release, name)
+        table = _require_plain_table_attack(release, name)
         if "people" not in shared:
-            shared["people"] = plain(table, source, missing=missing, **roles)
+            shared["people"] = observe_plain_table(table, source, missing=missing, **roles)
         people = shared["people"]
-        how = {**how, **_laid_over(release, people, how.get("others"), source, missing, roles, naming)}
-        return _told_of_persons(_controlled(name, people, how, control), people)
-    _refuse_roles(roles)
+        how = {**how, **_observe_others(release, people, how.get("others"), source, missing, roles, naming)}
+        return _add_person_counts(_run_with_control(name, people, how, control), people)
+    _require_no_roles(roles)
     if ATTACKS[name].reads_people:
-        opened = _opened(release)
+        opened = _open_release(release)
         found = function(opened, source, missing=missing, **how)
         if opened.manifest.rows_per_person == 1:
             return found
         if "persons" not in shared:
             shared["persons"] = count_persons(source, naming, missing)
         return replace(found, rows_per_person=opened.manifest.rows_per_person, persons=shared["persons"])
-    people = seen(release, source, missing=missing, naming=naming)
-    how = {**how, **_laid_over(release, people, how.get("others"), source, missing, None, naming)}
-    return _told_of_persons(_controlled(name, people, how, control), people)
+    people = observe(release, source, missing=missing, naming=naming)
+    how = {**how, **_observe_others(release, people, how.get("others"), source, missing, None, naming)}
+    return _add_person_counts(_run_with_control(name, people, how, control), people)
 
 
-def _told_of_persons(found: Any, people: Any) -> Any:
+def _add_person_counts(found: Any, people: Any) -> Any:
     """The same answer, with how many rows a person has and how many persons there are."""
     if people.rows_per_person == 1:
         return found
@@ -113,7 +122,7 @@ def _told_of_persons(found: Any, people: Any) -> Any:
     return replace(found, rows_per_person=people.rows_per_person, persons=persons)
 
 
-def _controlled(name: str, people: Any, how: Mapping[str, Any], control: bool = True) -> Any:
+def _run_with_control(name: str, people: Any, how: Mapping[str, Any], control: bool = True) -> Any:
     """The attack and, unless it has one of its own, its control: the same adversary where groups hold shuffled values.
 
     Where everybody is guessed apart, the control is that of at most CONTROLLED combinations of quasi-identifiers, drawn at random.
@@ -121,37 +130,40 @@ def _controlled(name: str, people: Any, how: Mapping[str, Any], control: bool = 
     """
     import numpy as np
 
-    from reticent.attacks.decoy import silent
-    from reticent.attacks.score import wilson
-    from reticent.attacks.seen import part_of
+    from reticent.attacks.scoring import compute_wilson_interval
+    from reticent.attacks.target import make_silent_target, sample_points
 
-    function = catalogue.load(ATTACKS[name].function)
+    function = catalogue.load_object(ATTACKS[name].function)
     found = function(people, **how)
     if not control or found.to_dict()["control"] is not None:
         return found
-    if not ATTACKS[name].apart and len(people.points) > UNCONTROLLED:
+    if not ATTACKS[name].independent_targets and len(people.points) > MAX_POINTS_WITH_CONTROL:
         return found
-    tried = part_of(people, CONTROLLED) if ATTACKS[name].apart else people
-    other = function(silent(tried, np.random.default_rng(0)), **how)
-    return replace(found, control=(other.success, *wilson(round(other.success * other.targets), other.targets)))
+    tried = sample_points(people, MAX_CONTROL_POINTS) if ATTACKS[name].independent_targets else people
+    other = function(make_silent_target(tried, np.random.default_rng(0)), **how)
+    return replace(
+        found, control=(other.success, *compute_wilson_interval(round(other.success * other.targets), other.targets))
+    )
 
 
-def _targets(release: Any, source: Any, job: Any, missing: tuple[str, ...], name: str) -> tuple[Any, tuple[str, ...]]:
+def _resolve_targets(
+    release: Any, source: Any, job: Any, missing: tuple[str, ...], name: str
+) -> tuple[Any, tuple[str, ...]]:
     """The data that the release was made from, read as it was published, and the texts that mean missing in it."""
     if source is None:
         why = f"The attack {name!r} needs the data that the release was made from: its targets."
         raise RequestError(why, attempt="source=..., --source DATA.")
-    given, frame = reading_of(release, source, job, missing=missing)
+    given, frame = resolve_source(release, source, job, missing=missing)
     return (given if frame is None else frame), given.missing
 
 
-def _options(function: Any) -> list[str]:
+def _list_options(function: Any) -> list[str]:
     """What an attack lets its caller choose: its parameters that are given by name and have a default."""
     given = [one for one in signature(function).parameters.values() if one.default is not one.empty]
     return [one.name for one in given if one.name != "missing"]
 
 
-def _laid_over(
+def _observe_others(
     release: Any,
     people: Any,
     others: Any,
@@ -164,19 +176,18 @@ def _laid_over(
 
     A file of them is read as the source is.
     """
-    from reticent.attacks.plain import plain_outside
-    from reticent.attacks.seen import outside
+    from reticent.attacks.target import observe_outsiders, plain_outside
 
     if others is None:
         return {}
     if isinstance(others, str | Path) and isinstance(source, Source):
         others = replace(source, path=str(others), url=None, table=None, query=None)
     if roles is None:
-        return {"others": outside(release, people, others, missing=missing, naming=naming)}
+        return {"others": observe_outsiders(release, people, others, missing=missing, naming=naming)}
     return {"others": plain_outside(people, others, missing=missing, **roles)}
 
 
-def _refuse_roles(roles: Mapping[str, Any]) -> None:
+def _require_no_roles(roles: Mapping[str, Any]) -> None:
     """A job may say how the source is read; the rest describes a plain table."""
     if named := [word for word, value in roles.items() if value and word != "job"]:
         raise RequestError(
@@ -185,7 +196,7 @@ def _refuse_roles(roles: Mapping[str, Any]) -> None:
         )
 
 
-def _plain_table(table: Any, name: str) -> Any:
+def _require_plain_table_attack(table: Any, name: str) -> Any:
     """Another tool's table, for an attack that needs no manifest."""
     if not ATTACKS[name].needs_source or ATTACKS[name].reads_people:
         raise RequestError(
@@ -195,18 +206,18 @@ def _plain_table(table: Any, name: str) -> Any:
     return table
 
 
-def _seen_of_plan(plan: Any, source: Any, name: str) -> Any:
+def _observe_plan(plan: Any, source: Any, name: str) -> Any:
     """What the adversary would see of the planned release."""
     if source is not None:
         raise RequestError("A plan knows the people that it was made for.", attempt="leaving the source out.")
     row = ATTACKS[name]
-    asked = signature(catalogue.load(row.function)).parameters.get("source")
+    asked = signature(catalogue.load_object(row.function)).parameters.get("source")
     if not row.needs_source or (asked is not None and asked.default is asked.empty):
         raise RequestError(f"The attack {name!r} reads a release's files.", attempt="rt.publish(...) first.")
     return plan.seen()
 
 
-def _opened(release: Any) -> Any:
-    from reticent.opened import Release
+def _open_release(release: Any) -> Any:
+    from reticent.release.release import Release
 
     return release if isinstance(release, Release) else Release(release)

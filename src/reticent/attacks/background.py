@@ -13,38 +13,139 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from reticent.attacks.beliefs_given import believed
-from reticent.attacks.score import Outcome, score
-from reticent.attacks.seen import Seen
-from reticent.errors import RequestError
-from reticent.models.background import parameters
-from reticent.models.background.adversary import Adversary, Knowledge
-from reticent.models.background.beliefs import ROUNDS, exact, scaled
-from reticent.models.background.divergence import js, smoothed
-from reticent.models.background.margin import DOUBLE, units
-from reticent.models.caps import left_out, ways
-from reticent.release.reading.boxes import Boxes
+from reticent.attacks.scoring import AttackOutcome, score_guesses
+from reticent.attacks.target import AttackTarget
+from reticent.data.domain import Domain
+from reticent.data.source import Source, collect_frame, scan_source
+from reticent.errors import RequestError, pluralize, quote_list
+from reticent.labels.adversary_view import Boxes
+from reticent.limits import is_moderate_number
+from reticent.models.background_knowledge import bt_privacy
+from reticent.models.background_knowledge.adversary import (
+    DOUBLE_ROUNDING_UNIT,
+    BackgroundAdversary,
+    BackgroundKnowledge,
+    bound_rounding_units,
+)
+from reticent.models.background_knowledge.posteriors import (
+    POSTERIOR_ROUNDS,
+    compute_exact_posteriors,
+    compute_js_divergence,
+    compute_scaled_posteriors,
+    smooth_beliefs,
+)
+from reticent.models.caps import exclude_value, list_excluded_values
 
-NEAREST = 16  # boxes a person may belong to
-BINS = 20
+# MERGED: reticent.attacks.beliefs_given: Prior beliefs of an adversary: by kernel estimation, uniform, or given in a file (Li, Li & Zhang, ICDE 2009, section II-D).
+#
+# A file of beliefs has the quasi-identifiers, the sensitive column and `belief`.  "Tom does not have cancer" is one row with a belief
+# of 0; what is not listed for a person keeps its proportions.  Who is in the file must be in the table: elsewhere a prior is
+# undefined, not 0 (errata 3.9).
+
+
+BELIEF_COLUMN = "belief"
+
+
+def compute_prior_beliefs(seen: AttackTarget, adversary: BackgroundAdversary, prior: Any) -> np.ndarray:
+    """(points, values)."""
+    if isinstance(prior, str) and prior == "kernel":
+        return adversary.prior
+    if isinstance(prior, str) and prior == "uniform":
+        there = np.zeros(adversary.values, bool)
+        there[np.unique(adversary.entries[:, 1])] = True
+        return np.where(adversary.people[:, None] > 0, there / there.sum(), 0.0)
+    return _apply_listed_beliefs(seen, adversary.prior.copy(), _read_prior(prior), adversary.without)
+
+
+def _read_prior(prior: Any) -> pl.DataFrame:
+    if isinstance(prior, pl.DataFrame):
+        return prior
+    return collect_frame(scan_source(Source(path=str(prior))), "Reading the beliefs")
+
+
+def _apply_listed_beliefs(seen: AttackTarget, beliefs: np.ndarray, table: pl.DataFrame, without: int) -> np.ndarray:
+    names = [*(domain.name for domain in seen.quasi), seen.sensitive.name, BELIEF_COLUMN]
+    if lacking := [name for name in names if name not in table.columns]:
+        raise RequestError(f"The beliefs lack {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
+                           attempt="the quasi-identifiers, the sensitive column, and `belief`.")  # fmt: skip
+    codes = [_encode_values(domain, table[domain.name]) for domain in (*seen.quasi, seen.sensitive)]
+    place = {tuple(point): at for at, point in enumerate(seen.points.tolist())}
+    points = [place.get(point, -1) for point in zip(*(code.tolist() for code in codes[:-1]), strict=True)]
+    if outside := sum(point < 0 for point in points):
+        raise RequestError(
+            f"The beliefs have {pluralize(outside, 'row')} about people who are not in the table: there a prior is undefined.",
+            attempt="quasi-identifiers of the source's own rows.",
+        )
+    if unknown := int((codes[-1] < 0).sum()):
+        raise RequestError(
+            f"The beliefs have {pluralize(unknown, 'row')} with a value that {seen.sensitive.name!r} does not have."
+        )
+    given: dict[int, dict[int, float]] = {}
+    for point, value, belief in zip(
+        points, codes[-1].tolist(), table[BELIEF_COLUMN].cast(pl.Float64).to_list(), strict=True
+    ):
+        if belief is None or not 0 <= belief <= 1:
+            raise RequestError("A belief is a number from 0 to 1.")
+        if value != without:
+            given.setdefault(point, {})[value] = belief
+    for point, said in given.items():
+        beliefs[point] = _scale_unlisted_beliefs(beliefs[point], said)
+    return beliefs
+
+
+def _scale_unlisted_beliefs(belief: np.ndarray, listed: dict[int, float]) -> np.ndarray:
+    """Beliefs that are listed as they are, the others in their proportions."""
+    found = belief.copy()
+    values = list(listed)
+    found[values] = 0.0
+    left, whole = 1.0 - sum(listed.values()), found.sum()
+    if left < -1e-9 or (whole == 0 and abs(left) > 1e-9):
+        raise RequestError("The beliefs about one person do not add up to 1.")
+    found *= max(left, 0.0) / whole if whole else 0.0
+    found[values] = [listed[value] for value in values]
+    return found / found.sum()
+
+
+def _encode_values(domain: Domain, column: pl.Series) -> np.ndarray:
+    """The code of each cell, -1 for values that do not occur."""
+    numeric = getattr(domain, "kind", "") == "numeric"
+    known = {_make_value_key(text, numeric): code for code, text in enumerate(domain.texts)}
+    known[None] = domain.null_code
+    return np.array(
+        [known.get(_make_value_key(text, numeric), -1) for text in column.cast(pl.String).to_list()], np.int64
+    )
+
+
+def _make_value_key(text: str | None, numeric: bool) -> Any:
+    if text is None or not numeric:
+        return text
+    try:
+        return Fraction(text.strip()) if is_moderate_number(text) else text
+    except (ValueError, ZeroDivisionError):
+        return text
+
+
+MAX_BOXES_PER_PERSON = 16  # boxes a person may belong to
+RISK_BINS = 20
 LN2 = 0.6931471805599453
 
 
 @dataclass(frozen=True, eq=False)
-class Learned(Outcome):
+class BackgroundOutcome(AttackOutcome):
     """What an attack answers, and beside it the risk: `vulnerable` people are above `t`."""
 
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
     risks: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     weights: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Outcome.to_dict(self), **self.beside}
+        return {**AttackOutcome.to_dict(self), **self.details}
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class GroupEntries:
     """`people` of a `point` in a `group`, sorted by group; `shared` where a point lies under the labels of several."""
 
     point: np.ndarray
@@ -53,8 +154,8 @@ class Entries:
     shared: bool
 
 
-def background(
-    seen: Seen,
+def attack_by_background_knowledge(
+    seen: AttackTarget,
     *,
     bandwidth: Any = None,
     t: Any = None,
@@ -63,26 +164,28 @@ def background(
     prior: Any = "kernel",
     kernel: str | None = None,
     distances: Any = None,
-) -> Learned:
+) -> BackgroundOutcome:
     """The adversaries asked for, or those that the release promised about."""
     promised = next((p.parameters for p in seen.promises if p.name in ("bt-privacy", "skyline")), {})
-    points = _points(promised, bandwidth, t, prior)
+    points = _list_adversary_points(promised, bandwidth, t, prior)
     wanted = {"smoothing": smoothing, "kernel": kernel, "posterior": posterior, "distances": distances}
     how = {"smoothing": 0, "kernel": "epanechnikov", "posterior": "omega", "distances": None, "base": 2}
     how |= {name: promised[name] for name in how if name in promised}
     how |= {name: value for name, value in wanted.items() if value is not None}
-    inference = parameters.inference(how["posterior"])
-    entries = _entries(seen)
+    inference = bt_privacy.parse_inference(how["posterior"])
+    entries = _list_entries(seen)
     found = []
     for width, limit in points:
-        known = Knowledge(width, parameters.kernel(how["kernel"]), parameters.smoothing_bandwidth(how["smoothing"]),
-                          parameters.matrices(how["distances"]) or {})  # fmt: skip
+        known = BackgroundKnowledge(width, bt_privacy.parse_kernel(how["kernel"]), bt_privacy.parse_smoothing(how["smoothing"]),
+                          bt_privacy.parse_distance_matrices(how["distances"]) or {})  # fmt: skip
         scale = 1.0 if str(how["base"]) == "2" else LN2
-        found.append(_attacked(seen, entries, known, inference, prior, float(limit), scale))
-    return _outcome(seen, points, found, inference, entries)
+        found.append(_attack_as_adversary(seen, entries, known, inference, prior, float(limit), scale))
+    return _make_background_outcome(seen, points, found, inference, entries)
 
 
-def _points(promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any) -> list[tuple[Any, Fraction]]:
+def _list_adversary_points(
+    promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any
+) -> list[tuple[Any, Fraction]]:
     """(bandwidth, t) of each adversary."""
     given = promised.get("points") or ([promised] if "bandwidth" in promised else [])
     if bandwidth is None and isinstance(prior, str) and prior == "uniform":
@@ -96,18 +199,18 @@ def _points(promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any) -> 
             "The background attack needs a bandwidth and a t: the release promises none.",
             attempt="--bandwidth 0.3 --t 0.2.",
         )
-    return [(parameters.bandwidths(p["bandwidth"]), parameters.threshold(p["t"])) for p in given]
+    return [(bt_privacy.parse_bandwidths(p["bandwidth"]), bt_privacy.parse_threshold(p["t"])) for p in given]
 
 
-def _entries(seen: Seen) -> Entries:
-    point, group, people = seen.sight.memberships(seen.points, seen.people, NEAREST)
+def _list_entries(seen: AttackTarget) -> GroupEntries:
+    point, group, people = seen.sight.memberships(seen.points, seen.people, MAX_BOXES_PER_PERSON)
     order = np.argsort(group, kind="stable")
     overlap = isinstance(seen.sight, Boxes) and len(np.unique(point)) < len(point)
-    return Entries(point[order], group[order], people[order].astype(float), overlap)
+    return GroupEntries(point[order], group[order], people[order].astype(float), overlap)
 
 
 @dataclass(frozen=True, eq=False)
-class Attacked:
+class AttackedView:
     belief: np.ndarray  # (points, values)
     risk: np.ndarray  # of each who
     people: np.ndarray  # people with that risk
@@ -115,30 +218,42 @@ class Attacked:
     exact_share: float
 
 
-def _attacked(
-    seen: Seen, entries: Entries, known: Knowledge, inference: str, prior: Any, t: float, scale: float
-) -> Attacked:
+def _attack_as_adversary(
+    seen: AttackTarget,
+    entries: GroupEntries,
+    known: BackgroundKnowledge,
+    inference: str,
+    prior: Any,
+    t: float,
+    scale: float,
+) -> AttackedView:
     cells = seen.cells
     assert cells is not None
     known.check(cells, 0)
     found = None
-    for without in ways(cells.totals(0), cells.sensitive[0].null_code):
-        one = _view(seen, entries, Adversary(cells, 0, known, without), inference, prior, t, scale)
+    for without in list_excluded_values(cells.totals(0), cells.sensitive[0].null_code):
+        one = _attack_view(seen, entries, BackgroundAdversary(cells, 0, known, without), inference, prior, t, scale)
         if found is None:
             found = one
         else:  # who has no value is not looked at; everybody else at their greatest risk
             worse = one.risk.max(initial=0.0) > found.risk.max(initial=0.0)
-            found = Attacked(found.belief, one.risk if worse else found.risk, one.people if worse else found.people,
+            found = AttackedView(found.belief, one.risk if worse else found.risk, one.people if worse else found.people,
                              max(found.vulnerable, one.vulnerable), min(found.exact_share, one.exact_share))  # fmt: skip
     assert found is not None
     return found
 
 
-def _view(
-    seen: Seen, entries: Entries, adversary: Adversary, inference: str, prior: Any, t: float, scale: float
-) -> Attacked:
-    before = believed(seen, adversary, prior)
-    counts = left_out(seen.counts, adversary.without)
+def _attack_view(
+    seen: AttackTarget,
+    entries: GroupEntries,
+    adversary: BackgroundAdversary,
+    inference: str,
+    prior: Any,
+    t: float,
+    scale: float,
+) -> AttackedView:
+    before = compute_prior_beliefs(seen, adversary, prior)
+    counts = exclude_value(seen.counts, adversary.without)
     there = adversary.people[entries.point] > 0
     share = adversary.people / np.maximum(seen.people, 1)
     point, group = entries.point[there], entries.group[there]
@@ -146,12 +261,12 @@ def _view(
     used, offsets = np.unique(group, return_index=True)
     offsets = np.append(offsets, len(group))
     held = counts[used]
-    rounds = ROUNDS.get(inference, 1)
-    after = scaled(before[point], offsets, people, held, rounds) if len(point) else before[:0]
+    rounds = POSTERIOR_ROUNDS.get(inference, 1)
+    after = compute_scaled_posteriors(before[point], offsets, people, held, rounds) if len(point) else before[:0]
     share_exact = 0.0
     if inference == "exact" and not entries.shared:
-        share_exact = _exactly(before, point, offsets, people, held, after)
-    belief = _mixed(before, point, people, after)
+        share_exact = _apply_exact_posteriors(before, point, offsets, people, held, after)
+    belief = _mix_beliefs(before, point, people, after)
     if entries.shared:
         point, people = np.arange(len(before)), adversary.people
         after = belief
@@ -159,13 +274,19 @@ def _view(
         bare = np.setdiff1d(np.flatnonzero(adversary.people), point)
         point, people = np.append(point, bare), np.append(people, adversary.people[bare])
         after = np.concatenate([after, before[bare]])
-    moved = js(smoothed(before[point], adversary.smooth), smoothed(after, adversary.smooth)) * scale
+    moved = (
+        compute_js_divergence(smooth_beliefs(before[point], adversary.smooth), smooth_beliefs(after, adversary.smooth))
+        * scale
+    )
     size = int(np.diff(offsets).max(initial=0))
-    error = units(adversary.priors.route.terms, size, before.shape[1], rounds, bool(len(adversary.smooth))) * DOUBLE
-    return Attacked(belief, moved, people, float(people[moved - error > t].sum()), share_exact)
+    error = (
+        bound_rounding_units(adversary.priors.route.terms, size, before.shape[1], rounds, bool(len(adversary.smooth)))
+        * DOUBLE_ROUNDING_UNIT
+    )
+    return AttackedView(belief, moved, people, float(people[moved - error > t].sum()), share_exact)
 
 
-def _exactly(
+def _apply_exact_posteriors(
     before: np.ndarray, point: np.ndarray, offsets: np.ndarray, people: np.ndarray, held: np.ndarray, after: np.ndarray
 ) -> float:
     """Exact posteriors where a group is small enough, written over the estimates; the share of people they are for."""
@@ -175,14 +296,14 @@ def _exactly(
         many = np.round(people[here]).astype(np.int64)
         if many.sum() != held[g].sum():
             continue
-        found = exact(before[point[here]], many, held[g])
+        found = compute_exact_posteriors(before[point[here]], many, held[g])
         if found is not None:
             after[here] = found
             reached += float(many.sum())
     return reached / max(float(people.sum()), 1.0)
 
 
-def _mixed(before: np.ndarray, point: np.ndarray, people: np.ndarray, after: np.ndarray) -> np.ndarray:
+def _mix_beliefs(before: np.ndarray, point: np.ndarray, people: np.ndarray, after: np.ndarray) -> np.ndarray:
     """One belief for each point: over the groups its people may be in; unchanged where none covers it."""
     total, whole = np.zeros(before.shape), np.zeros(len(before))
     np.add.at(total, point, after * people[:, None])
@@ -190,13 +311,17 @@ def _mixed(before: np.ndarray, point: np.ndarray, people: np.ndarray, after: np.
     return np.where(whole[:, None] > 0, total / np.where(whole > 0, whole, 1)[:, None], before)
 
 
-def _outcome(
-    seen: Seen, points: list[tuple[Any, Fraction]], found: list[Attacked], inference: str, entries: Entries
-) -> Learned:
+def _make_background_outcome(
+    seen: AttackTarget,
+    points: list[tuple[Any, Fraction]],
+    found: list[AttackedView],
+    inference: str,
+    entries: GroupEntries,
+) -> BackgroundOutcome:
     worst = max(range(len(found)), key=lambda at: found[at].risk.max(initial=0.0))
     one = found[worst]
-    histogram, edges = np.histogram(one.risk, BINS, (0.0, 1.0), weights=one.people)
-    widths = [parameters.said(width) for width, _ in points]
+    histogram, edges = np.histogram(one.risk, RISK_BINS, (0.0, 1.0), weights=one.people)
+    widths = [bt_privacy.to_json_bandwidth(width) for width, _ in points]
     limits = [float(t) for _, t in points]
     beside = {
         "worst_risk": max(float(each.risk.max(initial=0.0)) for each in found),
@@ -212,6 +337,6 @@ def _outcome(
     }
     if inference == "exact":
         beside["exact_share"] = min(each.exact_share for each in found)
-    scored = score("background", one.belief, seen.truth, seen.promised)
-    return Learned(**{name: getattr(scored, name) for name in scored.__dataclass_fields__}, beside=beside, risks=one.risk,
+    scored = score_guesses("background", one.belief, seen.truth, seen.promised)
+    return BackgroundOutcome(**{name: getattr(scored, name) for name in scored.__dataclass_fields__}, details=beside, risks=one.risk,
                    weights=one.people)  # fmt: skip

@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-DENSE_BELIEFS_AT_ONCE = 60_000
+CHUNK_DENSE_BELIEFS = 60_000
 """So many entries of a dense table of beliefs are held at a time, where an attack believes in every value: they stay in a cache."""
-MIXED_AT_ONCE = 2_000_000
+CHUNK_MIXED_PAIRS = 2_000_000
 """So many pairs of a group's value and an atom are mixed at a time."""
 
 
@@ -61,9 +61,9 @@ class Beliefs:
     @cached_property
     def guess(self) -> np.ndarray:
         """The value of each row's greatest belief, the first of equal ones; 0 where nothing is believed."""
-        return self.first_with(self.belief, self.greatest)
+        return self.find_first_with(self.belief, self.greatest)
 
-    def first_with(self, measure: np.ndarray, greatest: np.ndarray) -> np.ndarray:
+    def find_first_with(self, measure: np.ndarray, greatest: np.ndarray) -> np.ndarray:
         """Return the first value of each row whose measure is the row's greatest; 0 for a row without values."""
         candidates = np.where(measure == greatest[self.row], self.value, self.values)
         found = np.zeros(len(self), np.int64)
@@ -72,9 +72,9 @@ class Beliefs:
             found[filled] = np.minimum.reduceat(candidates, self.starts[filled])
         return found
 
-    def most_of(self, measure: np.ndarray) -> np.ndarray:
+    def find_greatest_by(self, measure: np.ndarray) -> np.ndarray:
         """Return the value of each row whose measure (one number for each belief) is greatest."""
-        return self.first_with(measure, self._reduce(np.maximum, measure))
+        return self.find_first_with(measure, self._reduce(np.maximum, measure))
 
     def at(self, value: np.ndarray) -> np.ndarray:
         """Return the belief of each row in one value, which is given for each."""
@@ -153,7 +153,7 @@ class Atoms:
         until = np.append(0, np.cumsum(lengths))[first]
         start = 0
         while start < len(self):
-            stop = max(int(np.searchsorted(until, until[start] + MIXED_AT_ONCE, side="right")) - 1, start + 1)
+            stop = max(int(np.searchsorted(until, until[start] + CHUNK_MIXED_PAIRS, side="right")) - 1, start + 1)
             here = slice(first[start], first[stop])
             index = list_stretches(rows.starts[:-1][self.group[here]], lengths[here])
             mixed = rows.belief[index] * np.repeat(self.weight[here], lengths[here])
@@ -192,6 +192,6 @@ def list_stretches(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 def cut_points(points: int, values: int) -> Iterator[slice]:
     """Cut points into slices of which a dense table of beliefs is small."""
-    step = max(DENSE_BELIEFS_AT_ONCE // max(values, 1), 1)
+    step = max(CHUNK_DENSE_BELIEFS // max(values, 1), 1)
     for start in range(0, points, step):
         yield slice(start, min(start + step, points))

@@ -13,38 +13,44 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reticent.attacks.beliefs import Beliefs, list_stretches
-from reticent.attacks.score import Guesses, Outcome, score
-from reticent.attacks.seen import Seen
+from reticent.attacks.scoring import AttackOutcome, Guesses, score_guesses
+from reticent.attacks.target import AttackTarget
 from reticent.kernels import belief_rounds as kernel
 
-NEAREST = 16  # boxes a person may belong to
+MAX_BOXES_PER_PERSON = 16  # boxes a person may belong to
 SMOOTHING = 0.5
-MOST = 30_000
+MAX_POINTS = 30_000
 MAX_PAIRS = 1_500_000
 """So many pairs of a person's group and a value that it publishes are learned from: about 100 bytes each."""
 
 
-def definetti(seen: Seen, *, rounds: int = 30) -> Outcome:
+def attack_by_definetti(seen: AttackTarget, *, rounds: int = 30) -> AttackOutcome:
     """Of more than MOST combinations of quasi-identifiers, or MAX_PAIRS, those of random groups are learned from and guessed,
     each group whole, or of a group that has more of them alone some at random: `targets` says how many people they are."""
-    point, group, weight = seen.sight.memberships(seen.points, seen.people, NEAREST)
+    point, group, weight = seen.sight.memberships(seen.points, seen.people, MAX_BOXES_PER_PERSON)
     pairs = (seen.counts > 0).sum(axis=1)[group]
-    if len(seen.points) > MOST or int(pairs.sum()) > MAX_PAIRS:
-        kept = _of_some_groups(point, group, pairs, len(seen.counts))
+    if len(seen.points) > MAX_POINTS or int(pairs.sum()) > MAX_PAIRS:
+        kept = _select_random_groups(point, group, pairs, len(seen.counts))
         at, point = np.unique(point[kept], return_inverse=True)
         group, weight = group[kept], weight[kept]
         seen = replace(seen, points=seen.points[at], people=seen.people[at], truth=seen.truth.take(at))
-    belief = learn(seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds)
-    return score("definetti", _with_overall(Guesses.of_beliefs(belief), belief, seen.counts), seen.truth, seen.promised)
+    belief = learn_beliefs(
+        seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds
+    )
+    return score_guesses(
+        "definetti", _add_overall_guesses(Guesses.of_beliefs(belief), belief, seen.counts), seen.truth, seen.promised
+    )
 
 
-def _of_some_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarray, groups: int) -> np.ndarray:
+def _select_random_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarray, groups: int) -> np.ndarray:
     """Which entries are of so many random groups that about MOST points are in them, or MAX_PAIRS pairs."""
     turn = np.random.default_rng(0).permutation(groups)
     order = np.argsort(turn[group], kind="stable")
     first = np.zeros(len(point), bool)
     first[np.unique(point[order], return_index=True)[1]] = True
-    enough = min(int(np.searchsorted(np.cumsum(first), MOST)), int(np.searchsorted(np.cumsum(pairs[order]), MAX_PAIRS)))
+    enough = min(
+        int(np.searchsorted(np.cumsum(first), MAX_POINTS)), int(np.searchsorted(np.cumsum(pairs[order]), MAX_PAIRS))
+    )
     last = turn[group[order]][min(enough, len(order) - 1)]
     kept: np.ndarray = turn[group] <= last
     if int(pairs[kept].sum()) > 2 * MAX_PAIRS:  # the last group alone has that many
@@ -62,7 +68,7 @@ def _of_some_points(point: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return found
 
 
-def _with_overall(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:
+def _add_overall_guesses(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:
     """The overall distribution is believed of people who are in no group."""
     bare = np.diff(belief.starts) == 0
     overall = counts.sum(axis=0) / counts.sum()
@@ -71,7 +77,7 @@ def _with_overall(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Gues
     return Guesses(guess, greatest, greatest)
 
 
-def assign(
+def assign_values(
     points: np.ndarray,
     sizes: list[int],
     counts: np.ndarray,
@@ -81,12 +87,12 @@ def assign(
     rounds: int = 30,
 ) -> np.ndarray:
     """(points, values) beliefs after so many rounds; `weight` people of a `point` are in a `group`."""
-    found = learn(points, sizes, counts, point, group, weight, rounds)
+    found = learn_beliefs(points, sizes, counts, point, group, weight, rounds)
     overall = counts.sum(axis=0) / counts.sum()
     return np.where(np.diff(found.starts)[:, None] > 0, found.to_dense(), overall)
 
 
-def learn(
+def learn_beliefs(
     points: np.ndarray,
     sizes: list[int],
     counts: np.ndarray,
@@ -109,19 +115,21 @@ def learn(
     share = shown.belief[in_group]
     wanted = shown.belief * present[shown.row]
     pair, in_pair = _number_pairs(np.repeat(point, lengths) * values + shown.value[in_group])
-    classifier = Classifier.of(points, sizes, pair // values, pair % values, values)
+    classifier = PairClassifier.of(points, sizes, pair // values, pair % values, values)
     belief = share.copy()
     for _ in range(rounds):
-        people = _gather(entries, weight, belief, in_pair, len(pair))
+        people = _gather_people(entries, weight, belief, in_pair, len(pair))
         kernel.believe(entries, share, classifier.classify(people), in_pair, belief)
-        held = _gather(entries, weight, belief, in_group, len(wanted))
+        held = _gather_people(entries, weight, belief, in_group, len(wanted))
         lacking = np.divide(wanted, held, out=np.zeros_like(held), where=held > 0)
         kernel.believe(entries, belief, lacking, in_group, belief)
-    total = _gather(entries, weight, belief, in_pair, len(pair))
+    total = _gather_people(entries, weight, belief, in_pair, len(pair))
     return Beliefs.of_pairs(pair // values, pair % values, total, len(points), values).scale_to_one()
 
 
-def _gather(entries: np.ndarray, weight: np.ndarray, belief: np.ndarray, place: np.ndarray, places: int) -> np.ndarray:
+def _gather_people(
+    entries: np.ndarray, weight: np.ndarray, belief: np.ndarray, place: np.ndarray, places: int
+) -> np.ndarray:
     """People by what they are believed to have, added up by place."""
     held = np.zeros(places)
     kernel.gather(entries, weight, belief, place, held)
@@ -139,7 +147,7 @@ def _number_pairs(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Classifier:
+class PairClassifier:
     """Naive Bayes over pairs of a point and a value: prod_j Pr(t_j | v) from the people assigned to each pair.
 
     `numbers` are (pairs, quasi): the place of a pair's code with its value among those of all quasi-identifiers; each place has a
@@ -154,7 +162,9 @@ class Classifier:
     codes_of_number: np.ndarray
 
     @classmethod
-    def of(cls, points: np.ndarray, sizes: list[int], point: np.ndarray, value: np.ndarray, values: int) -> Classifier:
+    def of(
+        cls, points: np.ndarray, sizes: list[int], point: np.ndarray, value: np.ndarray, values: int
+    ) -> PairClassifier:
         numbers = np.empty((len(point), len(sizes)), np.int64)
         of_number, codes = [], []
         first = 0

@@ -20,26 +20,26 @@ from typing import Any
 
 import numpy as np
 
-from reticent.attacks.score import Outcome, risk, wilson
-from reticent.attacks.seen import Seen
+from reticent.attacks.scoring import AttackOutcome, compute_excess_risk, compute_wilson_interval
+from reticent.attacks.target import AttackTarget
 from reticent.errors import RequestError, suggest
-from reticent.release.reading.boxes import CHUNK, Boxes
+from reticent.labels.adversary_view import POINTS_PER_CHUNK, Boxes
 
-MOST = 2_000
+MAX_PEOPLE = 2_000
 """So many people are tried."""
 
 
 @dataclass(frozen=True, eq=False)
-class Linked(Outcome):
+class LinkabilityOutcome(AttackOutcome):
     """What an attack answers, and beside it the control and which columns each list has."""
 
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Outcome.to_dict(self), **self.beside}
+        return {**AttackOutcome.to_dict(self), **self.details}
 
 
-def linkability(seen: Seen, *, first: Iterable[str] | None = None, seed: int = 0) -> Linked:
+def attack_by_linking(seen: AttackTarget, *, first: Iterable[str] | None = None, seed: int = 0) -> LinkabilityOutcome:
     """`first` are the columns of the first list, by default the first half of the quasi-identifiers; `seed` draws people."""
     sight = seen.sight
     if not isinstance(sight, Boxes):
@@ -47,18 +47,18 @@ def linkability(seen: Seen, *, first: Iterable[str] | None = None, seed: int = 0
             "This attack asks what labels link; this release publishes quasi-identifiers as they are.",
             attempt="another attack: whoever knows somebody's quasi-identifiers finds the row.",
         )
-    one, other = _lists(seen, first)
+    one, other = _split_columns(seen, first)
     rng = np.random.default_rng(seed)
     everybody = np.repeat(np.arange(len(seen.people)), seen.people)
-    people = rng.permutation(everybody)[:MOST]
+    people = rng.permutation(everybody)[:MAX_PEOPLE]
     strangers = rng.permutation(people)
-    found = [_narrowest(seen, sight, axes, people, rng) for axes in (one, other)]
+    found = [_find_narrowest_group(seen, sight, axes, people, rng) for axes in (one, other)]
     same = (found[0] == found[1]) & (found[0] >= 0)
-    apart = (found[0] == _narrowest(seen, sight, other, strangers, rng)) & (found[0] >= 0)
-    return _outcome(seen, same, apart, (one, other), sight)
+    apart = (found[0] == _find_narrowest_group(seen, sight, other, strangers, rng)) & (found[0] >= 0)
+    return _make_outcome(seen, same, apart, (one, other), sight)
 
 
-def _lists(seen: Seen, first: Iterable[str] | None) -> tuple[list[int], list[int]]:
+def _split_columns(seen: AttackTarget, first: Iterable[str] | None) -> tuple[list[int], list[int]]:
     names = [domain.name for domain in seen.quasi]
     if len(names) < 2:
         raise RequestError("This attack needs two quasi-identifiers or more: one for each list.")
@@ -72,44 +72,46 @@ def _lists(seen: Seen, first: Iterable[str] | None) -> tuple[list[int], list[int
     return one, [at for at in range(len(names)) if at not in one]
 
 
-def _narrowest(seen: Seen, sight: Boxes, axes: list[int], people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _find_narrowest_group(
+    seen: AttackTarget, sight: Boxes, axes: list[int], people: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """The group with the fewest combinations of these columns' values among those that cover an entry; -1 where none does."""
     room = np.prod(sight.widths[axes].astype(np.float64), axis=0)
     order = np.lexsort((rng.random(len(room)), room))  # the narrowest first, equal ones at random
     points, number = np.unique(seen.points[people][:, axes], axis=0, return_inverse=True)
     found = np.full(len(points), -1, np.int64)
-    for start in range(0, len(points), CHUNK):
-        inside = np.ones((len(points[start : start + CHUNK]), len(order)), bool)
+    for start in range(0, len(points), POINTS_PER_CHUNK):
+        inside = np.ones((len(points[start : start + POINTS_PER_CHUNK]), len(order)), bool)
         for at, axis in enumerate(axes):
-            table = sight.covers[axis].table(points[start : start + CHUNK, at])
+            table = sight.covers[axis].table(points[start : start + POINTS_PER_CHUNK, at])
             inside &= table[:, sight.label[axis][order]]
-        found[start : start + CHUNK] = np.where(inside.any(axis=1), order[inside.argmax(axis=1)], -1)
+        found[start : start + POINTS_PER_CHUNK] = np.where(inside.any(axis=1), order[inside.argmax(axis=1)], -1)
     return found[number.reshape(-1)]
 
 
-def _outcome(
-    seen: Seen, same: np.ndarray, apart: np.ndarray, lists: tuple[list[int], list[int]], sight: Boxes
-) -> Linked:
+def _make_outcome(
+    seen: AttackTarget, same: np.ndarray, apart: np.ndarray, lists: tuple[list[int], list[int]], sight: Boxes
+) -> LinkabilityOutcome:
     hits, by_chance, tried = int(same.sum()), int(apart.sum()), len(same)
-    control = wilson(by_chance, tried)
+    control = compute_wilson_interval(by_chance, tried)
     names = [[seen.quasi[axis].name for axis in axes] for axes in lists]
     beside = {
         "control": by_chance / tried,
         "control_low": control[0],
         "control_high": control[1],
-        "risk": risk(hits / tried, by_chance / tried),
+        "risk": compute_excess_risk(hits / tried, by_chance / tried),
         "lists": names,
         "rows": int(seen.people.sum()),
-        "people": _people(seen),
+        "people": _count_people(seen),
     }
-    low, high = wilson(hits, tried)
+    low, high = compute_wilson_interval(hits, tried)
     smallest = int(sight.counts.sum(axis=1).min()) if len(sight.counts) else 1
     worst = 1 / max(smallest // seen.rows_per_person, 1)  # of the people of a group that was found, which is it?
-    return Linked("linkability", tried, hits / tried, low, high, by_chance / tried, worst, None, same,
+    return LinkabilityOutcome("linkability", tried, hits / tried, low, high, by_chance / tried, worst, None, same,
                   same.astype(np.float64), beside)  # fmt: skip
 
 
-def _people(seen: Seen) -> int | None:
+def _count_people(seen: AttackTarget) -> int | None:
     """Of how many people the rows are; None where they may have several, and nothing says whose each is."""
     if seen.persons is not None:
         return seen.persons.count

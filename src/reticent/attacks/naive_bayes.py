@@ -13,25 +13,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.attacks.beliefs import cut_points
-from reticent.attacks.score import Guesses, Outcome, score
-from reticent.attacks.seen import Seen
+from reticent.attacks.scoring import AttackOutcome, Guesses, score_guesses
+from reticent.attacks.target import AttackTarget
 
 
-def naive_bayes(seen: Seen) -> Outcome:
-    learned = learn(seen)
+def attack_by_naive_bayes(seen: AttackTarget) -> AttackOutcome:
+    learned = learn_model(seen)
     parts = [
         Guesses.of_table(learned.believe(seen.points[here])) for here in cut_points(len(seen.points), len(seen.prior))
     ]
-    return score("naive-bayes", Guesses.join(parts), seen.truth, seen.promised)
+    return score_guesses("naive-bayes", Guesses.join(parts), seen.truth, seen.promised)
 
 
-def beliefs(seen: Seen) -> np.ndarray:
+def compute_beliefs(seen: AttackTarget) -> np.ndarray:
     """(points, values) posteriors of equation 15; the prior of a point that no published value is compatible with."""
-    return learn(seen).believe(seen.points)
+    return learn_model(seen).believe(seen.points)
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class NaiveBayesModel:
     """Logarithms of each quasi-identifier's conditionals, (codes, values) each; the first ones with those of the prior."""
 
     prior: np.ndarray
@@ -54,15 +54,15 @@ class Learned:
         return likely
 
 
-def learn(seen: Seen) -> Learned:
+def learn_model(seen: AttackTarget) -> NaiveBayesModel:
     with np.errstate(divide="ignore"):
-        found = [np.log(conditionals(seen, axis, domain.size)) for axis, domain in enumerate(seen.quasi)]
+        found = [np.log(estimate_conditionals(seen, axis, domain.size)) for axis, domain in enumerate(seen.quasi)]
         if found:
             found[0] = found[0] + np.log(seen.prior)
-    return Learned(seen.prior, tuple(found))
+    return NaiveBayesModel(seen.prior, tuple(found))
 
 
-def conditionals(seen: Seen, axis: int, size: int) -> np.ndarray:
+def estimate_conditionals(seen: AttackTarget, axis: int, size: int) -> np.ndarray:
     """(codes, values): Pr[t_j | v], normalised; uniform where a value of the table is never published."""
     covered = seen.sight.spread(axis, size)
     whole = covered.sum(axis=0)

@@ -17,42 +17,199 @@ are known.  Tables are counted on small components only, and nothing is claimed 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from reticent.attacks.decoy import shuffled
-from reticent.attacks.joined import Part
-from reticent.attacks.membership import Membership, linked, membership
-from reticent.attacks.overlap_exactly import Steps, TooMany, memberships, tables
-from reticent.attacks.score import Guesses, Outcome, score, wilson
-from reticent.attacks.seen import Seen
+from reticent.attacks.composition.joint_beliefs import ReleasePart
+from reticent.attacks.group_membership import GroupMembership, find_linked_points, find_membership
+from reticent.attacks.scoring import AttackOutcome, Guesses, compute_wilson_interval, score_guesses
+from reticent.attacks.target import AttackTarget, shuffle_counts
 from reticent.errors import RequestError
-from reticent.release.reading.boxes import Boxes
+from reticent.labels.adversary_view import Boxes
 
-PEOPLE = 60
+# MERGED: reticent.attacks.overlap_exactly: Overlapping boxes, exactly: dynamic programming over the cells of a small component.
+#
+# Points that lie under linked boxes are a component.  Of its people and rows two things are counted, with integers:
+#
+#     assignments    ways to give every person a published row whose label covers them.  y(p, g) people of point p in group g can be
+#                    chosen in prod c_p! / prod y(p, g)! ways, and the rows of a group in n_g! ways whoever they are: point after
+#                    point, the state being the rows left in each group.
+#     tables         ways to give every person a value such that some assignment explains it.  x(p, v) people of point p with value v
+#                    fit where, value by value, they can be sent to groups that cover them and hold just so many rows of v.  The vectors
+#                    x(., v) that can be are found group after group; then value after value, the state being the people left at each
+#                    point.  A table counts once, however many assignments explain it.
+#
+# A component is counted while its states are few, else given up: None.
+
+
+CountVector = tuple[int, ...]
+
+
+class TooManyAssignments(Exception):
+    """More states than are counted."""
+
+
+class StepLimit:
+    """Steps taken, until they are too many."""
+
+    def __init__(self, most: int):
+        self.most, self.taken = most, 0
+
+    def step(self) -> None:
+        self.taken += 1
+        if self.taken > self.most:
+            raise TooManyAssignments
+
+
+def count_memberships(
+    people: Sequence[int], sizes: Sequence[int], covering: Sequence[Sequence[int]], steps: StepLimit
+) -> list[list[Fraction]]:
+    """(points, groups): the expected share of each point's people in each group, every assignment being equally likely.
+
+    `covering` lists the groups over each point.
+    """
+    layers: list[dict[CountVector, int]] = [{tuple(sizes): 1}]
+    for many, over in zip(people, covering, strict=True):
+        after: dict[CountVector, int] = {}
+        for state, ways in layers[-1].items():
+            for split, weight in _split_people(many, [state[group] for group in over], steps):
+                left = _subtract_counts(state, over, split)
+                after[left] = after.get(left, 0) + ways * weight
+        layers.append(after)
+    behind: dict[CountVector, int] = {tuple(0 for _ in sizes): 1}
+    found: list[list[int]] = []
+    for at in reversed(range(len(people))):
+        before: dict[CountVector, int] = {}
+        sums = [0] * len(sizes)
+        for state, ways in layers[at].items():
+            for split, weight in _split_people(people[at], [state[group] for group in covering[at]], steps):
+                rest = weight * behind.get(_subtract_counts(state, covering[at], split), 0)
+                if rest:
+                    before[state] = before.get(state, 0) + rest
+                    for group, count in zip(covering[at], split, strict=True):
+                        sums[group] += ways * rest * count
+        behind = before
+        found.append(sums)
+    whole = behind.get(tuple(sizes), 0)
+    if not whole:
+        raise TooManyAssignments
+    return [[Fraction(s, whole * many) for s in sums] for sums, many in zip(reversed(found), people, strict=True)]
+
+
+def count_tables(
+    people: Sequence[int], counts: Sequence[Sequence[int]], covering: Sequence[Sequence[int]], steps: StepLimit
+) -> list[list[Fraction]]:
+    """(points, values): the posterior of a person of each point, every table that the release fits being equally likely.
+
+    `counts` are (groups, values).
+    """
+    under = [[point for point, over in enumerate(covering) if group in over] for group in range(len(counts))]
+    fits = [
+        _list_fitting_vectors(people, [row[value] for row in counts], under, steps) for value in range(len(counts[0]))
+    ]
+    layers: list[dict[CountVector, int]] = [{tuple(people): 1}]
+    for vectors in fits:
+        after: dict[CountVector, int] = {}
+        for state, ways in layers[-1].items():
+            for _, left, weight in _take_vectors(state, vectors, steps):
+                after[left] = after.get(left, 0) + ways * weight
+        layers.append(after)
+    behind: dict[CountVector, int] = {tuple(0 for _ in people): 1}
+    found: list[list[int]] = []
+    for at in reversed(range(len(fits))):
+        before: dict[CountVector, int] = {}
+        sums = [0] * len(people)
+        for state, ways in layers[at].items():
+            for vector, left, weight in _take_vectors(state, fits[at], steps):
+                rest = weight * behind.get(left, 0)
+                if rest:
+                    before[state] = before.get(state, 0) + rest
+                    sums = [total + ways * rest * count for total, count in zip(sums, vector, strict=True)]
+        behind = before
+        found.append(sums)
+    whole = behind.get(tuple(people), 0)
+    if not whole:
+        raise TooManyAssignments
+    by_value = list(reversed(found))
+    return [[Fraction(sums[point], whole * many) for sums in by_value] for point, many in enumerate(people)]
+
+
+def _list_fitting_vectors(
+    people: Sequence[int], rows: Sequence[int], under: Sequence[Sequence[int]], steps: StepLimit
+) -> list[CountVector]:
+    """How many people of each point may have a value, as vectors: the rows that groups hold of it, dealt to people they cover."""
+    found = {tuple(0 for _ in people)}
+    for many, points in zip(rows, under, strict=True):
+        after = set()
+        for vector in found:
+            room = [people[point] - vector[point] for point in points]
+            for split, _ in _split_people(many, room, steps):
+                longer = list(vector)
+                for point, count in zip(points, split, strict=True):
+                    longer[point] += count
+                after.add(tuple(longer))
+        found = after
+    return sorted(found)
+
+
+def _take_vectors(
+    state: CountVector, vectors: Sequence[CountVector], steps: StepLimit
+) -> Iterator[tuple[CountVector, CountVector, int]]:
+    """Those of the vectors for whom people are left, who is left then, and in how many ways they are chosen."""
+    for vector in vectors:
+        steps.step()
+        if all(count <= left for count, left in zip(vector, state, strict=True)):
+            weight = 1
+            for count, left in zip(vector, state, strict=True):
+                weight *= comb(left, count)
+            yield vector, tuple(left - count for count, left in zip(vector, state, strict=True)), weight
+
+
+def _split_people(many: int, room: Sequence[int], steps: StepLimit) -> Iterator[tuple[CountVector, int]]:
+    """Every way to write `many` as a sum of at most room[0], room[1], ..., with the multinomial coefficient of it."""
+    if not room:
+        if not many:
+            yield (), 1
+        return
+    beyond = sum(room[1:])
+    for count in range(max(0, many - beyond), min(many, room[0]) + 1):
+        for rest, weight in _split_people(many - count, room[1:], steps):
+            steps.step()
+            yield (count, *rest), weight * comb(many, count)
+
+
+def _subtract_counts(state: CountVector, places: Sequence[int], counts: CountVector) -> CountVector:
+    left = list(state)
+    for place, count in zip(places, counts, strict=True):
+        left[place] -= count
+    return tuple(left)
+
+
+MAX_COMPONENT_PEOPLE = 60
 """Components of more people are not counted."""
-STEPS = 30_000
+MAX_COMPONENT_STEPS = 30_000
 """A component is given up after so many steps; ALL limits them all together."""
-ALL = 600_000
+MAX_TOTAL_STEPS = 600_000
 
 
 @dataclass(frozen=True, eq=False)
-class Overlapping(Outcome):
+class OverlapOutcome(AttackOutcome):
     """What an attack answers, and beside it what the second reading says and how beliefs were had."""
 
-    beside: Mapping[str, Any] = field(default_factory=dict)
-    part: Part | None = field(default=None, repr=False)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    part: ReleasePart | None = field(default=None, repr=False)
     prior: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     counted: Mapping[int, np.ndarray] = field(default_factory=dict, repr=False)  # exact beliefs, by point
     tables: Mapping[int, list[Fraction]] = field(default_factory=dict, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Outcome.to_dict(self), **self.beside}
+        return {**AttackOutcome.to_dict(self), **self.details}
 
     @cached_property
     def belief(self) -> np.ndarray:
@@ -65,47 +222,49 @@ class Overlapping(Outcome):
 
 
 @dataclass(eq=False)
-class Counted:
+class CountedComponents:
     """What was counted, by point: the expected shares of the groups, and the second reading's beliefs."""
 
     shares: dict[int, dict[int, Fraction]] = field(default_factory=dict)
     tables: dict[int, list[Fraction]] = field(default_factory=dict)
 
 
-def overlap(seen: Seen, *, seed: int = 0) -> Overlapping:
+def attack_by_overlap(seen: AttackTarget, *, seed: int = 0) -> OverlapOutcome:
     """`seed` shuffles the control's values."""
     if not isinstance(seen.sight, Boxes):
         raise RequestError(
             "This attack asks who is in which group; this release says it: its quasi-identifiers are as they were.",
             attempt="another attack.",
         )
-    who = membership(seen)
+    who = find_membership(seen)
     if who.known:
         raise RequestError(
             "This attack asks who is in which group; no two labels of this release cover the same person.",
             attempt="another attack: everybody is in the group whose label covers them.",
         )
-    counted = _counted(seen, who)
-    return _outcome(seen, who, counted, seed)
+    counted = _count_components(seen, who)
+    return _make_outcome(seen, who, counted, seed)
 
 
-def _counted(seen: Seen, who: Membership) -> Counted:
+def _count_components(seen: AttackTarget, who: GroupMembership) -> CountedComponents:
     """Both readings, of the components that are small enough and whose rows are all of their people."""
-    component = linked(who.point, who.group, who.points)
+    component = find_linked_points(who.point, who.group, who.points)
     people = np.bincount(component, weights=seen.people, minlength=who.points)
     order = np.argsort(component[who.point], kind="stable")
     of_entry = component[who.point][order]
-    found, left = Counted(), ALL
-    small = np.flatnonzero((people > 0) & (people <= PEOPLE))
+    found, left = CountedComponents(), MAX_TOTAL_STEPS
+    small = np.flatnonzero((people > 0) & (people <= MAX_COMPONENT_PEOPLE))
     for number in small[np.argsort(people[small], kind="stable")].tolist():
         entries = order[np.searchsorted(of_entry, number) : np.searchsorted(of_entry, number, side="right")]
-        left -= _one(seen, who, entries, found, min(left, STEPS))
+        left -= _count_component(seen, who, entries, found, min(left, MAX_COMPONENT_STEPS))
         if left <= 0:
             break
     return found
 
 
-def _one(seen: Seen, who: Membership, entries: np.ndarray, found: Counted, most: int) -> int:
+def _count_component(
+    seen: AttackTarget, who: GroupMembership, entries: np.ndarray, found: CountedComponents, most: int
+) -> int:
     """Count one component; the steps that it took."""
     points, groups = np.unique(who.point[entries]), np.unique(who.group[entries])
     if groups[-1] == who.groups:  # people of whom nobody knows whether they are published
@@ -118,22 +277,22 @@ def _one(seen: Seen, who: Membership, entries: np.ndarray, found: Counted, most:
     for point, group in zip(np.searchsorted(points, who.point[entries]),
                             np.searchsorted(groups, who.group[entries]), strict=True):  # fmt: skip
         over[int(point)].append(int(group))
-    steps, rows = Steps(most), [[int(count) for count in row] for row in counts]
+    steps, rows = StepLimit(most), [[int(count) for count in row] for row in counts]
     try:
-        shares = memberships(people, [sum(row) for row in rows], over, steps)
+        shares = count_memberships(people, [sum(row) for row in rows], over, steps)
         found.shares |= {
             int(point): {int(group): share for group, share in zip(groups, row, strict=True) if share}
             for point, row in zip(points, shares, strict=True)
         }
-        beliefs = tables(people, rows, over, steps)
+        beliefs = count_tables(people, rows, over, steps)
         found.tables |= {int(point): row for point, row in zip(points, beliefs, strict=True)}
-    except TooMany:
+    except TooManyAssignments:
         pass
     return steps.taken
 
 
-def _outcome(seen: Seen, who: Membership, counted: Counted, seed: int) -> Overlapping:
-    part = Part(who, seen.counts)
+def _make_outcome(seen: AttackTarget, who: GroupMembership, counted: CountedComponents, seed: int) -> OverlapOutcome:
+    part = ReleasePart(who, seen.counts)
     guesses, shares = part.guess(seen.prior), part.shares(seen.prior)
     exact = _believe_exactly(counted, shares)
     error = _largest_error(part, exact, shares)
@@ -141,9 +300,9 @@ def _outcome(seen: Seen, who: Membership, counted: Counted, seed: int) -> Overla
         guesses.guess[point] = row.argmax()
         guesses.greatest[point] = row.max()
     guesses = Guesses(guesses.guess, guesses.greatest, guesses.greatest)
-    scored = score("overlap", guesses, seen.truth, seen.promised)
-    control = _control(seen, who, seed)
-    low, high = wilson(round(control * scored.targets), scored.targets)
+    scored = score_guesses("overlap", guesses, seen.truth, seen.promised)
+    control = _compute_control(seen, who, seed)
+    low, high = compute_wilson_interval(round(control * scored.targets), scored.targets)
     covering = np.bincount(who.point[who.group < who.groups], minlength=who.points)
     beside = {
         "shared": float(seen.people[covering > 1].sum() / scored.targets),
@@ -154,14 +313,14 @@ def _outcome(seen: Seen, who: Membership, counted: Counted, seed: int) -> Overla
         "control": control,
         "control_low": low,
         "control_high": high,
-        **_tables(seen, who, shares, counted),
-        "survives": [promise.name for promise in seen.promises if convex(promise.name, promise.parameters)],
+        **_assess_second_reading(seen, who, shares, counted),
+        "survives": [promise.name for promise in seen.promises if is_convex(promise.name, promise.parameters)],
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
-    return Overlapping(**fields, beside=beside, part=part, prior=seen.prior, counted=exact, tables=counted.tables)
+    return OverlapOutcome(**fields, details=beside, part=part, prior=seen.prior, counted=exact, tables=counted.tables)
 
 
-def _believe_exactly(counted: Counted, shares: np.ndarray) -> dict[int, np.ndarray]:
+def _believe_exactly(counted: CountedComponents, shares: np.ndarray) -> dict[int, np.ndarray]:
     """Beliefs in all values of the points whose component was counted; a mixture, never above what it mixes."""
     most = shares.max(axis=0)
     return {
@@ -170,7 +329,7 @@ def _believe_exactly(counted: Counted, shares: np.ndarray) -> dict[int, np.ndarr
     }
 
 
-def _largest_error(part: Part, exact: Mapping[int, np.ndarray], shares: np.ndarray) -> float:
+def _largest_error(part: ReleasePart, exact: Mapping[int, np.ndarray], shares: np.ndarray) -> float:
     """How far exact beliefs are from balanced ones."""
     atoms, error = part.membership.atoms, 0.0
     most = shares.max(axis=0)
@@ -181,20 +340,22 @@ def _largest_error(part: Part, exact: Mapping[int, np.ndarray], shares: np.ndarr
     return error
 
 
-def _control(seen: Seen, who: Membership, seed: int) -> float:
+def _compute_control(seen: AttackTarget, who: GroupMembership, seed: int) -> float:
     """How often the guess is right where the same boxes hold shuffled values."""
-    part = Part(who, shuffled(seen.counts, np.random.default_rng(seed)))
-    return score("control", part.guess(seen.prior), seen.truth, None).success
+    part = ReleasePart(who, shuffle_counts(seen.counts, np.random.default_rng(seed)))
+    return score_guesses("control", part.guess(seen.prior), seen.truth, None).success
 
 
-def _tables(seen: Seen, who: Membership, shares: np.ndarray, counted: Counted) -> dict[str, Any]:
+def _assess_second_reading(
+    seen: AttackTarget, who: GroupMembership, shares: np.ndarray, counted: CountedComponents
+) -> dict[str, Any]:
     """The second reading: its worst belief, and how many people it takes above the worst group that covers them."""
     points = list(counted.tables)
     worst = max((max(row) for row in counted.tables.values()), default=None)
     greatest = np.zeros(who.points)
     np.maximum.at(greatest, who.point, shares.max(axis=1)[who.group])
     above = [point for point in points if float(max(counted.tables[point])) > greatest[point]]
-    right, believed, low, high = _come_true(seen, counted, above)
+    right, believed, low, high = _check_second_reading(seen, counted, above)
     promised = seen.promised
     beyond = [] if promised is None else [one for one in points if float(max(counted.tables[one])) > promised]
     return {
@@ -209,7 +370,9 @@ def _tables(seen: Seen, who: Membership, shares: np.ndarray, counted: Counted) -
     }
 
 
-def _come_true(seen: Seen, counted: Counted, points: list[int]) -> tuple[float | None, float | None, float, float]:
+def _check_second_reading(
+    seen: AttackTarget, counted: CountedComponents, points: list[int]
+) -> tuple[float | None, float | None, float, float]:
     """Of people whom the second reading takes above their groups: how often its guess is right, how often it expects to be."""
     if not points:
         return None, None, 0.0, 1.0
@@ -221,9 +384,9 @@ def _come_true(seen: Seen, counted: Counted, points: list[int]) -> tuple[float |
     believed = (
         sum(float(counted.tables[one][at]) * n for one, at, n in zip(points, guess, many, strict=True)) / many.sum()
     )
-    return hits / int(many.sum()), float(believed), *wilson(hits, int(many.sum()))
+    return hits / int(many.sum()), float(believed), *compute_wilson_interval(hits, int(many.sum()))
 
 
-def convex(name: str, parameters: Mapping[str, Any]) -> bool:
+def is_convex(name: str, parameters: Mapping[str, Any]) -> bool:
     """Whether a mixture of distributions that keep a promise keeps it: all but delta-disclosure that ignores absent values."""
     return name != "delta-disclosure" or parameters.get("absent") != "ignore"

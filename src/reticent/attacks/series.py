@@ -8,18 +8,18 @@ from time import process_time
 from typing import Any
 
 from reticent.attacks import ATTACKS, run_attack
-from reticent.attacks.seen import share_sightings
+from reticent.attacks.target import share_observations
 from reticent.errors import RequestError, SourceError
-from reticent.step import Progress, Step
+from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.time_limit import TimeLimitReached, run_within
 
-LEAST_SECONDS = 60.0
-TIMES_FIRST = 40
+MIN_SERIES_SECONDS = 60.0
+FIRST_ATTACK_FACTOR = 40
 """CPU seconds that a series has where no budget is given; more where the first attack, which reads the source, takes long."""
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class AttackSeries:
     """What attacks found, in the catalogue's order, and the names of those that were not tried, by the reason."""
 
     outcomes: tuple[Any, ...]
@@ -36,8 +36,8 @@ def run_attacks(
     how: Callable[[str], Mapping[str, Any]] = lambda name: {},
     budget: float | None = None,
     control: bool = True,
-    progress: Progress = lambda step: None,
-) -> Series:
+    progress: ProgressCallback = lambda step: None,
+) -> AttackSeries:
     """Try the attacks of these names, those of lower cost first; `how` gives the options of each.
 
     The attacks share one reading of the source.  An attack that has not ended when the budget is used is stopped, and those after it
@@ -49,9 +49,9 @@ def run_attacks(
     skipped: dict[str, list[str]] = {}
     shared: dict[str, Any] = {}
     began, limit = process_time(), budget
-    with share_sightings():
+    with share_observations():
         for at, name in enumerate(chosen):
-            progress(Step(f"attacking as {name}", at / len(chosen)))
+            progress(ProgressEvent(f"attacking as {name}", at / len(chosen)))
             given = source if ATTACKS[name].needs_source else None
 
             def attempt(name: str = name, given: Any = given) -> Any:
@@ -65,15 +65,15 @@ def run_attacks(
                 left = float("inf") if limit is None else limit - (started - began)
                 outcomes[name] = attempt() if left == float("inf") else run_within(left, attempt)
             except TimeLimitReached:
-                skipped.setdefault(_for_want_of_time(limit or 0.0), []).append(name)
+                skipped.setdefault(_describe_time_limit(limit or 0.0), []).append(name)
             except SourceError:  # what cannot be read is not a reason to leave one attack out
                 raise
             except RequestError as error:
                 skipped.setdefault(error.what, []).append(name)
             if limit is None:
-                limit = max(LEAST_SECONDS, TIMES_FIRST * (process_time() - started))
-    return Series(tuple(outcomes[name] for name in ATTACKS if name in outcomes), skipped)
+                limit = max(MIN_SERIES_SECONDS, FIRST_ATTACK_FACTOR * (process_time() - started))
+    return AttackSeries(tuple(outcomes[name] for name in ATTACKS if name in outcomes), skipped)
 
 
-def _for_want_of_time(seconds: float) -> str:
+def _describe_time_limit(seconds: float) -> str:
     return f"The budget of {seconds:,.0f} CPU s was used: a greater one (--budget) tries what is left."

@@ -23,30 +23,30 @@ from typing import Any
 
 import numpy as np
 
-from reticent.attacks.score import Outcome, risk, wilson
-from reticent.attacks.seen import PointPersons, Seen
+from reticent.attacks.scoring import AttackOutcome, compute_excess_risk, compute_wilson_interval
+from reticent.attacks.target import AttackTarget, PointPersons
 from reticent.errors import RequestError
-from reticent.release.reading.boxes import Boxes
-from reticent.release.reading.cover import Cover, Regions, join
+from reticent.labels.adversary_view import Boxes
+from reticent.labels.cover import CoveredRegions, LabelCover, join_boxes
 
-EXACT = 400_000
+MAX_EXACT_PAIRS = 400_000
 """So many (group, value) pairs are all tried for the control; of more, two random values of each label are."""
-MOST = 200_000
+MAX_PREDICATES = 200_000
 """At most so many predicates are tried in a column: of more groups a random part."""
 
 
 @dataclass(frozen=True, eq=False)
-class SinglingOut(Outcome):
+class SinglingOutOutcome(AttackOutcome):
     """What an attack answers, and beside it the control, what is certain, and each column's share."""
 
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Outcome.to_dict(self), **self.beside}
+        return {**AttackOutcome.to_dict(self), **self.details}
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class TriedPredicates:
     """Predicates of one column: how many people each is true of; of the control `weight` says how much each counts."""
 
     name: str
@@ -67,7 +67,9 @@ class Tried:
         return float(((self.control == 1) * self.weight).sum() / self.weight.sum())
 
 
-def singling_out(seen: Seen, *, others: Seen | None = None, seed: int = 0) -> SinglingOut:
+def attack_by_singling_out(
+    seen: AttackTarget, *, others: AttackTarget | None = None, seed: int = 0
+) -> SinglingOutOutcome:
     """`others` are people who are not in the release; `seed` chooses the control's values where they are too many to try all."""
     sight = seen.sight
     lines = [] if not isinstance(sight, Boxes) else [axis for axis, ends in enumerate(sight.ends) if ends is not None]
@@ -77,16 +79,18 @@ def singling_out(seen: Seen, *, others: Seen | None = None, seed: int = 0) -> Si
             attempt="another attack: whoever knows somebody's quasi-identifiers finds the row.",
         )
     rng = np.random.default_rng(seed)
-    tried = [found for axis in lines if (found := _tried(seen, sight, axis, others, rng)) is not None]
+    tried = [found for axis in lines if (found := _try_predicates(seen, sight, axis, others, rng)) is not None]
     if not tried:
         raise RequestError(
             "This attack reads the ends of published ranges; this release has none.",
             attempt="another attack: every label is a category, a single value or `*`.",
         )
-    return _outcome(tried)
+    return _make_outcome(tried)
 
 
-def _tried(seen: Seen, sight: Boxes, axis: int, others: Seen | None, rng: np.random.Generator) -> Tried | None:
+def _try_predicates(
+    seen: AttackTarget, sight: Boxes, axis: int, others: AttackTarget | None, rng: np.random.Generator
+) -> TriedPredicates | None:
     ends = sight.ends[axis]
     assert ends is not None
     sizes = sight.counts.sum(axis=1)
@@ -95,44 +99,46 @@ def _tried(seen: Seen, sight: Boxes, axis: int, others: Seen | None, rng: np.ran
         return None
     label = sight.label[axis][group]
     certain = np.minimum(ends.known[label].sum(axis=1), sizes[group])
-    chosen = group if 2 * len(group) <= MOST else np.sort(rng.choice(group, MOST // 2, replace=False))
-    people = _people(seen, sight, axis, chosen.repeat(2), ends.value[sight.label[axis][chosen]].reshape(-1))
-    among, value, weight = _inside(sight, axis, chosen, rng)
-    control = _people(seen, sight, axis, among, value)
+    chosen = (
+        group if 2 * len(group) <= MAX_PREDICATES else np.sort(rng.choice(group, MAX_PREDICATES // 2, replace=False))
+    )
+    people = _count_people(seen, sight, axis, chosen.repeat(2), ends.value[sight.label[axis][chosen]].reshape(-1))
+    among, value, weight = _list_control_values(sight, axis, chosen, rng)
+    control = _count_people(seen, sight, axis, among, value)
     outside = None
     if others is not None:
         assert isinstance(others.sight, Boxes)
         there = others.sight.ends[axis]
         assert there is not None
         at = there.value[others.sight.label[axis][chosen]].reshape(-1)
-        outside = _people(others, others.sight, axis, chosen.repeat(2), at)
+        outside = _count_people(others, others.sight, axis, chosen.repeat(2), at)
     worst = float((certain / sizes[group]).max())
-    return Tried(
+    return TriedPredicates(
         seen.quasi[axis].name, people, control, weight, int(certain.sum()), int(sizes[group].sum()), worst, outside
     )
 
 
-def _people(seen: Seen, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _count_people(seen: AttackTarget, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
     """How many people have the labels of a group and, in one column, a value; -1 is a value that nobody has."""
     column, size = sight.covers[axis], seen.quasi[axis].size
     single = np.arange(size)
     none = np.full(size, -1, np.int64)
-    alone = Cover(np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none),
+    alone = LabelCover(np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none),
                   column.prefix)  # fmt: skip
     covers = [alone if at == axis else cover for at, cover in enumerate(sight.covers)]
     held = np.flatnonzero(value >= 0)
     labels = sight.label[:, group[held]].T.astype(np.int64).copy()
     labels[:, axis] = len(column.lower) + value[held]
     found = np.zeros(len(value), np.int64)
-    regions = join(covers, labels, seen.points)
+    regions = join_boxes(covers, labels, seen.points)
     found[held] = regions.total(seen.people, len(held))
     if seen.persons is not None:
-        single = _single_person(regions, seen.persons, len(held))
+        single = _are_of_one_person(regions, seen.persons, len(held))
         found[held] = np.where(single, 1, np.where(found[held] == 1, 2, found[held]))
     return found
 
 
-def _single_person(regions: Regions, persons: PointPersons, boxes: int) -> np.ndarray:
+def _are_of_one_person(regions: CoveredRegions, persons: PointPersons, boxes: int) -> np.ndarray:
     """Under which boxes all rows, and there are some, are those of one person."""
     first = np.full(boxes, np.iinfo(np.int64).max)
     last = np.full(boxes, -1)
@@ -145,13 +151,13 @@ def _single_person(regions: Regions, persons: PointPersons, boxes: int) -> np.nd
     return first == last
 
 
-def _inside(
+def _list_control_values(
     sight: Boxes, axis: int, group: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(group, value, weight): all values of the source under each group's label, or two random ones; each label counts alike."""
     column, label = sight.covers[axis], sight.label[axis][group]
     first, width = column.lower[label], np.maximum(column.upper[label] - column.lower[label] + 1, 0)
-    if int(width.sum()) > EXACT:
+    if int(width.sum()) > MAX_EXACT_PAIRS:
         two = width.repeat(2)
         drawn = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
         return group.repeat(2)[two > 0], drawn[two > 0], np.ones(int((two > 0).sum()))
@@ -160,12 +166,12 @@ def _inside(
     return group.repeat(width), value, (1 / np.maximum(width, 1)).repeat(width)
 
 
-def _outcome(tried: list[Tried]) -> SinglingOut:
+def _make_outcome(tried: list[TriedPredicates]) -> SinglingOutOutcome:
     people = np.concatenate([column.people for column in tried])
     isolated = int((people == 1).sum())
-    low, high = wilson(isolated, len(people))
+    low, high = compute_wilson_interval(isolated, len(people))
     control = sum(column.controlled * len(column.people) for column in tried) / len(people)
-    between = wilson(round(control * len(people)), len(people))
+    between = compute_wilson_interval(round(control * len(people)), len(people))
     others = None
     if all(column.others is not None for column in tried):
         others = float(np.concatenate([column.others == 1 for column in tried]).mean())
@@ -174,7 +180,7 @@ def _outcome(tried: list[Tried]) -> SinglingOut:
         "control_low": between[0],
         "control_high": between[1],
         "others": others,
-        "risk": risk(isolated / len(people), control if others is None else others),
+        "risk": compute_excess_risk(isolated / len(people), control if others is None else others),
         "certain": sum(column.certain for column in tried) / sum(column.hidden for column in tried),
         "columns": {
             column.name: {
@@ -188,5 +194,5 @@ def _outcome(tried: list[Tried]) -> SinglingOut:
     }
     worst = max(column.worst for column in tried)
     baseline = control if others is None else others
-    return SinglingOut("singling-out", len(people), isolated / len(people), low, high, baseline, worst, None, people == 1,
+    return SinglingOutOutcome("singling-out", len(people), isolated / len(people), low, high, baseline, worst, None, people == 1,
                        people.astype(np.float64), beside)  # fmt: skip

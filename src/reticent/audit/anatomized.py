@@ -7,100 +7,399 @@ wherever a combination is unique, which is no fault of this kind.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from reticent.audit.anatomized_histograms import Histograms, histograms
-from reticent.audit.anatomized_values import Told
-from reticent.audit.as_published import as_published
-from reticent.audit.compared import Compared
-from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
-from reticent.audit.links import keys_of, linked
-from reticent.audit.measure.counts import views
-from reticent.audit.measures import measures
-from reticent.audit.sensitive import of_counts
-from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
+from reticent.audit.group_assignment import (
+    ASSIGNMENT_EXISTS,
+    ASSIGNMENT_UNDECIDED,
+    NO_ASSIGNMENT,
+    PairTally,
+    decide_assignment,
+    is_assignment,
+)
+from reticent.audit.groups import make_sensitive_column, number_values, rank_values, take_in_pieces
+from reticent.audit.kind import (
+    PublishedSourceValues,
+    RecomputedRelease,
+    SourceFinding,
+    SourceMatching,
+    should_read_rows,
+)
+from reticent.audit.measure.column_measures import measure_column
+from reticent.audit.measure.counts import GroupCounts, list_views
+from reticent.audit.order import EXACT_QUASI_NOTE, read_row_batches, require_sorted_rows
+from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys
+from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged, some
-from reticent.owner.witness import read_witness
-from reticent.release.anatomized import COUNT, GROUP
-from reticent.release.data import COUNT as EACH
-from reticent.release.data import count_data, read_data
-from reticent.release.kind import data_files, reader, schemas_of
-from reticent.release.manifest import ColumnEntry, Manifest
-from reticent.table.roles import Role
+from reticent.data.columns import Role
+from reticent.errors import BundleDamaged, pluralize
+from reticent.format.data_files import ROW_COUNT_COLUMN as EACH
+from reticent.format.data_files import count_distinct_rows, read_data
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.ledger.witness import read_witness
+from reticent.release.anatomized import COUNT_COLUMN, GROUP_COLUMN, value_type
+from reticent.release.kind import find_data_files, list_schemas, reader_for
+
+# MERGED: reticent.audit.anatomized_histograms: Each group's sensitive values with their counts, as an anatomized release lists them, each histogram once.
+#
+# Nothing is taken on trust: a file whose rows are not in the order of group and value, or that lists a value twice for a group, is
+# damage.
+
+
+@dataclass(frozen=True, eq=False)
+class GroupHistograms:
+    """Every group's values in the order of their domain, a null last; groups in the order of their numbers."""
+
+    groups: np.ndarray  # the number of each
+    starts: np.ndarray  # first entry of each group
+    value: np.ndarray
+    count: np.ndarray
+    totals: np.ndarray
+    null: np.ndarray
+    ordered: pl.Series  # the values themselves
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        return np.diff(np.append(self.starts, len(self.value)))
+
+    @cached_property
+    def alone(self) -> bool:
+        """Whether every value is listed with a count of one, as Anatomy does."""
+        return int(self.count.max()) == 1
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return self.lengths if self.alone else np.add.reduceat(self.count, self.starts, dtype=np.int64)
+
+    def reconstruction_error(self) -> float:
+        """RCE (Xiao & Tao 2006, section 4), over the rows: the squared distance between a row's value and its group's histogram.
+
+        Of a group of s rows with counts c: sum c ((1 - c/s)^2 + sum of the other (c'/s)^2) = s - sum c^2 / s.
+        """
+        squares = self.sizes if self.alone else np.add.reduceat(self.count.astype(np.float64) ** 2, self.starts)
+        return float((self.sizes - squares / self.sizes).sum() / self.sizes.sum())
+
+    def distinct(self) -> GroupCounts:
+        """The groups, each histogram once: measures are extremes over groups, and equal ones say the same."""
+        return self._drop_groups(self._mark_repeated())._merge_equal_groups()
+
+    def _mark_repeated(self) -> np.ndarray:
+        """Groups whose histogram is that of the group before, looked for among those of the most frequent length."""
+        length = int(np.bincount(self.lengths).argmax())
+        usual = self.lengths == length
+        usual[1:] &= usual[:-1]
+        usual[0] = False
+        other = np.ones(len(self.value), bool)
+        np.not_equal(self.value[length:], self.value[:-length], out=other[length:])
+        if not self.alone:
+            other[length:] |= self.count[length:] != self.count[:-length]
+        return usual & ~np.logical_or.reduceat(other, self.starts)
+
+    def _drop_groups(self, gone: np.ndarray) -> GroupHistograms:
+        entry = np.repeat(~gone, self.lengths)
+        starts = np.cumsum(self.lengths[~gone]) - self.lengths[~gone]
+        return GroupHistograms(
+            self.groups[~gone], starts, self.value[entry], self.count[entry], self.totals, self.null, self.ordered
+        )
+
+    def _merge_equal_groups(self) -> GroupCounts:
+        """A random sum over a histogram proposes which groups are equal; whether they are is then compared entry by entry."""
+        mix = np.random.default_rng().integers(0, 1 << 64, len(self.totals), np.uint64)
+        key = np.add.reduceat(mix[self.value] * self.count.astype(np.uint64), self.starts)
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        alike = first[number.reshape(-1)]
+        same = self.lengths[alike] == self.lengths
+        offset = np.arange(len(self.value)) - np.repeat(self.starts, self.lengths)
+        other = np.minimum(np.repeat(self.starts[alike], self.lengths) + offset, len(self.value) - 1)
+        equal = (self.value[other] == self.value) & (self.count[other] == self.count)
+        same &= np.logical_and.reduceat(equal, self.starts)
+        keep = np.zeros(len(self.starts), bool)
+        keep[first] = True
+        keep |= ~same
+        entry = np.repeat(keep, self.lengths)
+        group = np.repeat(np.arange(int(keep.sum())), self.lengths[keep])
+        return GroupCounts(group, self.value[entry].astype(np.int64), self.count[entry].astype(np.int64), self.totals)
+
+
+def read_histograms(column: ColumnEntry, held: pl.DataFrame) -> GroupHistograms:
+    """The sensitive file, its values numbered; a value listed twice for a group is damage."""
+    numbered = number_values(held[column.name])
+    rank, _ = rank_values(column, numbered.distinct)
+    size = int(rank.max()) + 1
+    group, count = held[GROUP_COLUMN].to_numpy(), held[COUNT_COLUMN].to_numpy()
+    value = take_in_pieces(rank.astype(np.int32), numbered.codes)
+    same = group[1:] == group[:-1]
+    if not ((group[1:] > group[:-1]) | (same & (value[1:] > value[:-1]))).all():
+        raise BundleDamaged(
+            "The groups' values are not listed once each, sorted by group and value.",
+            why="Another order can say which row of a group has which value.",
+            attempt="the publisher: somebody changed the release after it was published.",
+        )
+    null = np.zeros(size, bool)
+    null[rank] = numbered.distinct.is_null().to_numpy()
+    starts = np.flatnonzero(np.append(True, ~same))
+    totals = np.bincount(value, weights=None if int(count.max()) == 1 else count, minlength=size).astype(np.int64)
+    one = np.zeros(size, np.int64)  # a value of each rank
+    one[rank] = np.arange(len(rank))
+    return GroupHistograms(group[starts], starts, value, count, totals, null, numbered.distinct.gather(one))
+
+
+# MERGED: reticent.audit.anatomized_values: An anatomized release against its source: values that the source has not, or not in the group where the people are.
+#
+# Whose value is whose is told where all people of a combination share a value, or all of them are in one group.  For everybody
+# else an assignment of people to groups has to exist (`group_assignment`): the one that the owner's witness shows, or any other.
+
+
+OPEN = (
+    "; whether the source's people can have been put into these groups could not be decided: nothing was found that rules it out, "
+    "and no way to do it either"
+)
+HOW_TO_DECIDE = {
+    True: "; the witness in the owner's notes does not fit: this release and this source are not the ones of that publication",
+    False: "; an audit decides it where the release was published, with the owner's notes and the ledger (RETICENT_LEDGER) of then, "
+    "which keep a witness",
+}
+
+
+class GroupValueCheck:
+    """What is known of the values that groups list (`held`), from one part of the rows after another.
+
+    `read_witness` returns, of so many bytes, the owner's witness: the value of each published row in the order of the file, as the
+    place of its first appearance in `held`; None where there is none.
+    """
+
+    def __init__(
+        self, held: pl.DataFrame, column: str, read_witness: Callable[[int], bytes | None] = lambda size: None
+    ):
+        values = number_values(held[column])
+        self.values, self.listed = values.distinct, values.codes.astype(np.int64)
+        self.group, self.count = held[GROUP_COLUMN].to_numpy().astype(np.int64), held[COUNT_COLUMN].to_numpy()
+        self.shown = np.bincount(self.listed, weights=self.count, minlength=len(values))
+        self.true = np.zeros(len(values))
+        self.pairs, self.certain = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.unlisted = 0  # of people who hold a value that no group lists
+        self._combinations = 0
+        self._open_rows: list[np.ndarray] = []  # (combination, group, rows), of people whose group is not told at once
+        self._open_people: list[np.ndarray] = []  # (combination, value, people) of the same
+        self._open_witnessed: list[np.ndarray] = []  # (combination, group, value) of the same rows, one by one
+        self._witness = self._number_witness(read_witness)
+
+    def _number_witness(self, read_witness: Callable[[int], bytes | None]) -> np.ndarray | None:
+        """The value of each published row, numbered as those of `listed`; None where no witness can be read."""
+        kind = value_type(len(self.values))
+        content = read_witness(int(self.count.sum()) * kind.itemsize)
+        if content is None:
+            return None
+        codes = np.frombuffer(content, kind).astype(np.int64)
+        distinct, first = np.unique(self.listed, return_index=True)
+        if codes.max(initial=0) >= len(distinct):
+            return None
+        return distinct[np.argsort(first)][codes]
+
+    def add(self, link: LinkedRows, group: pl.Series, people: pl.Series) -> None:
+        """Rows with their `group`, and the value of each of the `people` whose row can be read."""
+        both = number_values(pl.concat([self.values, people.rename(self.values.name)]))
+        true = both.codes[len(self.values) :].astype(np.int64)
+        place = np.full(len(both), -1)
+        place[both.codes[: len(self.values)]] = np.arange(len(self.values))
+        times = link.rows[1].each[link.whole]
+        known = place[true] >= 0
+        self.true += np.bincount(place[true][known], weights=times[known], minlength=len(self.values))
+        of_row = group.to_numpy().astype(np.int64)
+        told, value, many, undetermined = _find_determined(link, of_row, true)
+        self._note_undetermined(link, of_row, place[true], undetermined)
+        value = place[value]
+        self.unlisted += int(many[value < 0].sum())
+        self._gather(told[value >= 0] * len(self.values) + value[value >= 0], many[value >= 0])
+
+    def _note_undetermined(
+        self, link: LinkedRows, group: np.ndarray, value: np.ndarray, undetermined: np.ndarray
+    ) -> None:
+        """Keep the rows and the people of combinations for which an assignment has to be found."""
+        if undetermined.any():
+            ours, theirs = undetermined[link.ours], undetermined[link.theirs]
+            unlisted = np.where(value < 0, len(self.values), value)
+            rows = (link.ours[ours] + self._combinations, group[ours], link.rows[0].each[ours])
+            people = (
+                link.theirs[theirs] + self._combinations,
+                unlisted[theirs],
+                link.rows[1].each[link.whole][theirs],
+            )
+            self._open_rows.append(np.stack(rows))
+            self._open_people.append(np.stack(people))
+            if self._witness is not None:
+                place = _places_in_file(link.rows[0], ours, len(self._witness))
+                each = [np.repeat(codes, rows[2]) for codes in rows[:2]]
+                self._open_witnessed.append(np.stack([*each, self._witness[place]]))
+        self._combinations += link.size
+
+    def _decide_assignment(self) -> str:
+        """Whether the people whose group is not told at once could have been put into the groups, beside the others."""
+        size = len(self.values)
+        listed = PairTally(self.group, self.listed, self.count.astype(np.int64))
+        left = listed.take_away(self.pairs // size, self.pairs % size, self.certain)
+        if not self._open_rows:
+            return ASSIGNMENT_EXISTS if not len(left) else NO_ASSIGNMENT
+        rows, people = (
+            PairTally.add_up(*np.concatenate(parts, axis=1)) for parts in (self._open_rows, self._open_people)
+        )
+        if self._open_witnessed and is_assignment(rows, left, people, *np.concatenate(self._open_witnessed, axis=1)):
+            return ASSIGNMENT_EXISTS
+        return decide_assignment(rows, left, people)
+
+    def _gather(self, pairs: np.ndarray, many: np.ndarray) -> None:
+        both = np.concatenate([self.pairs, pairs])
+        self.pairs, at = np.unique(both, return_inverse=True)
+        weights = np.concatenate([self.certain, many])
+        self.certain = np.bincount(at, weights=weights, minlength=len(self.pairs)).astype(np.int64)
+
+    def finding(self) -> SourceFinding:
+        foreign = int(np.maximum(self.shown - self.true, 0).sum())
+        stated = self.group * len(self.values) + self.listed
+        order = np.argsort(stated, kind="stable")
+        stated, count = stated[order], self.count[order]
+        at = np.minimum(np.searchsorted(stated, self.pairs), max(len(stated) - 1, 0))
+        lacking = np.where(stated[at] == self.pairs, count[at], 0) if len(stated) else np.zeros(len(self.pairs))
+        misplaced = int(np.maximum(self.certain - lacking, 0).sum()) + self.unlisted
+        assignment = NO_ASSIGNMENT if foreign or misplaced else self._decide_assignment()
+        sentences = {
+            ASSIGNMENT_EXISTS: "",
+            NO_ASSIGNMENT: "; the source's people cannot have been put into these groups",
+            ASSIGNMENT_UNDECIDED: OPEN + HOW_TO_DECIDE[self._witness is not None],
+        }
+        return SourceFinding(
+            "values",
+            {ASSIGNMENT_EXISTS: True, NO_ASSIGNMENT: False, ASSIGNMENT_UNDECIDED: None}[assignment],
+            {"foreign_values": foreign, "misplaced_values": misplaced, "assignment": assignment},
+            f"{pluralize(foreign, 'published value', 'does', 'do')} not occur in the source; groups have "
+            f"{pluralize(misplaced, 'value')} that their people do not have{sentences[assignment]}",
+            needed=True,
+        )
+
+
+def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> np.ndarray:
+    """Where each row that the `chosen` ones stand for is in the file: equal rows, which are counted together, are neighbours there.
+
+    Where they are not, the places are some others: a witness that is read there does not fit.
+    """
+    if published.places is None:
+        return np.flatnonzero(chosen)
+    times, places = published.each[chosen], published.places[chosen].astype(np.int64)
+    first = (places - times * (times - 1) // 2) // times
+    following = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+    return np.clip(np.repeat(first, times) + following, 0, rows - 1)
+
+
+def _find_determined(
+    link: LinkedRows, group: np.ndarray, true: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(group, value, rows) that can be told: the people of a combination share a value, or all of them are in one group.
+
+    The last array marks published combinations of which it cannot be told.
+    """
+    least, most = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    np.minimum.at(least, link.theirs, true)
+    np.maximum.at(most, link.theirs, true)
+    first, last = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    np.minimum.at(first, link.ours, group)
+    np.maximum.at(last, link.ours, group)
+    published, there = link.counts
+    one_value = least == most
+    one_group = (first == last) & (published == there) & ~one_value
+    ours, theirs = one_value[link.ours], one_group[link.theirs]
+    of_group, of_value = last[link.theirs[theirs]], most[link.ours[ours]]
+    rows, people = link.rows[0].each[ours], link.rows[1].each[link.whole][theirs]
+    return (
+        np.concatenate([group[ours], of_group]),
+        np.concatenate([of_value, true[theirs]]),
+        np.concatenate([rows, people]),
+        ~one_value & ~one_group & (published > 0),
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Anatomized:
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
-        manifest, folder = _opened(subject)
-        files, schemas = data_files(folder, manifest), schemas_of(manifest)
+class AnatomizedAuditor:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
+        manifest, folder = _require_manifest(subject)
+        files, schemas = find_data_files(folder, manifest), list_schemas(manifest)
         held = read_data(files["sensitive"], schemas["sensitive"])
         quasi = [column.name for column in subject.quasi]
-        whole = reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
+        whole = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if whole:
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
-            alike, rows = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy(), frame[GROUP]
+            alike, rows = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy(), frame[GROUP_COLUMN]
         else:
-            frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
-            alike, rows = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
-        reader(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": held}, manifest)
-        listed = _together(rows, held, manifest.sensitive, manifest.rows)
+            frame, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=quasi)
+            alike, rows = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
+        reader_for(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": held}, manifest)
+        listed = _build_matching_histograms(rows, held, manifest.sensitive, manifest.rows)
         if thorough:
-            refuse_disorder(subject, [frame] if whole else read_pieces(files["quasi"], schemas["quasi"]), frame)
-        column = of_counts(manifest.sensitive, views(listed.distinct(), listed.null), listed.ordered)
-        achieved = {"k-anonymity": int(alike.min()), **measures(replace(column, paths=None))}
+            require_sorted_rows(
+                subject, [frame] if whole else read_row_batches(files["quasi"], schemas["quasi"]), frame
+            )
+        column = make_sensitive_column(manifest.sensitive, list_views(listed.distinct(), listed.null), listed.ordered)
+        achieved = {"k-anonymity": int(alike.min()), **measure_column(replace(column, paths=None))}
         utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
-        return Recounted(subject, frame, alike, listed.sizes, [column], achieved, utility, times, notes=(NOTE,),
+        return RecomputedRelease(subject, frame, alike, listed.sizes, [column], achieved, utility, times, notes=(EXACT_QUASI_NOTE,),
                          beside={"sensitive": held})  # fmt: skip
 
-    def match(self, recounted: Recounted, source: Compared) -> Matching:
+    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Rows by all that `quasi` shows of them; the values of each group by those of the rows that can be told apart."""
         subject, held = recounted.subject, recounted.beside["sensitive"]
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         column = subject.named(Role.SENSITIVE)[0].name
-        kept, unmatched = Kept(source, [entry.name for entry in subject.quasi]), 0
-        told = Told(held, column, partial(read_witness, _opened(subject)[1]))
-        for ours, theirs in source.parts(keys_of(subject.columns, shown), [entry.name for entry in subject.columns]):
-            there = as_published(theirs.frame, subject.columns)
-            link = linked(ours, there, theirs, shown)
+        kept, unmatched = PublishedSourceValues(source, [entry.name for entry in subject.quasi]), 0
+        told = GroupValueCheck(held, column, partial(read_witness, _require_manifest(subject)[1]))
+        for ours, theirs in source.parts(
+            make_exact_keys(subject.columns, shown), [entry.name for entry in subject.columns]
+        ):
+            there = convert_source(theirs.frame, subject.columns)
+            link = link_rows(ours, there, theirs, shown)
             unmatched += link.unmatched
             kept.add(theirs, link.stray)
-            told.add(link, ours.frame[GROUP], there.frame[column].filter(there.whole))
-        return Matching(unmatched, kept.values, findings=(told.finding(),))
+            told.add(link, ours.frame[GROUP_COLUMN], there.frame[column].filter(there.whole))
+        return SourceMatching(unmatched, kept.values, findings=(told.finding(),))
 
 
-def _opened(subject: Subject) -> tuple[Manifest, Path]:
+def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
     if subject.manifest is None or subject.path is None:
         raise BundleDamaged("An anatomized release is a folder of two files.")
     return subject.manifest, subject.path
 
 
-def _together(rows: pl.Series, held: pl.DataFrame, column: ColumnEntry, stated: int) -> Histograms:
+def _build_matching_histograms(
+    rows: pl.Series, held: pl.DataFrame, column: ColumnEntry, stated: int
+) -> GroupHistograms:
     """The groups' histograms, if both files have the same groups, with as many rows as values."""
     faults = []
     if len(rows) != stated:
         faults.append(f"the data has {len(rows)} rows, the manifest says {stated}")
     if not len(rows):
         faults.append("there are no rows")
-    if rows.null_count() or held[GROUP].null_count() or held[COUNT].null_count() or (held[COUNT] < 1).any():
+    if (
+        rows.null_count()
+        or held[GROUP_COLUMN].null_count()
+        or held[COUNT_COLUMN].null_count()
+        or (held[COUNT_COLUMN] < 1).any()
+    ):
         faults.append("a group or a count is missing or not positive")
     if not faults and not len(held):
         faults.append("no group has values")
     if not faults:
-        listed = histograms(column, held)
-        if not (wrong := uneven(rows.to_numpy(), listed.groups, listed.sizes)):
+        listed = read_histograms(column, held)
+        if not (wrong := count_uneven_groups(rows.to_numpy(), listed.groups, listed.sizes)):
             return listed
-        faults.append(f"{some(wrong, 'group', 'has', 'have')} not as many rows as values")
+        faults.append(f"{pluralize(wrong, 'group', 'has', 'have')} not as many rows as values")
     raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
 
 
-def uneven(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
+def count_uneven_groups(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
     """How many groups have another number of rows (`rows` has the group of each) than of values (`sizes`, of each of `groups`)."""
     if (rows[1:] < rows[:-1]).any():
         rows = np.sort(rows)
@@ -115,4 +414,4 @@ def uneven(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
     return int((has != holds).sum())
 
 
-EYES = Anatomized()
+AUDITOR = AnatomizedAuditor()

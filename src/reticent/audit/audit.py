@@ -13,39 +13,32 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.carried import carried
-from reticent.audit.compared import Compared
-from reticent.audit.declared import disagreements
-from reticent.audit.described import refuse_undescribed
-from reticent.audit.evidence import Evidence, Redrawing, SourceRows
-from reticent.audit.foreign import sentences, with_withheld
-from reticent.audit.forged import counting
-from reticent.audit.identity import identified
-from reticent.audit.judge import Verdict, judge
-from reticent.audit.kind import Recounted, eyes
-from reticent.audit.population import population_sizes, source_entropy
-from reticent.audit.provenance import Provenance, trace
-from reticent.audit.reading import is_little
-from reticent.audit.report_page import check_page
-from reticent.audit.result import Audit
-from reticent.audit.risk import of_groups
-from reticent.audit.streamed import compared_with
-from reticent.audit.subject import Subject, of_folder, of_table
-from reticent.audit.withholding import withheld_as_stated
-from reticent.door import a_job, door, marks, names, optional, place, table, text
-from reticent.door import promises as promises_of
+from reticent.audit.evidence import Evidence, Perturbation, SourceRows
+from reticent.audit.kind import RecomputedRelease, auditor_for, infer_withheld_rows, list_third_party_notes
+from reticent.audit.manifest_checks import find_disagreements, require_described_columns
+from reticent.audit.passthrough import measure_passthrough
+from reticent.audit.population import compute_source_entropy, count_population
+from reticent.audit.provenance import Provenance, check_page, identify_folder, trace_provenance
+from reticent.audit.result import Audit, Verdict, judge_promise
+from reticent.audit.risk import compute_group_risk
+from reticent.audit.source_comparison import SourceComparison, is_small_source
+from reticent.audit.streamed_comparison import compare_with_source
+from reticent.audit.subject import Subject, read_folder_subject, read_table_subject, translate_read_errors
+from reticent.audit.withholding import check_stated_withholding
+from reticent.data.columns import Column, Role
+from reticent.data.columns import parse_columns as columns_of
+from reticent.data.source import collect_frame, scan_source
+from reticent.data.spelling import describe_variants
 from reticent.errors import BundleDamaged, JobError
-from reticent.owner.reading import reading_of, told
-from reticent.table.declaring import columns as columns_of
-from reticent.table.roles import Column, Role
-from reticent.table.source import collect, scan
-from reticent.table.spelling import notice
+from reticent.ledger.source_options import describe_source_options, resolve_source
+from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments
+from reticent.validation import promises as promises_of
 
-Table = pl.DataFrame | pl.LazyFrame
+SourceTable = pl.DataFrame | pl.LazyFrame
 
 
 @dataclass(frozen=True, eq=False)
-class Handed:
+class AuditContext:
     """What publish gives the audit beside the files: a population, the source as it was counted, and true values.
 
     `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the people
@@ -58,9 +51,9 @@ class Handed:
     published: Callable[[str], Mapping[str, int]] | None = None
 
 
-@door(release=place, source=optional(place), expect_digest=optional(text), job=optional(a_job), columns=optional(columns_of),
-      quasi=optional(names), sensitive=optional(names), hierarchy=optional(table), missing=marks, promises=promises_of,
-      population=optional(place))  # fmt: skip
+@validate_arguments(release=path_or_table, source=optional(path_or_table), expect_digest=optional(text), job=optional(is_job), columns=optional(columns_of),
+      quasi=optional(names), sensitive=optional(names), hierarchy=optional(mapping), missing=null_values, promises=promises_of,
+      population=optional(path_or_table))  # fmt: skip
 def audit(release: Any, *, source: Any = None, expect_digest: str | None = None, job: Any = None,
           columns: Mapping[str, Column] | None = None, quasi: Iterable[str] | None = None, sensitive: Iterable[str] | None = None,
           hierarchy: Mapping[str, Any] | None = None, missing: Sequence[str] = (), promises: Iterable[Any] = (),
@@ -74,95 +67,100 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     source is read as the owner's job beside the release says.
     """
     given = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
-    if is_plain(release):
+    if is_plain_table(release):
         if expect_digest is not None:
             raise JobError(
                 "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
             )
         asked = [*promises, *(job.promises if job is not None else ())]
-        subject = of_table(folder_of(release), declared_columns(job, given), asked, missing=_marks(job, missing),
+        subject = read_table_subject(find_folder(release), resolve_declared_columns(job, given), asked, missing=_find_null_values(job, missing),
                            jointly=bool(getattr(job, "jointly", False)))  # fmt: skip
     else:
-        refuse_roles(given)
-        subject = of_folder(folder_of(release), expect_digest, promises)
-    rows, read_as = (None, "") if source is None else _source_rows(release, source, job, missing)
-    found = _audited(with_withheld(subject, rows), rows, Handed(_people(release, population, job, missing)), missing)
+        require_no_roles(given)
+        subject = read_folder_subject(find_folder(release), expect_digest, promises)
+    rows, read_as = (None, "") if source is None else _read_source_rows(release, source, job, missing)
+    found = _audit_subject(
+        infer_withheld_rows(subject, rows),
+        rows,
+        AuditContext(_read_population(release, population, job, missing)),
+        missing,
+    )
     if read_as:
         found = replace(found, notes=(*found.notes, f"The source was read as it was published: {read_as}."))
-    notes = () if job is None or subject.foreign else disagreements(subject, job)
-    identity = identified(subject.path, expect_digest) if subject.manifest is not None and subject.path else None
+    notes = () if job is None or subject.foreign else find_disagreements(subject, job)
+    identity = identify_folder(subject.path, expect_digest) if subject.manifest is not None and subject.path else None
     page = check_page(subject.path) if identity is not None and subject.path else None
     return replace(found, disagreements=notes, identity=identity, page=page)
 
 
-def _source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[Table, str]:
+def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[SourceTable, str]:
     """The source read as `publish` read it, and how that differs from reading it plainly; lazily where it is large."""
-    given, frame = reading_of(release, source, job, missing=missing)
-    little = is_plain(release) or is_little(given, frame)
-    rows = scan(given, frame, by_pieces=not little)
-    return (collect(rows, "Reading the source") if little else rows), told(given)
+    given, frame = resolve_source(release, source, job, missing=missing)
+    little = is_plain_table(release) or is_small_source(given, frame)
+    rows = scan_source(given, frame, by_pieces=not little)
+    return (collect_frame(rows, "Reading the source") if little else rows), describe_source_options(given)
 
 
-def _people(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:
+def _read_population(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:
     """The population, read as the source is."""
     if population is None:
         return None
-    given, frame = reading_of(release, population, job, missing=missing)
-    return collect(scan(given, frame), "Reading the population")
+    given, frame = resolve_source(release, population, job, missing=missing)
+    return collect_frame(scan_source(given, frame), "Reading the population")
 
 
-def audit_staged(folder: Path, handed: Handed) -> Audit:
+def audit_staged(folder: Path, handed: AuditContext) -> Audit:
     """What `publish` asks before it keeps a release: the promises, from the files and what it hands over."""
-    return _audited(of_folder(folder), None, handed, (), staged=True)
+    return _audit_subject(read_folder_subject(folder), None, handed, (), staged=True)
 
 
-def _audited(
-    subject: Subject, source: Table | None, handed: Handed, missing: Sequence[str], *, staged: bool = False
+def _audit_subject(
+    subject: Subject, source: SourceTable | None, handed: AuditContext, missing: Sequence[str], *, staged: bool = False
 ) -> Audit:
-    with counting(subject, staged=staged):
+    with translate_read_errors(subject, staged=staged):
         each_row = isinstance(source, pl.DataFrame)
-        found = eyes(subject.kind).recount(subject, each_row=each_row, thorough=not staged)
+        found = auditor_for(subject.kind).recount(subject, each_row=each_row, thorough=not staged)
         if not staged:
-            refuse_undescribed(found, bytes=source is None)
-    people = None if handed.population is None else population_sizes(found, handed.population, missing)
-    proven, redrawing, utility = None, _redrawing(found, handed), dict(found.utility)
+            require_described_columns(found, bytes=source is None)
+    people = None if handed.population is None else count_population(found, handed.population, missing)
+    proven, redrawing, utility = None, _find_perturbation(found, handed), dict(found.utility)
     sampling, compared = found.sampling, None
     if source is not None:
-        compared = compared_with(found, source)
-        matching = eyes(subject.kind).match(found, compared)
-        redrawing, sampling = matching.redrawing or redrawing, matching.sampling or sampling
-        matching = replace(matching, findings=(*matching.findings, *withheld_as_stated(found, compared)))
-        proven = trace(found, matching, compared)
+        compared = compare_with_source(found, source)
+        matching = auditor_for(subject.kind).match(found, compared)
+        redrawing, sampling = matching.perturbation or redrawing, matching.sampling or sampling
+        matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(found, compared)))
+        proven = trace_provenance(found, matching, compared)
         if found.labelled:
             axes = matching.axes or ()
-            utility["entropy"] = None if proven.uncovered else source_entropy(found, axes, compared.rows)
-    evidence = replace(_evidence(found, people, redrawing, compared, handed), sampling=sampling)
-    with counting(subject, staged=staged):
-        verdicts = _verdicts(subject, evidence)
+            utility["entropy"] = None if proven.uncovered else compute_source_entropy(found, axes, compared.rows)
+    evidence = replace(_collect_evidence(found, people, redrawing, compared, handed), sampling=sampling)
+    with translate_read_errors(subject, staged=staged):
+        verdicts = _judge_promises(subject, evidence)
     shown = found.labelled or not staged
     risk = None
     if shown:
-        risk = of_groups(
+        risk = compute_group_risk(
             list(found.labels), found.groups.labels, found.groups.sizes, people, rows_per_person=subject.rows_per_person
         )
     withheld = None if subject.foreign and source is None else subject.withheld
     return Audit(subject.kind, found.rows, len(found.sizes), withheld, verdicts, found.measures, utility, risk,
-                 found.by_column, proven, notes_of(found, proven), carried(found))  # fmt: skip
+                 found.by_column, proven, list_notes(found, proven), measure_passthrough(found))  # fmt: skip
 
 
-def notes_of(found: Recounted, proven: Provenance | None = None) -> tuple[str, ...]:
+def list_notes(found: RecomputedRelease, proven: Provenance | None = None) -> tuple[str, ...]:
     """What the kind notes, what a table of another tool lets be said, and values that are spelled alike."""
     lost = [] if proven is None or not (found.labelled and proven.uncovered) else [
         "entropy is not known: it needs a source row of its own for every published one."]  # fmt: skip
-    return (*found.notes, *sentences(found), *lost, *_spellings(found))
+    return (*found.notes, *list_third_party_notes(found), *lost, *_list_similar_spellings(found))
 
 
-def _verdicts(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
+def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
     """A release whose own promise cannot be judged is damaged; one that the caller asks of it is a wrong question."""
     stated, found = () if subject.manifest is None else subject.manifest.promises, []
     for number, promise in enumerate(subject.promises):
         try:
-            found.append(judge(promise, evidence))
+            found.append(judge_promise(promise, evidence))
         except BundleDamaged as error:
             if number < len(stated):
                 raise
@@ -171,12 +169,12 @@ def _verdicts(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-def _evidence(
-    found: Recounted,
+def _collect_evidence(
+    found: RecomputedRelease,
     people: np.ndarray | None,
-    redrawing: Redrawing | None,
-    source: Compared | None,
-    handed: Handed,
+    redrawing: Perturbation | None,
+    source: SourceComparison | None,
+    handed: AuditContext,
 ) -> Evidence:
     subject, rows = found.subject, None
     if source is not None:
@@ -188,22 +186,22 @@ def _evidence(
                     redrawing, subject.columns, found, rows, targeted=found.targeted)  # fmt: skip
 
 
-def _redrawing(found: Recounted, handed: Handed) -> Redrawing | None:
+def _find_perturbation(found: RecomputedRelease, handed: AuditContext) -> Perturbation | None:
     """With withheld rows no file says the distribution that values were redrawn for: publish hands it over."""
-    redrawing = found.redrawing
+    redrawing = found.perturbation
     if redrawing is None or redrawing.distribution is not None or handed.published is None:
         return redrawing
     counts = handed.published(found.subject.named(Role.SENSITIVE)[0].name)
-    return redrawing.of_counts([counts.get(value, 0) for value in redrawing.values])
+    return redrawing.with_distribution_of([counts.get(value, 0) for value in redrawing.values])
 
 
-def _spellings(found: Recounted) -> list[str]:
+def _list_similar_spellings(found: RecomputedRelease) -> list[str]:
     """Values that are equal up to case, spaces or Unicode form count as different: said, because diversity may be only spelling."""
-    said = [notice(c.name, found.column(c.name).unique()) for c in found.subject.named(Role.SENSITIVE)]
+    said = [describe_variants(c.name, found.column(c.name).unique()) for c in found.subject.named(Role.SENSITIVE)]
     return [sentence for sentence in said if sentence]
 
 
-def declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Column]:
+def resolve_declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Column]:
     """The roles of a plain table's columns: a job's, or those named."""
     declared = dict(given["columns"] or (job.columns if job is not None else {}))
     declared |= {name: Column(Role.QUASI) for name in given["quasi"] or () if name not in declared}
@@ -220,7 +218,7 @@ def declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Column]:
     return declared
 
 
-def refuse_roles(given: Mapping[str, Any]) -> None:
+def require_no_roles(given: Mapping[str, Any]) -> None:
     """A release folder describes its own columns."""
     named = [name for name, value in given.items() if value]
     if named:
@@ -230,15 +228,15 @@ def refuse_roles(given: Mapping[str, Any]) -> None:
         )
 
 
-def folder_of(release: Any) -> Any:
+def find_folder(release: Any) -> Any:
     return getattr(release, "folder", release)
 
 
-def is_plain(release: Any) -> bool:
+def is_plain_table(release: Any) -> bool:
     """Whether this is a table that another tool made, not a release folder."""
-    folder = folder_of(release)
+    folder = find_folder(release)
     return not isinstance(folder, str | Path) or Path(folder).is_file()
 
 
-def _marks(job: Any, missing: Sequence[str]) -> tuple[str, ...]:
+def _find_null_values(job: Any, missing: Sequence[str]) -> tuple[str, ...]:
     return tuple(missing) or (job.source.missing if job is not None else ())

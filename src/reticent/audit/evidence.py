@@ -15,10 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from reticent.audit.grouping import Numbered, PublishedGroups
-from reticent.audit.sensitive import Sensitive
-from reticent.errors import BundleDamaged, some
-from reticent.release.manifest import ColumnEntry, Described
+from reticent.audit.groups import NumberedColumn, PublishedGroups, SensitiveColumn
+from reticent.errors import BundleDamaged, pluralize
+from reticent.format.manifest import ColumnEntry, ComponentEntry
 
 RECOUNTED, NEEDS_SOURCE, FROM_PARAMETERS = "recounted", "needs source", "from parameters"
 
@@ -34,7 +33,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, eq=False)
-class Redrawing:
+class Perturbation:
     """How sensitive values were redrawn: `matrix[i][v]` is the probability that values[i] was published as values[v].
 
     `distribution` is that of the people published, None where it is not known; `handed` if publish gave it and no file does.
@@ -47,14 +46,14 @@ class Redrawing:
     handed: bool = False
     proven: bool | None = None
 
-    def of_counts(self, counts: Sequence[int]) -> Redrawing:
+    def with_distribution_of(self, counts: Sequence[int]) -> Perturbation:
         """With the distribution of these people, which no file says."""
         total = sum(counts)
         return replace(self, distribution=[Fraction(count, total) for count in counts], handed=True) if total else self
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class SamplingParameters:
     """One perturbed tuple of each group: retention `p`, least group `k`, how many values the `domain` has.
 
     `counted_on` is the k that promises may count on: 1 where groups were made by looking at perturbed values.  `proven` as above.
@@ -73,7 +72,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, eq=False)
-class Targeted:
+class TargetedGroups:
     """What groups publish of a hierarchy: of `group` so many (`count`) at a `node`; node i has the parent `parent[i]`.
 
     `weights` are those of each different target, `target[g]` says which one group g has; `shares` are its probabilities by value.
@@ -128,7 +127,7 @@ class LabelledRows(Protocol):
     def foreign(self) -> bool: ...
 
     @property
-    def labels(self) -> Mapping[str, Numbered]: ...
+    def labels(self) -> Mapping[str, NumberedColumn]: ...
 
     @property
     def groups(self) -> PublishedGroups: ...
@@ -140,26 +139,26 @@ class Evidence:
 
     alike: np.ndarray
     sizes: np.ndarray
-    sensitive: Sequence[Sensitive]
+    sensitive: Sequence[SensitiveColumn]
     withheld: int = 0
-    stages: Sequence[Described] = ()
+    stages: Sequence[ComponentEntry] = ()
     rows_per_person: int = 1
     population: np.ndarray | None = None  # people of a population table under each group's labels
-    redrawing: Redrawing | None = None
+    perturbation: Perturbation | None = None
     columns: Sequence[ColumnEntry] = ()
     published: LabelledRows | None = None
     source: SourceRows | None = None
-    sampling: Sampling | None = None
-    targeted: Targeted | None = None
+    sampling: SamplingParameters | None = None
+    targeted: TargetedGroups | None = None
 
-    def column(self, name: str | None) -> Sensitive:
+    def column(self, name: str | None) -> SensitiveColumn:
         """The column a promise speaks of: the one it names; where it names none, the only one or the combination of all."""
         if name is None and self.sensitive and (len(self.sensitive) == 1 or self.sensitive[0].joint):
             return self.sensitive[0]
         for column in self.sensitive:
             if column.name == name:
                 return column
-        if self.redrawing is not None and not self.sensitive:
+        if self.perturbation is not None and not self.sensitive:
             raise BundleDamaged(
                 "A promise about the values that groups hold cannot be judged: in this release every row's value was redrawn.",
                 attempt="a promise about redrawn values, such as beta-likeness.",
@@ -171,5 +170,5 @@ class Evidence:
             )
         raise BundleDamaged(
             "A promise names no sensitive column of the table.",
-            why=f"{some(len(self.sensitive), 'column', 'is', 'are')} sensitive.",
+            why=f"{pluralize(len(self.sensitive), 'column', 'is', 'are')} sensitive.",
         )

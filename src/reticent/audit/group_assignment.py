@@ -25,14 +25,14 @@ import numpy as np
 
 from reticent.kernels import value_exchanges
 
-EXISTS, NONE, UNDECIDED = "exists", "none", "undecided"
+ASSIGNMENT_EXISTS, NO_ASSIGNMENT, ASSIGNMENT_UNDECIDED = "exists", "none", "undecided"
 MAX_ROWS = 1 << 24  # rows whose values are exchanged
 MAX_PAIRS = 1 << 28  # pairs of rows in one group, over all groups
 MAX_TRIPLES = 1 << 20  # numbers whose bounds are tightened
-MAX_PASSED = 1 << 22  # pairs of a row and a value of its group
+MAX_PASSED_PAIRS = 1 << 22  # pairs of a row and a value of its group
 MAX_SEARCH_TRIPLES = 1 << 12
 MAX_ROUNDS = 200
-FIRST_LOOKS = 1 << 21  # pairs of rows that are looked at before anything else is tried
+MAX_FIRST_LOOKS = 1 << 21  # pairs of rows that are looked at before anything else is tried
 LOOKS_PER_ROW = 1 << 10
 MAX_LOOKS = 1 << 25
 LOOKS_PER_PATH = 1 << 15
@@ -42,7 +42,7 @@ SEARCH_WORK = 1 << 21  # numbers whose bounds are tightened in a search, each ti
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class PairTally:
     """How many rows have each pair of codes; pairs are distinct, and no count is zero.  `add_up` puts them in order."""
 
     first: np.ndarray
@@ -50,7 +50,7 @@ class Tally:
     count: np.ndarray
 
     @classmethod
-    def add_up(cls, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> Tally:
+    def add_up(cls, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> PairTally:
         """Add up the counts of equal pairs."""
         width = int(second.max(initial=-1)) + 1
         keys, place = np.unique(first.astype(np.int64) * width + second, return_inverse=True)
@@ -63,12 +63,12 @@ class Tally:
     def __len__(self) -> int:
         return len(self.count)
 
-    def select(self, chosen: np.ndarray) -> Tally:
-        return Tally(self.first[chosen], self.second[chosen], self.count[chosen])
+    def select(self, chosen: np.ndarray) -> PairTally:
+        return PairTally(self.first[chosen], self.second[chosen], self.count[chosen])
 
-    def take_away(self, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> Tally:
+    def take_away(self, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> PairTally:
         """What is left; a count may be negative."""
-        return Tally.add_up(
+        return PairTally.add_up(
             np.concatenate([self.first, first]),
             np.concatenate([self.second, second]),
             np.concatenate([self.count, -count]),
@@ -76,7 +76,12 @@ class Tally:
 
 
 def is_assignment(
-    published: Tally, listed: Tally, held: Tally, combination: np.ndarray, group: np.ndarray, value: np.ndarray
+    published: PairTally,
+    listed: PairTally,
+    held: PairTally,
+    combination: np.ndarray,
+    group: np.ndarray,
+    value: np.ndarray,
 ) -> bool:
     """Tell whether rows with these combinations, groups and values are an assignment, by counting them.
 
@@ -89,15 +94,15 @@ def is_assignment(
     )
 
 
-def _count_pairs(first: np.ndarray, second: np.ndarray) -> Tally:
+def _count_pairs(first: np.ndarray, second: np.ndarray) -> PairTally:
     """Count equal pairs by sorting them, which costs less than `Tally.add_up` of ones."""
     width = max(int(second.max(initial=0)) + 1, 1)
     keys = np.sort(first.astype(np.int64) * width + second)
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-    return Tally(keys[starts] // width, keys[starts] % width, np.diff(np.append(starts, len(keys))))
+    return PairTally(keys[starts] // width, keys[starts] % width, np.diff(np.append(starts, len(keys))))
 
 
-def _equals(wanted: Tally, counted: Tally) -> bool:
+def _equals(wanted: PairTally, counted: PairTally) -> bool:
     """Tell whether two tallies, each in the order of its pairs, are the same."""
     return (
         np.array_equal(wanted.first, counted.first)
@@ -106,7 +111,7 @@ def _equals(wanted: Tally, counted: Tally) -> bool:
     )
 
 
-def _has_room(held: Tally, counted: Tally) -> bool:
+def _has_room(held: PairTally, counted: PairTally) -> bool:
     """Tell whether no pair was counted more often than people have it; pairs of `held` are in order."""
     if not len(held) or not len(counted):
         return not len(counted)
@@ -116,23 +121,23 @@ def _has_room(held: Tally, counted: Tally) -> bool:
     return bool(((keys[place] == wanted) & (held.count[place] >= counted.count)).all())
 
 
-class NoAssignment(Exception):
+class NoAssignmentError(Exception):
     """A proof that no assignment exists."""
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class AssignmentProblem:
     """`published` counts rows by (combination, group), `listed` by (group, value), `held` people by (combination, value)."""
 
-    published: Tally
-    listed: Tally
-    held: Tally
+    published: PairTally
+    listed: PairTally
+    held: PairTally
     combinations: int
     groups: int
     values: int
 
     @classmethod
-    def of(cls, published: Tally, listed: Tally, held: Tally) -> Problem:
+    def of(cls, published: PairTally, listed: PairTally, held: PairTally) -> AssignmentProblem:
         """Number the codes that occur from 0 on, if every group has as many rows as values and no combination lacks people."""
         numbered = [
             np.unique(np.concatenate(codes), return_inverse=True)
@@ -146,9 +151,9 @@ class Problem:
         codes = [place.reshape(-1) for _, place in numbered]
         rows = len(published)
         problem = cls(
-            Tally.add_up(codes[0][:rows], codes[1][:rows], published.count),
-            Tally.add_up(codes[1][rows:], codes[2][: len(listed)], listed.count),
-            Tally.add_up(codes[0][rows:], codes[2][len(listed) :], held.count),
+            PairTally.add_up(codes[0][:rows], codes[1][:rows], published.count),
+            PairTally.add_up(codes[1][rows:], codes[2][: len(listed)], listed.count),
+            PairTally.add_up(codes[0][rows:], codes[2][len(listed) :], held.count),
             *sizes,
         )
         problem.require_sums()
@@ -156,10 +161,10 @@ class Problem:
 
     def require_sums(self) -> None:
         if (problem_count := self.listed.count).min(initial=0) < 0 or self.held.count.min(initial=0) < 0:
-            raise NoAssignment(f"{int((problem_count < 0).sum())} values are listed too seldom")
+            raise NoAssignmentError(f"{int((problem_count < 0).sum())} values are listed too seldom")
         in_group = _sum_by(self.published.second, self.published.count, self.groups)
         if (in_group != _sum_by(self.listed.first, self.listed.count, self.groups)).any() or (self.spare < 0).any():
-            raise NoAssignment("groups have other numbers of rows and values, or more people than there are")
+            raise NoAssignmentError("groups have other numbers of rows and values, or more people than there are")
 
     @property
     def spare(self) -> np.ndarray:
@@ -167,61 +172,61 @@ class Problem:
         people = _sum_by(self.held.first, self.held.count, self.combinations)
         return people - _sum_by(self.published.first, self.published.count, self.combinations)
 
-    def replace(self, published: Tally, listed: Tally, held: Tally) -> Problem:
-        problem = Problem(published, listed, held, self.combinations, self.groups, self.values)
+    def replace(self, published: PairTally, listed: PairTally, held: PairTally) -> AssignmentProblem:
+        problem = AssignmentProblem(published, listed, held, self.combinations, self.groups, self.values)
         problem.require_sums()
         return problem
 
-    def select(self, combinations: np.ndarray, groups: np.ndarray) -> Problem:
+    def select(self, combinations: np.ndarray, groups: np.ndarray) -> AssignmentProblem:
         """The part of the problem with some combinations and groups, which no others share."""
-        return Problem.of(
+        return AssignmentProblem.of(
             self.published.select(combinations[self.published.first]),
             self.listed.select(groups[self.listed.first]),
             self.held.select(combinations[self.held.first]),
         )
 
 
-def decide_assignment(published: Tally, listed: Tally, held: Tally) -> str:
+def decide_assignment(published: PairTally, listed: PairTally, held: PairTally) -> str:
     """Decide whether the people could have been put into the groups: EXISTS, NONE or UNDECIDED.
 
     Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value).
     """
     try:
-        problem = fix_what_follows(Problem.of(published, listed, held))
+        problem = fix_determined_people(AssignmentProblem.of(published, listed, held))
         return _decide(problem)
-    except NoAssignment:
-        return NONE
+    except NoAssignmentError:
+        return NO_ASSIGNMENT
 
 
-def _decide(problem: Problem) -> str:
+def _decide(problem: AssignmentProblem) -> str:
     if not len(problem.published):
-        return EXISTS
+        return ASSIGNMENT_EXISTS
     rows = int(problem.published.count.sum())
     in_group = _sum_by(problem.published.second, problem.published.count, problem.groups)
     if rows > MAX_ROWS or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
-        return UNDECIDED
-    exchange = Exchange(problem)
-    if exchange.run(FIRST_LOOKS + 8 * rows):
-        return EXISTS
+        return ASSIGNMENT_UNDECIDED
+    exchange = ValueExchange(problem)
+    if exchange.run(MAX_FIRST_LOOKS + 8 * rows):
+        return ASSIGNMENT_EXISTS
     undecided = False
-    parts = list(split_by(problem, exchange.combinations_with_excess()))
-    tightened = [tighten(part) for part in parts]
-    if exchange.run(min(FIRST_LOOKS + LOOKS_PER_ROW * rows, MAX_LOOKS)):
-        return EXISTS
+    parts = list(split_into_components(problem, exchange.combinations_with_excess()))
+    tightened = [compute_tight_bounds(part) for part in parts]
+    if exchange.run(min(MAX_FIRST_LOOKS + LOOKS_PER_ROW * rows, MAX_LOOKS)):
+        return ASSIGNMENT_EXISTS
     for part, bounds in zip(parts, tightened, strict=True):
         if bounds is None:
             undecided = True
             continue
-        found = search(bounds)
-        if found is None and Exchange(part).run(FIRST_LOOKS):
+        found = search_assignment(bounds)
+        if found is None and ValueExchange(part).run(MAX_FIRST_LOOKS):
             found = True
         if found is False:
-            return NONE
+            return NO_ASSIGNMENT
         undecided |= found is None
-    return UNDECIDED if undecided else EXISTS
+    return ASSIGNMENT_UNDECIDED if undecided else ASSIGNMENT_EXISTS
 
 
-def fix_what_follows(problem: Problem) -> Problem:
+def fix_determined_people(problem: AssignmentProblem) -> AssignmentProblem:
     """Take out people whose group and value follow at once, until nobody's does."""
     for _ in range(MAX_ROUNDS):
         before = len(problem.published)
@@ -231,11 +236,11 @@ def fix_what_follows(problem: Problem) -> Problem:
         if len(problem.published) == before:
             break
     if not len(problem.published) and len(problem.listed):
-        raise NoAssignment("values are left over")
+        raise NoAssignmentError("values are left over")
     return problem
 
 
-def _fix_combinations(problem: Problem) -> Problem:
+def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
     """People of a combination who share a value, or of which all are in one group."""
     published, listed, held = problem.published, problem.listed, problem.held
     values = np.bincount(held.first, minlength=problem.combinations)
@@ -262,7 +267,7 @@ def _fix_combinations(problem: Problem) -> Problem:
     )
 
 
-def _fix_groups(problem: Problem) -> Problem:
+def _fix_groups(problem: AssignmentProblem) -> AssignmentProblem:
     """Rows of groups in which one value, or one combination, is left."""
     published, listed, held = problem.published, problem.listed, problem.held
     one_value = np.bincount(listed.first, minlength=problem.groups) == 1
@@ -286,10 +291,10 @@ def _fix_groups(problem: Problem) -> Problem:
     )
 
 
-class Exchange:
+class ValueExchange:
     """Rows with values that are exchanged within groups until no combination has more rows of a value than people."""
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: AssignmentProblem):
         self.problem = problem
         published, listed, held = problem.published, problem.listed, problem.held
         order = np.argsort(published.second, kind="stable")
@@ -298,7 +303,7 @@ class Exchange:
         rows[:, 0] = np.repeat(published.first[order], count)
         rows[:, 1] = np.repeat(published.second[order], count)
         rows[:, 2] = np.repeat(listed.second, listed.count)
-        pairs = _possible_pairs(problem)
+        pairs = _list_possible_pairs(problem)
         room = np.zeros(len(pairs), np.int64)
         room[np.searchsorted(pairs, held.first * problem.values + held.second)] = held.count
         cells = np.zeros((len(pairs), 5), np.int32)
@@ -320,7 +325,7 @@ class Exchange:
         self._marks = 0
         seats = np.zeros((int(sizes.max(initial=0)) + 1, 5), np.int32)
         if value_exchanges.seat_rows(rows, cells, combinations, self._starts, seats) >= 0:
-            raise NoAssignment("a group lists values that its people do not have")
+            raise NoAssignmentError("a group lists values that its people do not have")
 
     def run(self, looks: int) -> bool:
         """Exchange values, looking at so many pairs of rows; True if an assignment was found and counted again."""
@@ -338,7 +343,7 @@ class Exchange:
         if (self._cells[self._rows[:, 3], 0] != combination).any():
             return False
         each = np.ones(len(value), np.int64)
-        listed = Tally.add_up(group, value, each)
+        listed = PairTally.add_up(group, value, each)
         wanted = problem.listed
         people = np.bincount(self._rows[:, 3], minlength=len(self._cells))
         return (
@@ -352,7 +357,7 @@ class Exchange:
         return np.unique(self._cells[self._cells[:, 2] < 0, 0])
 
 
-def _possible_pairs(problem: Problem) -> np.ndarray:
+def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
     """Pairs of a combination and a value, as one number each: those that people have, and those that a group has beside each other.
 
     The latter stand for nobody, but values may pass through them while they are exchanged; they are left out where there
@@ -361,24 +366,24 @@ def _possible_pairs(problem: Problem) -> np.ndarray:
     held = problem.held.first * problem.values + problem.held.second
     starts = np.searchsorted(problem.listed.first, np.arange(problem.groups + 1))
     row, entry = _join_rows_with_values(problem.published, starts)
-    if len(row) > MAX_PASSED:
+    if len(row) > MAX_PASSED_PAIRS:
         return held
     passed = problem.published.first[row] * problem.values + problem.listed.second[entry]
     return np.union1d(held, passed)
 
 
-def _join_rows_with_values(published: Tally, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _join_rows_with_values(published: PairTally, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each entry of `published` beside each value that its group lists; nothing but the length where there are too many."""
     entries = np.diff(starts)[published.second]
     total = int(entries.sum())
-    if total > MAX_PASSED:
+    if total > MAX_PASSED_PAIRS:
         return np.broadcast_to(np.int64(0), total), np.broadcast_to(np.int64(0), total)
     row = np.repeat(np.arange(len(published)), entries)
     offset = np.arange(total) - np.repeat(np.cumsum(entries) - entries, entries)
     return row, np.repeat(starts[published.second], entries) + offset
 
 
-def split_by(problem: Problem, combinations: np.ndarray) -> Iterator[Problem]:
+def split_into_components(problem: AssignmentProblem, combinations: np.ndarray) -> Iterator[AssignmentProblem]:
     """The connected parts of a problem that have some of these combinations; combinations are connected by groups."""
     part = _label_components(problem)
     of_group = np.zeros(problem.groups, np.int64)
@@ -387,7 +392,7 @@ def split_by(problem: Problem, combinations: np.ndarray) -> Iterator[Problem]:
         yield problem.select(part == label, of_group == label)
 
 
-def _label_components(problem: Problem) -> np.ndarray:
+def _label_components(problem: AssignmentProblem) -> np.ndarray:
     """The least combination that each one is connected with."""
     label = np.arange(problem.combinations)
     combination, group = problem.published.first, problem.published.second
@@ -403,7 +408,7 @@ def _label_components(problem: Problem) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class AssignmentBounds:
     """Every x of a part with its least and greatest value; `lines[f][i]` is the sum of family f to which x[i] belongs.
 
     The families are rows by (combination, group), rows by (group, value) and people by (combination, value); the sum of a
@@ -416,7 +421,7 @@ class Bounds:
     low: np.ndarray
     high: np.ndarray
 
-    def tighten(self, low: np.ndarray, high: np.ndarray) -> Bounds | None:
+    def tighten(self, low: np.ndarray, high: np.ndarray) -> AssignmentBounds | None:
         """Tighten bounds until nothing changes; None where they cross."""
         low, high = low.copy(), high.copy()
         for _ in range(MAX_ROUNDS):
@@ -434,10 +439,10 @@ class Bounds:
                 low, high = higher, lower
             if not changed:
                 break
-        return Bounds(self.lines, self.least, self.most, low, high)
+        return AssignmentBounds(self.lines, self.least, self.most, low, high)
 
 
-def tighten(problem: Problem) -> Bounds | None:
+def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
     """The bounds of a part, as tight as they follow from each other; None where there are too many to be looked at.
 
     Raises NoAssignment where they cross.
@@ -454,7 +459,7 @@ def tighten(problem: Problem) -> Bounds | None:
     row, entry, person = row[possible], entry[possible], person[possible]
     most = np.minimum(np.minimum(published.count[row], listed.count[entry]), held.count[person])
     lacking = np.maximum(held.count - problem.spare[held.first], 0)
-    start = Bounds(
+    start = AssignmentBounds(
         (row, entry, person),
         (published.count, listed.count, lacking),
         (published.count, listed.count, held.count),
@@ -463,11 +468,11 @@ def tighten(problem: Problem) -> Bounds | None:
     )
     bounds = start.tighten(start.low, start.high)
     if bounds is None:
-        raise NoAssignment("the bounds of who may have which value cross")
+        raise NoAssignmentError("the bounds of who may have which value cross")
     return bounds
 
 
-def search(bounds: Bounds) -> bool | None:
+def search_assignment(bounds: AssignmentBounds) -> bool | None:
     """Try every value of each x, the narrowest first; None where the budget does not suffice."""
     if int((bounds.low < bounds.high).sum()) > MAX_SEARCH_TRIPLES:
         return None

@@ -7,28 +7,32 @@ leaks in every byte of every file, row order, missing values and carried columns
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.audit.compared import Compared, Rows
-from reticent.audit.covering import Axis
-from reticent.audit.evidence import Redrawing, Sampling, Targeted
-from reticent.audit.grouping import Numbered, PublishedGroups, group, number
-from reticent.audit.order import CANONICAL, Order
-from reticent.audit.sensitive import Sensitive
+from reticent.audit.evidence import Perturbation, SamplingParameters, TargetedGroups
+from reticent.audit.groups import NumberedColumn, PublishedGroups, SensitiveColumn, group_rows, number_values
+from reticent.audit.order import CANONICAL_ORDER, RowOrder
+from reticent.audit.row_matching import LabelAxis
+from reticent.audit.source_comparison import ComparedRows, SourceComparison
 from reticent.audit.subject import Subject
-from reticent.release.parts import DataFile
-from reticent.release.sound import is_little
-from reticent.table.roles import Role
+from reticent.data.columns import Role
+from reticent.data.grammar import ANY_LABEL
+from reticent.data.passthrough import MAX_UNIQUE_PERCENT
+from reticent.errors import BundleDamaged
+from reticent.format.data_files import DataFile, count_distinct_rows, is_small_file, read_data
+from reticent.format.manifest import Manifest
+from reticent.release.kind import find_data_files, list_schemas
 
 
 @dataclass(frozen=True, eq=False)
-class Recounted:
+class RecomputedRelease:
     """What the files of a release show.
 
     `frame` holds the published rows in the order of their file, or each distinct row once with `times` saying how often.
@@ -39,28 +43,28 @@ class Recounted:
     frame: pl.DataFrame
     alike: np.ndarray
     sizes: np.ndarray
-    sensitive: Sequence[Sensitive]
+    sensitive: Sequence[SensitiveColumn]
     measures: Mapping[str, Any]
     utility: Mapping[str, Any]
     times: np.ndarray | None = None
     by_column: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    redrawing: Redrawing | None = None
-    targeted: Targeted | None = None
+    perturbation: Perturbation | None = None
+    targeted: TargetedGroups | None = None
     beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
     explained: frozenset[str] = frozenset()  # texts of people's values that the kind publishes whoever has them
     labelled: bool = False  # whether quasi-identifiers are labels that cover several values
-    sampling: Sampling | None = None
+    sampling: SamplingParameters | None = None
 
     @cached_property
-    def labels(self) -> Mapping[str, Numbered]:
+    def labels(self) -> Mapping[str, NumberedColumn]:
         """Each quasi-identifier of each row as it is published, numbered."""
-        return {column.name: number(self.frame[column.name]) for column in self.subject.quasi}
+        return {column.name: number_values(self.frame[column.name]) for column in self.subject.quasi}
 
     @cached_property
     def groups(self) -> PublishedGroups:
         """The rows that read the same in every quasi-identifier."""
-        return group(list(self.labels.values()), len(self.frame), self.times)
+        return group_rows(list(self.labels.values()), len(self.frame), self.times)
 
     @property
     def foreign(self) -> bool:
@@ -82,7 +86,7 @@ class Recounted:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SourceFinding:
     """One thing that the comparison with the source looked at; `passed` is None where the data cannot show it.
 
     `facts` are what an audit's JSON says of it under "source".  A release is not called kept while a `needed` one is open.
@@ -96,7 +100,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Matching:
+class SourceMatching:
     """How published rows stand for source rows.
 
     `unmatched` published rows stand for no source row of their own; `kept` has the quasi-identifying values of source rows that
@@ -107,23 +111,23 @@ class Matching:
 
     unmatched: int
     kept: Mapping[str, pl.Series]
-    order: Order = CANONICAL
+    order: RowOrder = CANONICAL_ORDER
     overlapping: bool = False
-    findings: tuple[Finding, ...] = ()
-    redrawing: Redrawing | None = None
-    sampling: Sampling | None = None
+    findings: tuple[SourceFinding, ...] = ()
+    perturbation: Perturbation | None = None
+    sampling: SamplingParameters | None = None
     missing: int | None = None
-    axes: Sequence[Axis] | None = None
+    axes: Sequence[LabelAxis] | None = None
 
 
-class Kept:
+class PublishedSourceValues:
     """The values of some columns in source rows that were not left out, of one part after another."""
 
-    def __init__(self, source: Compared, names: Sequence[str]):
+    def __init__(self, source: SourceComparison, names: Sequence[str]):
         self._source, self._names = source, names
         self._masks = {name: np.zeros(len(source.values(name)[0]), bool) for name in names}
 
-    def add(self, theirs: Rows, stray: np.ndarray) -> None:
+    def add(self, theirs: ComparedRows, stray: np.ndarray) -> None:
         for name in self._names:
             self._masks[name][self._source.numbered(name, theirs).codes[~stray]] = True
 
@@ -132,7 +136,7 @@ class Kept:
         return {name: self._source.values(name)[0].filter(pl.Series(mask)) for name, mask in self._masks.items()}
 
 
-def reads_rows(
+def should_read_rows(
     subject: Subject, file: DataFile, schema: Mapping[str, str], *, each_row: bool, thorough: bool = False
 ) -> bool:
     """Whether a file is read row by row: where its rows are compared, and where rows carry columns or have an order to be looked at
@@ -140,22 +144,89 @@ def reads_rows(
 
     Otherwise its distinct rows are counted without the carried columns, which are counted by themselves (`carried.py`).
     """
-    return each_row or ((thorough or bool(subject.named(Role.INSENSITIVE))) and is_little(file, schema))
+    return each_row or ((thorough or bool(subject.named(Role.INSENSITIVE))) and is_small_file(file, schema))
 
 
-class Eyes(Protocol):
+class Auditor(Protocol):
     """How the audit sees one release kind."""
 
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         """Groups and histograms from the files; damage raises.  Without `each_row`, distinct rows are enough.
 
         `thorough` looks at the order of rows too, where the kind has one: publish has just written it, and need not.
         """
 
-    def match(self, recounted: Recounted, source: Compared) -> Matching:
+    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """How the published rows stand for those of the source."""
 
 
-def eyes(kind: str) -> Eyes:
-    found: Eyes = catalogue.load(catalogue.KINDS[kind].eyes)
+def auditor_for(kind: str) -> Auditor:
+    found: Auditor = catalogue.load_object(catalogue.KINDS[kind].auditor)
     return found
+
+
+# MERGED: reticent.audit.data_rows: The file `data` of a release as its eyes read it: row by row, or each distinct row and how often it occurs.
+
+
+def read_data_rows(
+    subject: Subject, manifest: Manifest, folder: Path, *, each_row: bool
+) -> tuple[pl.DataFrame, np.ndarray | None]:
+    """As many rows as the manifest says, and one at least; without how often, every row is there."""
+    file, schema = find_data_files(folder, manifest)["data"], list_schemas(manifest)["data"]
+    if should_read_rows(subject, file, schema, each_row=each_row):
+        frame, times = read_data(file, schema), None
+    else:
+        shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
+        frame, times = count_distinct_rows(file, schema, shown)
+    rows = len(frame) if times is None else int(times.sum())
+    if rows != manifest.rows:
+        raise BundleDamaged(f"The data has {rows} rows, the manifest says {manifest.rows}.")
+    if not rows:
+        raise BundleDamaged("The release has no rows.")
+    return frame, times
+
+
+# MERGED: reticent.audit.foreign: What must be said of a table that another tool made: nobody stated what was withheld, nor what the other columns are.
+#
+# A column without a role is treated as carried: it is published as it is.  So is one that a job declares identifying and
+# that stands in the table all the same.
+
+
+def infer_withheld_rows(subject: Subject, source: pl.DataFrame | pl.LazyFrame | None) -> Subject:
+    """A table of another tool with the rows of its source that it does not have."""
+    if subject.frame is None or not isinstance(source, pl.DataFrame):
+        return subject
+    return replace(subject, withheld=max(len(source) - len(subject.frame), 0))
+
+
+def find_near_unique_columns(subject: Subject) -> dict[str, int]:
+    """Columns without a role in which too many rows have a value of their own, and how many."""
+    found = {}
+    for series in () if subject.undeclared is None else subject.undeclared:
+        own = int((np.bincount(number_values(series).codes) == 1).sum())
+        if own * 100 > MAX_UNIQUE_PERCENT * len(series):
+            found[series.name] = own
+    return found
+
+
+def list_third_party_notes(found: RecomputedRelease) -> list[str]:
+    """Columns that single people out though nobody gave them a role, and rows that show nothing."""
+    subject = found.subject
+    if subject.undeclared is None:
+        return []
+    said = [
+        f"Column {name!r} has no role and is near-unique: {own:,} of {found.rows:,} rows have a value of their own. Who knows it "
+        "knows the row, whatever is promised."
+        for name, own in find_near_unique_columns(subject).items()
+    ]
+    return [*said, *_note_hidden_rows(found)]
+
+
+def _note_hidden_rows(found: RecomputedRelease) -> list[str]:
+    stars = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in found.subject.quasi)
+    rows = int(found.frame.select(stars.alias("x")).to_series().sum()) if found.subject.quasi else 0
+    return (
+        [f"{rows:,} rows show * in every quasi-identifier: they are withheld but for their other columns."]
+        if rows
+        else []
+    )

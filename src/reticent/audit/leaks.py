@@ -9,7 +9,8 @@ bytes are looked up as whole values only: in labels, in the manifest's ranges an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -19,29 +20,270 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
-from reticent.audit.as_published import as_published
-from reticent.audit.compared import Compared, texts
-from reticent.audit.contents import Piece, file_pieces, pieces
-from reticent.audit.foreign import near_unique
-from reticent.audit.kind import Recounted
-from reticent.audit.label_leaks import LabelLookup
-from reticent.audit.search import Needles, stands_alone
+from reticent.audit.byte_search import (
+    ByteWindow,
+    TextSearch,
+    read_dictionary_pages,
+    read_file_windows,
+    read_folder_windows,
+    stands_alone,
+)
+from reticent.audit.kind import RecomputedRelease, find_near_unique_columns
+from reticent.audit.source_comparison import SourceComparison, convert_source, list_texts
 from reticent.audit.subject import Subject
-from reticent.audit.unused import Leak, unused
-from reticent.exact import is_whole, ratio_of
-from reticent.release.kind import data_files
-from reticent.release.manifest import ColumnEntry
-from reticent.release.numbers import fraction
-from reticent.release.parts import DataFile
-from reticent.release.reading.places import beyond
-from reticent.table.grammar import ANY, parse
-from reticent.table.roles import Role
+from reticent.data.columns import Role
+from reticent.data.grammar import ANY_LABEL, parse_label
+from reticent.exact_arithmetic import as_ratio, is_whole
+from reticent.format.data_files import DataFile
+from reticent.format.manifest import ColumnEntry
+from reticent.format.schema_checks import parse_fraction
+from reticent.labels.cover import mask_beyond_ends
+from reticent.release.bundle import MANIFEST_FILE
+from reticent.release.kind import find_data_files
 
-ROUND_DIGITS = 4
+# MERGED: reticent.audit.unused: Dictionary entries and statistics of a Parquet file that no row refers to: values of rows that were removed.
+
+
+ColumnValues = dict[str, set[Any]]
+"""Of each column, values as Parquet stores them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """So many distinct values of a source column stand in a file of the release where none should."""
+
+    column: str
+    file: str
+    values: int
+
+
+def find_unused_values(recounted: RecomputedRelease, source: SourceComparison, file: DataFile) -> list[Leak]:
+    """Of each column, values of its dictionaries and statistics that none of its rows has."""
+    rows = recounted.beside.get(file.name, recounted.frame)
+    beside = file.name in recounted.beside
+    known = rows.columns if beside else list(dict.fromkeys([*rows.columns, *source.columns]))
+    entries, ends = _read_stored_values(file.paths, known)
+    found = []
+    for name in dict.fromkeys([*entries, *ends]):
+        held = iter([rows[name]]) if name in rows.columns else source.pieces(name)
+        if extra := _find_extra_values(entries.get(name, set()), ends.get(name, set()), held):
+            found += _locate_unused_values(file.paths, name, extra)
+    return sorted(found, key=lambda leak: leak.file)
+
+
+def _read_stored_values(paths: Sequence[Path], known: Collection[str]) -> tuple[ColumnValues, ColumnValues]:
+    """The entries of dictionaries, and the ends in statistics, by column."""
+    import pyarrow.parquet as pq
+
+    entries: ColumnValues = {}
+    ends: ColumnValues = {}
+    for path in paths:
+        for page in read_dictionary_pages(path):
+            if page.column in known:
+                entries.setdefault(page.column, set()).update(page.entries())
+        metadata = pq.read_metadata(path)
+        for group in range(metadata.num_row_groups):
+            for at in range(metadata.num_columns):
+                chunk = metadata.row_group(group).column(at)
+                if chunk.path_in_schema in known and chunk.statistics is not None and chunk.statistics.has_min_max:
+                    ends.setdefault(chunk.path_in_schema, set()).update({chunk.statistics.min, chunk.statistics.max})
+    return entries, ends
+
+
+def _locate_unused_values(paths: Sequence[Path], name: str, extra: set[Any]) -> list[Leak]:
+    """In which files the values that no row has stand."""
+    if len(paths) == 1:
+        return [Leak(name, paths[0].name, len(extra))]
+    found = []
+    for path in paths:
+        entries, ends = _read_stored_values([path], [name])
+        if here := extra & (entries.get(name, set()) | ends.get(name, set())):
+            found.append(Leak(name, path.name, len(here)))
+    return found
+
+
+def _find_extra_values(entries: set[Any], ends: set[Any], held: Iterator[pl.Series]) -> set[Any]:
+    """What is left of them when the values of all pieces of the column are taken away."""
+    for piece in held:
+        values = piece.drop_nulls().unique()
+        if values.dtype == pl.String:  # labels; a plain table may hold them as numbers
+            texts = set(values.to_list())
+            entries = {entry for entry in entries if _format_stored_value(entry) not in texts}
+            ends = {end for end in ends if _format_stored_value(end) not in texts}
+        else:
+            entries = entries - _convert_to_stored(values)
+            ends = ends - set(values.to_list())
+        if not entries and not ends:
+            break
+    return entries | ends
+
+
+def _format_stored_value(stored: Any) -> str:
+    return stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
+
+
+def _convert_to_stored(values: pl.Series) -> set[Any]:
+    """Values as Parquet stores them: whole numbers without a sign in the bits of those with one."""
+    width = 32 if values.dtype == pl.UInt32 else 64 if values.dtype == pl.UInt64 else 0
+    held = values.to_physical().to_list()
+    return {value - (value >> (width - 1) << width) for value in held} if width else set(held)
+
+
+# MERGED: reticent.audit.label_leaks: Are there people among the labels that the manifest declares?
+#
+# A hierarchy, an order or a list of values is published as the steward gave it, whoever has the values: `leaks` takes its texts
+# for explained.  So a person's name could stand there.  Here every such text is looked up among the values of the source's
+# columns that are not published.  A declared text may rightly be such a value: regions that a hierarchy names and a dropped column
+# has, towns of residence and of birth, "other".  It is no person where
+#
+# - it is a value of its own column in the source;
+# - it is a word for anything, or a number where as many digits make a value of the hidden column once in a hundred times or more;
+# - the hidden column shares the vocabulary: it is not near-unique, or has few values, and half of them are declared texts;
+# - the hidden column is not near-unique, and several people have the value, it is short, or more than one in twenty
+#   values of that column are declared texts.
+
+
+MAX_VOCABULARY_VALUES = 20  # a column with fewer different values may be a vocabulary whatever its rows
+MIN_TEXT_LENGTH = 4  # of a text that a column of repeated values shares by accident
+MIN_INNER_TEXT_LENGTH = 8  # characters of a value that stands inside a longer text
+COMMON_WORDS = frozenset(
+    (
+        "all",
+        "any",
+        "both",
+        "don't know",
+        "false",
+        "female",
+        "high",
+        "low",
+        "male",
+        "middle",
+        "missing",
+        "mixed",
+        "n/a",
+        "na",
+        "no",
+        "none",
+        "not known",
+        "nothing",
+        "null",
+        "other",
+        "others",
+        "refused",
+        "several",
+        "some",
+        "total",
+        "true",
+        "unknown",
+        "unspecified",
+        "yes",
+    )
+)
+
+
+@dataclass(eq=False)
+class _HiddenColumn:
+    """What is known of a source column that is not published, from one part of its values after another."""
+
+    distinct: int = 0
+    declared: set[str] = field(default_factory=set)  # its values that are declared texts
+    inside: set[str] = field(default_factory=set)  # its values that stand in longer declared texts
+    numerals: dict[int, int] = field(default_factory=dict)  # how many of its values are numerals of a length
+
+
+class LabelLookup:
+    """Looks the values of hidden columns up among the declared labels; the values themselves are not kept."""
+
+    def __init__(self, recounted: RecomputedRelease, source: SourceComparison):
+        self._recounted, self._source = recounted, source
+        self._declared: set[str] = set()
+        self._unheld: set[str] = set()
+        if recounted.subject.manifest is not None:
+            self._declared, self._unheld = _list_declared_texts(recounted, source)
+        self._numerals = _count_numerals(self._unheld)
+        self._longer = {part for text in self._unheld for part in _list_word_runs(text)}
+        self._columns: dict[str, _HiddenColumn] = {}
+
+    def add(self, name: str, values: set[str]) -> None:
+        """Look up some of the values of a hidden column; no value is added twice."""
+        if not self._unheld:
+            return
+        column = self._columns.setdefault(name, _HiddenColumn())
+        column.distinct += len(values)
+        column.declared |= values & self._declared
+        column.inside |= values & self._longer
+        for size in self._numerals:
+            many = sum(len(text) == size and text.isdecimal() for text in values)
+            column.numerals[size] = column.numerals.get(size, 0) + many
+
+    def leaks(self) -> list[Leak]:
+        found = []
+        for name, column in self._columns.items():
+            if people := self._find_people_among(name, column):
+                found.append(Leak(name, MANIFEST_FILE, len(people)))
+        return found
+
+    def _find_people_among(self, name: str, column: _HiddenColumn) -> set[str]:
+        """The declared texts that are people's values of a hidden column."""
+        each = self._recounted.subject.rows_per_person
+        near_unique = column.distinct * each * 2 > self._source.rows
+        shares = 2 * len(column.declared) >= column.distinct
+        if shares and (column.distinct < MAX_VOCABULARY_VALUES or not near_unique):
+            return set()
+        by_chance = {size for size, many in self._numerals.items() if many * column.numerals[size] * 100 >= 10**size}
+        people = {text for text in column.declared & self._unheld if not (text.isdecimal() and len(text) in by_chance)}
+        if near_unique:
+            return people | column.inside
+        people = {text for text in people if len(text) >= MIN_TEXT_LENGTH}
+        if not people or column.distinct < MAX_VOCABULARY_VALUES or 20 * len(column.declared) > column.distinct:
+            return set()
+        values, times = self._source.values(name)
+        return people & list_texts(values.filter(pl.Series(times <= each)))
+
+
+def _list_declared_texts(recounted: RecomputedRelease, source: SourceComparison) -> tuple[set[str], set[str]]:
+    """All texts of hierarchies, orders and domains; and those that nobody of the source has in the column itself."""
+    subject = recounted.subject
+    assert subject.manifest is not None
+    declared: set[str] = set()
+    unheld: set[str] = set()
+    for entry in subject.columns:
+        listed = {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
+        if entry.role == "sensitive":
+            listed |= recounted.explained
+            for name in ("values", "domain"):
+                listed |= {str(text) for text in subject.manifest.own.get(name, ())}
+        if listed:
+            declared |= listed
+            unheld |= listed - list_texts(source.values(entry.name)[0])
+    known = {ANY_LABEL, *(entry.name for entry in subject.columns)}
+    return declared, {text for text in unheld - known if text.strip().casefold() not in COMMON_WORDS}
+
+
+def _count_numerals(labels: set[str]) -> dict[int, int]:
+    """How many of the texts are numerals of each length."""
+    found: dict[int, int] = {}
+    for text in labels:
+        if text.isdecimal():
+            found[len(text)] = found.get(len(text), 0) + 1
+    return found
+
+
+def _list_word_runs(text: str) -> Iterator[str]:
+    """Runs of whole words of a text, shorter than the text itself."""
+    words = text.split()
+    for first in range(len(words)):
+        for last in range(first + 1, min(first + 6, len(words)) + 1):
+            part = " ".join(words[first:last]).strip(",;:()[]{}<>\"'/|")
+            if len(part) >= MIN_INNER_TEXT_LENGTH and part != text:
+                yield part
+
+
+MAX_ROUND_DIGITS = 4
 """An end of a range with at most so many digits, zeros at either side aside, is a round number."""
 
 
-def find(recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]) -> list[Leak]:
+def find_leaks(recounted: RecomputedRelease, source: SourceComparison, kept: Mapping[str, pl.Series]) -> list[Leak]:
     """All leaks, by source column and file; the values themselves are not kept.  Only `kept` quasi-identifying values may be shown.
 
     Columns that may have any number of values (those that are not published, and carried ones) are looked at a part at a time.
@@ -49,10 +291,10 @@ def find(recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]) 
     subject, path = recounted.subject, recounted.subject.path
     names = [entry.name for entry in subject.columns]
     if subject.undeclared is not None:  # these are carried, but for those that single people out
-        names += set(subject.undeclared.columns) - set(near_unique(subject))
+        names += set(subject.undeclared.columns) - set(find_near_unique_columns(subject))
     hidden = [name for name in source.names if name not in names]
-    shown, withheld = _of_few_values(recounted, source, kept)
-    leaks, lookup = _whole_values(recounted, source, withheld), LabelLookup(recounted, source)
+    shown, withheld = _list_shown_and_withheld_texts(recounted, source, kept)
+    leaks, lookup = _find_withheld_values(recounted, source, withheld), LabelLookup(recounted, source)
     carried = [entry for entry in subject.columns if entry.role == Role.INSENSITIVE]
     counts: dict[tuple[str, str], int] = {}
     parts = source.spread([*hidden, *(entry.name for entry in carried)]) if path is not None else 0
@@ -62,30 +304,34 @@ def find(recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]) 
             lookup.add(name, values)
         secret |= {name: texts for name, texts in withheld.items() if part == 0}
         for entry in carried:
-            published = source.shown(entry.name, part, parts) | _listed(entry) | recounted.explained
+            published = source.shown(entry.name, part, parts) | _list_declared_values(entry) | recounted.explained
             secret[entry.name] = source.texts(entry.name, part, parts) - published
-        for file, name, many in _found(recounted, source, path, secret, shown):
+        for file, name, many in _search_folder(recounted, source, path, secret, shown):
             counts[file, name] = counts.get((file, name), 0) + many
     order = [*hidden, *(entry.name for entry in subject.columns)]
     found = sorted(counts, key=lambda place: (place[0], order.index(place[1])))
     return leaks + lookup.leaks() + [Leak(name, file, counts[file, name]) for file, name in found]
 
 
-def _of_few_values(
-    recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]
+def _list_shown_and_withheld_texts(
+    recounted: RecomputedRelease, source: SourceComparison, kept: Mapping[str, pl.Series]
 ) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Of quasi-identifiers and sensitive columns, the texts that the release may show and those that it must not."""
     shown, withheld = {}, {}
     for entry in recounted.subject.columns:
         if entry.role == Role.INSENSITIVE:
             continue
-        name, values, published = entry.name, source.values(entry.name)[0], texts(recounted.column(entry.name))
-        shown[name] = texts(kept[name]) - _hidden(entry, values) if entry.role == Role.QUASI else published
-        withheld[name] = texts(values) - shown[name] - _listed(entry) - published - recounted.explained
+        name, values, published = entry.name, source.values(entry.name)[0], list_texts(recounted.column(entry.name))
+        shown[name] = (
+            list_texts(kept[name]) - _list_hidden_values(entry, values) if entry.role == Role.QUASI else published
+        )
+        withheld[name] = (
+            list_texts(values) - shown[name] - _list_declared_values(entry) - published - recounted.explained
+        )
         if entry.role == Role.SENSITIVE:
-            withheld[name] -= _spelled_otherwise(entry, values, published)
+            withheld[name] -= _find_other_spellings(entry, values, published)
         if entry.labels is not None:
-            moved = _moved_ends(recounted, entry)
+            moved = _list_moved_ends(recounted, entry)
             withheld[name] -= moved
             shown[name] = shown[name] | {end for end in moved if _is_round(end)}
     return shown, withheld
@@ -100,46 +346,48 @@ def _is_round(end: str) -> bool:
         day = date.fromisoformat(end)
         return day.day == 1 or (day + timedelta(days=1)).day == 1
     except (ValueError, OverflowError):
-        place = _place(end)
+        place = _parse_end(end)
     if place is None:
         return False
-    return any(len(f"{abs(number):f}".replace(".", "").strip("0")) <= ROUND_DIGITS for number in _near(place))
+    return any(
+        len(f"{abs(number):f}".replace(".", "").strip("0")) <= MAX_ROUND_DIGITS for number in _list_neighbours(place)
+    )
 
 
-def _near(place: Fraction) -> list[Decimal]:
+def _list_neighbours(place: Fraction) -> list[Decimal]:
     """A number and, of a whole one, the next: a range of whole numbers ends before the next step begins."""
-    numerator, denominator = ratio_of(place)
+    numerator, denominator = as_ratio(place)
     number = Decimal(numerator) / Decimal(denominator)
     return [number, number + 1] if is_whole(place) else [number]
 
 
-def _spelled_otherwise(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
+def _find_other_spellings(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
     """The texts of source values that are published in another spelling: as numbers, dates or truth values."""
-    alike = as_published(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
-    return texts(values.filter(alike.is_in(list(published)).fill_null(False)))
+    alike = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
+    return list_texts(values.filter(alike.is_in(list(published)).fill_null(False)))
 
 
-def _found(
-    recounted: Recounted,
-    source: Compared,
+def _search_folder(
+    recounted: RecomputedRelease,
+    source: SourceComparison,
     path: Path | None,
     secret: Mapping[str, set[str]],
     shown: Mapping[str, set[str]],
 ) -> Iterator[tuple[str, str, int]]:
     """(file, column, values) of secret texts that stand in the folder and are not explained by what it may show."""
-    needles = Needles(text for texts in secret.values() for text in texts)
+    needles = TextSearch(text for texts in secret.values() for text in texts)
     if path is None or not len(needles):
         return
     subject = recounted.subject
-    needles.ignore_those_in("\n".join([*_explained(subject, shown), *recounted.explained]).encode())
-    for piece in source.spelled([entry.name for entry in subject.named(Role.INSENSITIVE)]):
+    needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown), *recounted.explained]).encode())
+    for piece in source.spell_out([entry.name for entry in subject.named(Role.INSENSITIVE)]):
         if len(needles):
-            needles.ignore_those_in(piece.encode())
+            needles.ignore_found_in(piece.encode())
     if not len(needles):
         return
     hits: dict[str, set[str]] = {}
-    for bytes_of in _pieces(subject, path, needles.longest):
-        present = needles.found_in(bytes_of.data, bytes_of.least)
+    for bytes_of in _read_windows(subject, path, needles.longest):
+        present = needles.find_in(bytes_of.data, bytes_of.least)
         if bytes_of.is_text:
             present = {text for text in present if stands_alone(text, bytes_of.data, bytes_of.begins, bytes_of.ends)}
         hits.setdefault(bytes_of.file, set()).update(present)
@@ -147,33 +395,37 @@ def _found(
         yield from ((file, name, len(some & present)) for name, some in secret.items() if some & present)
 
 
-def _hidden(entry: ColumnEntry, values: pl.Series) -> set[str]:
+def _list_hidden_values(entry: ColumnEntry, values: pl.Series) -> set[str]:
     """Values of a column beyond its top or bottom: whoever has them, they are published as the bound."""
     if entry.top is None and entry.bottom is None:
         return set()
     distinct = values.unique().drop_nulls()
-    return texts(distinct.filter(beyond(entry, distinct)))
+    return list_texts(distinct.filter(mask_beyond_ends(entry, distinct)))
 
 
-def _pieces(subject: Subject, path: Path, longest: int) -> Iterable[Piece]:
-    return file_pieces(path, longest) if subject.manifest is None else pieces(path, subject.manifest, longest)
+def _read_windows(subject: Subject, path: Path, longest: int) -> Iterable[ByteWindow]:
+    return (
+        read_file_windows(path, longest)
+        if subject.manifest is None
+        else read_folder_windows(path, subject.manifest, longest)
+    )
 
 
-def _listed(entry: ColumnEntry) -> set[str]:
+def _list_declared_values(entry: ColumnEntry) -> set[str]:
     """Values that the steward's own hierarchy or order names: published as given, whoever has them."""
     return {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
 
 
-def _explained(subject: Subject, shown: Mapping[str, set[str]]) -> list[str]:
+def _list_explained_texts(subject: Subject, shown: Mapping[str, set[str]]) -> list[str]:
     """Texts that the release may show."""
     found = [entry.name for entry in subject.columns]
     found += [text for texts in shown.values() for text in texts]
-    found += [text for entry in subject.columns for text in _listed(entry)]
+    found += [text for entry in subject.columns for text in _list_declared_values(entry)]
     found += [word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")]
-    return found + _WORDS
+    return found + _MANIFEST_WORDS
 
 
-_WORDS = ["reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
+_MANIFEST_WORDS = ["reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
           "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
           "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
           *catalogue.PROMISES, *catalogue.METHODS, *catalogue.STAGES, *catalogue.KINDS,
@@ -181,67 +433,71 @@ _WORDS = ["reticent format kind data rows withheld columns name role type dtype 
           *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters)]  # fmt: skip
 
 
-def _whole_values(recounted: Recounted, source: Compared, withheld: Mapping[str, set[str]]) -> list[Leak]:
+def _find_withheld_values(
+    recounted: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
+) -> list[Leak]:
     """Values that only withheld rows have, as ends and members of labels, in the manifest, in dictionaries and statistics."""
     leaks, path = [], recounted.subject.path
     for entry in recounted.subject.columns:
         if entry.role == Role.QUASI:
             name, secret = entry.name, withheld[entry.name]
             stated = {str(text) for text in [*(entry.domain or ()), *(entry.values or ())]}
-            found = (("data", _shown_members(recounted, name)), ("manifest.json", stated))
+            found = (("data", _list_shown_members(recounted, name)), ("manifest.json", stated))
             leaks += [Leak(name, where, len(secret & texts)) for where, texts in found if secret & texts]
     if path is not None:
-        for file in _files(recounted.subject, path):
+        for file in _list_data_files(recounted.subject, path):
             if file.suffix in (".parquet", ".pq"):
-                leaks += unused(recounted, source, file)
+                leaks += find_unused_values(recounted, source, file)
     return leaks
 
 
-def _files(subject: Subject, path: Path) -> list[DataFile]:
+def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
     """The files that hold rows; of another tool, one or a folder of them."""
     if subject.manifest is not None:
-        found = data_files(path, subject.manifest)
+        found = find_data_files(path, subject.manifest)
         return [found[name] for name in sorted(found)]
     return [DataFile.of(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
 
 
-def _shown_members(recounted: Recounted, name: str) -> set[str]:
+def _list_shown_members(recounted: RecomputedRelease, name: str) -> set[str]:
     """The ends and members of a column's labels; exact values are what they are."""
     if not recounted.labelled:
         return set()
     labels = recounted.frame[name].unique().drop_nulls()
-    return {text for label in labels if label != ANY for text in _members(label)}
+    return {text for label in labels if label != ANY_LABEL for text in _parse_members(label)}
 
 
-def _moved_ends(recounted: Recounted, entry: ColumnEntry) -> set[str]:
+def _list_moved_ends(recounted: RecomputedRelease, entry: ColumnEntry) -> set[str]:
     """Ends of ranges that were rounded or moved: nobody's value, unless by chance.  Ends of the domain only where a range ends there."""
     if not recounted.labelled:
         return set()
     labels = recounted.frame[entry.name].unique().drop_nulls()
-    ends = {end for label in labels if label != ANY and _form(label) == "range" for end in _members(label)}
+    ends = {
+        end for label in labels if label != ANY_LABEL and _parse_form(label) == "range" for end in _parse_members(label)
+    }
     if entry.type != "numeric":
         return ends
-    places = set(map(_place, ends))  # the label's 90 is the manifest's 90.0
-    return ends | {str(end) for end in entry.domain or () if _place(end) in places}
+    places = set(map(_parse_end, ends))  # the label's 90 is the manifest's 90.0
+    return ends | {str(end) for end in entry.domain or () if _parse_end(end) in places}
 
 
-def _place(end: Any) -> Fraction | None:
+def _parse_end(end: Any) -> Fraction | None:
     try:
-        return fraction(end)
+        return parse_fraction(end)
     except (ValueError, ArithmeticError):
         return None
 
 
-def _members(label: str) -> tuple[str, ...]:
-    return _parsed(label)[1]
+def _parse_members(label: str) -> tuple[str, ...]:
+    return _parse_label(label)[1]
 
 
-def _form(label: str) -> str:
-    return _parsed(label)[0]
+def _parse_form(label: str) -> str:
+    return _parse_label(label)[0]
 
 
-def _parsed(label: str) -> tuple[str, tuple[str, ...]]:
+def _parse_label(label: str) -> tuple[str, tuple[str, ...]]:
     try:
-        return parse(label)
+        return parse_label(label)
     except ValueError:
         return "", ()

@@ -13,26 +13,32 @@ Both are sums over rows: of a table that is counted, over distinct rows and the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import erfc, exp, sqrt
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.audit.compared import Rows
+from reticent.audit.groups import number_values, rank_values
+from reticent.audit.source_comparison import ComparedRows, find_places
+from reticent.audit.subject import Subject
+from reticent.data.columns import Role
+from reticent.errors import BundleDamaged
+from reticent.format.data_files import DataFile, read_batches
 
-SIGNIFICANCE = 1e-6
+ORDER_SIGNIFICANCE = 1e-6
 """A shuffled release is called unshuffled once in a million audits."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RowOrder:
     """`canonical`: rows are sorted by all they show, which was checked, and so say nothing more."""
 
     correlation: float
     p_value: float
-    significance: float = SIGNIFICANCE
+    significance: float = ORDER_SIGNIFICANCE
     canonical: bool = False
     statistic: str = "rank correlation"
 
@@ -54,79 +60,85 @@ class Order:
         return f"Rows are {'in random order' if self.shuffled else 'NOT in random order'} ({measured})"
 
 
-CANONICAL = Order(0.0, 1.0, canonical=True)
+CANONICAL_ORDER = RowOrder(0.0, 1.0, canonical=True)
 
 
-def order_of(*scores: np.ndarray | None, borne: tuple[np.ndarray, np.ndarray] | None = None) -> Order:
+def assess_order(*scores: np.ndarray | None, borne: tuple[np.ndarray, np.ndarray] | None = None) -> RowOrder:
     """The most telling of these scores of the published rows, each in the order of the file; canonical where there is none.
 
     `borne` numbers what each published and each source row bears.
     """
-    found = [rank_correlation(score) for score in scores if score is not None]
-    found += [] if borne is None else [agreement(*borne)]
-    return min(found, key=lambda order: order.p_value) if found else CANONICAL
+    found = [compute_rank_correlation(score) for score in scores if score is not None]
+    found += [] if borne is None else [assess_agreement(*borne)]
+    return min(found, key=lambda order: order.p_value) if found else CANONICAL_ORDER
 
 
-def rank_correlation(score: np.ndarray, times: np.ndarray | None = None, places: np.ndarray | None = None) -> Order:
+def compute_rank_correlation(
+    score: np.ndarray, times: np.ndarray | None = None, places: np.ndarray | None = None
+) -> RowOrder:
     """Of a score of each published row with the row's place; of equal rows, how many `times` and the sum of their `places`."""
     rank = np.unique(score, return_inverse=True)[1].astype(np.float64)  # any monotone score keeps the null distribution
     times = np.ones(len(rank)) if times is None else times.astype(np.float64)
     places = np.arange(len(rank), dtype=np.float64) if places is None else places.astype(np.float64)
     n = int(times.sum())
     if n < 3:
-        return Order(0.0, 1.0)
+        return RowOrder(0.0, 1.0)
     rank = rank - float(np.dot(rank, times)) / n
     spread = sqrt(float(np.dot(rank * times, rank)) * (n * (n * n - 1) / 12))
     if spread == 0:
-        return Order(0.0, 1.0)
+        return RowOrder(0.0, 1.0)
     correlation = float(np.dot(rank, places - times * ((n - 1) / 2))) / spread
-    return Order(correlation, erfc(abs(correlation) * sqrt(n - 1) / sqrt(2)))
+    return RowOrder(correlation, erfc(abs(correlation) * sqrt(n - 1) / sqrt(2)))
 
 
-def agreement(ours: np.ndarray, theirs: np.ndarray) -> Order:
+def assess_agreement(ours: np.ndarray, theirs: np.ndarray) -> RowOrder:
     """Of what published rows bear with what the source's rows bear at the same places."""
     places, n = min(len(ours), len(theirs)), len(ours)
     if not n:
-        return Order(0.0, 1.0)
+        return RowOrder(0.0, 1.0)
     agree = int((ours[:places] == theirs[:places]).sum())
     times = np.bincount(ours, minlength=int(theirs.max(initial=0)) + 1)
-    return _agreement(agree, float(times[theirs[:places]].sum() / n), places)
+    return _assess_agreement(agree, float(times[theirs[:places]].sum() / n), places)
 
 
-def _agreement(agree: int, mean: float, places: int) -> Order:
+def _assess_agreement(agree: int, mean: float, places: int) -> RowOrder:
     above = agree - mean
     if above <= 0:
-        return Order(0.0, 1.0, statistic="agreement in place")
+        return RowOrder(0.0, 1.0, statistic="agreement in place")
     bound = 2 * exp(-above * above / (4 * mean + 2 * above))
-    return Order(above / (places - mean), min(bound, 1.0), statistic="agreement in place")
+    return RowOrder(above / (places - mean), min(bound, 1.0), statistic="agreement in place")
 
 
-class Seen:
+class OrderStatistics:
     """Scores and what rows bear, of one part of the tables after another."""
 
     def __init__(self) -> None:
-        self._scores: list[tuple[tuple[np.ndarray, Rows], ...]] = []
-        self._borne: list[tuple[np.ndarray, np.ndarray]] = []
+        self._scores: list[tuple[tuple[np.ndarray, ComparedRows], ...]] = []
+        self._shared_values: list[tuple[np.ndarray, np.ndarray]] = []
         self._expected, self._published = 0, 0
         self._unknown = False
 
     def add(
-        self, ours: Rows, theirs: Rows, scores: Sequence[np.ndarray], borne: tuple[np.ndarray, np.ndarray] | None
+        self,
+        ours: ComparedRows,
+        theirs: ComparedRows,
+        scores: Sequence[np.ndarray],
+        borne: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
         """`borne` numbers what each published and each source row of this part bears; None: that is not known."""
-        kept = tuple(_gathered(score, ours) for score in scores)
+        kept = tuple(_merge_equal_scores(score, ours) for score in scores)
         self._scores.append(kept)
         self._published += ours.rows
         if borne is None:
             self._unknown = True
         elif theirs.early is None:
-            self._borne.append(borne)
+            self._shared_values.append(borne)
         else:
             size = int(max(borne[0].max(initial=0), borne[1].max(initial=0))) + 1
             early = np.bincount(borne[1], weights=theirs.early, minlength=size)
             self._expected += int(np.dot(ours.tally(borne[0], size), early))
 
-    def order(self, agree: int | None, rows: int) -> Order:
+    def order(self, agree: int | None, rows: int) -> RowOrder:
         """The most telling statistic of all parts; both tables `agree` at so many places, and the source has so many rows."""
         found = []
         for each in zip(*self._scores, strict=True):
@@ -135,24 +147,64 @@ class Seen:
                 times, places = (
                     np.concatenate(some) for some in zip(*((r.each, r.positions) for _, r in each), strict=True)
                 )
-                found.append(rank_correlation(score, times, places))
+                found.append(compute_rank_correlation(score, times, places))
             else:
-                found.append(rank_correlation(score))
+                found.append(compute_rank_correlation(score))
         if not self._unknown:
             if agree is None:
-                found += [agreement(*borne) for borne in self._borne]
+                found += [assess_agreement(*borne) for borne in self._shared_values]
             elif self._published:
-                found.append(_agreement(agree, self._expected / self._published, min(self._published, rows)))
-        return min(found, key=lambda order: order.p_value) if found else CANONICAL
+                found.append(_assess_agreement(agree, self._expected / self._published, min(self._published, rows)))
+        return min(found, key=lambda order: order.p_value) if found else CANONICAL_ORDER
 
 
-def _gathered(score: np.ndarray, rows: Rows) -> tuple[np.ndarray, Rows]:
+def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarray, ComparedRows]:
     """Equal scores of counted rows together."""
     if rows.times is None:
         return score, rows
     distinct, at = np.unique(score, return_inverse=True)
     times, places = (np.bincount(at, weights=each, minlength=len(distinct)) for each in (rows.times, rows.positions))
-    return distinct, Rows(_NONE, times, places)
+    return distinct, ComparedRows(_NO_ROWS, times, places)
 
 
-_NONE = pl.DataFrame()
+_NO_ROWS = pl.DataFrame()
+
+
+# MERGED: reticent.audit.sorted_rows: Rows with exact quasi-identifiers and a group, sorted by all they show: any other order could tell whose value is whose.
+
+
+GROUP_COLUMN = "group"
+BATCH_ROWS = 1 << 20  # rows that are looked at together
+EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
+
+
+def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], known: pl.DataFrame) -> None:
+    """Rows stand sorted by all they show: group, quasi-identifiers in the order of their domains, carried columns.
+
+    Any other order could say which row of a group has which value.  Each piece of rows is looked at with the last row before it;
+    `known` has all values of the quasi-identifiers.
+    """
+    places = {}
+    for column in subject.quasi:
+        distinct = number_values(known[column.name]).distinct
+        places[column.name] = distinct, rank_values(column, distinct)[0]
+    last: pl.DataFrame | None = None
+    for piece in pieces:
+        keys: dict[str, Any] = {GROUP_COLUMN: piece[GROUP_COLUMN]}
+        for name, (distinct, rank) in places.items():
+            keys[name] = pl.Series(rank[find_places(piece[name], distinct)])
+        keys |= {column.name: piece[column.name] for column in subject.named(Role.INSENSITIVE)}
+        rows = pl.DataFrame(keys) if last is None else pl.concat([last, pl.DataFrame(keys)])
+        order = rows.select(pl.arg_sort_by(list(keys), nulls_last=True, maintain_order=True)).to_series()
+        if not (order.diff().drop_nulls() > 0).all():
+            raise BundleDamaged(
+                "The rows of the release are not sorted by all that they show.",
+                why="Another order can say which row of a group has which value.",
+                attempt="the publisher: somebody changed the release after it was published.",
+            )
+        last = rows.tail(1)
+
+
+def read_row_batches(file: DataFile, schema: Mapping[str, str]) -> Iterator[pl.DataFrame]:
+    """The rows of a file, so many at a time."""
+    return read_batches(file, schema, BATCH_ROWS)

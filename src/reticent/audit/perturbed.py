@@ -7,107 +7,384 @@ break is broken.  Against the source (`redrawn`) it is kept, where people, distr
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from math import exp, inf, log
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.audit.as_published import as_published
-from reticent.audit.compared import Compared, looked_up
-from reticent.audit.data_rows import data_rows
-from reticent.audit.evidence import Redrawing
-from reticent.audit.grouping import number
-from reticent.audit.kind import Finding, Kept, Matching, Recounted
-from reticent.audit.links import keys_of, linked
-from reticent.audit.measure import posterior
-from reticent.audit.measure.comparison import exact
-from reticent.audit.order import Seen
-from reticent.audit.redrawn import Comparison
-from reticent.audit.sensitive import ranks
+from reticent.audit.evidence import Perturbation
+from reticent.audit.groups import number_values, rank_values
+from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceFinding, SourceMatching, read_data_rows
+from reticent.audit.measure import likeness
+from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.statistical_tests import (
+    TEST_KINDS,
+    PartitionSums,
+    PartitionTests,
+    TransitionMatrix,
+    score_blocks,
+)
+from reticent.audit.order import OrderStatistics
+from reticent.audit.row_matching import LinkedBlocks, join_blocks, link_blocks, link_rows, make_exact_keys
+from reticent.audit.source_comparison import (
+    ComparedRows,
+    ConvertedSource,
+    SourceComparison,
+    convert_source,
+    find_places,
+)
 from reticent.audit.subject import Subject
+from reticent.data.columns import Role
+from reticent.data.parsing import parse_texts
 from reticent.errors import BundleDamaged
-from reticent.exact import is_whole
-from reticent.release.kind import reader
-from reticent.release.manifest import Manifest
-from reticent.table.roles import Role
+from reticent.exact_arithmetic import is_whole
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.release.kind import reader_for
 
-NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
+# MERGED: reticent.audit.bands: Partitions of linked rows into parts: bands of about equal rows by each column, and by pairs of quasi-identifiers.
+
+
+COARSE_BANDS, FINE_BANDS = 8, 64
+MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are looked at
+PARTITION_SCOPES = ("all rows", "one column", "two columns")
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPartition:
+    """The part of each block; `claimed` ones must be able to show that they were not redrawn."""
+
+    scope: str
+    name: str
+    part: np.ndarray
+    size: int
+    claimed: bool = False
+
+
+def assign_bands(place: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Consecutive values in up to `count` bands of about equal rows: the band of each block."""
+    weight = np.bincount(place, weights=rows)
+    middle = np.cumsum(weight) - weight / 2
+    return compact_codes((middle * count / max(weight.sum(), 1)).astype(np.int64))[place]
+
+
+def compact_codes(codes: np.ndarray) -> np.ndarray:
+    """The same distinctions by the numbers from 0 on, in the same order."""
+    return (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
+
+
+def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[BlockPartition]:
+    yield BlockPartition("all rows", "", np.zeros(len(blocks.sizes), np.int64), 1)
+    coarse, distinct = {}, {}
+    for name, place in blocks.places.items():
+        used = compact_codes(place)
+        if not len(used) or (size := int(used.max()) + 1) < 2:
+            continue
+        distinct[name], part = size, assign_bands(used, blocks.sizes, COARSE_BANDS)
+        coarse[name] = part
+        yield BlockPartition("one column", repr(name), part, int(part.max()) + 1, claimed=True)
+        if size > int(part.max()) + 1:
+            part = assign_bands(used, blocks.sizes, FINE_BANDS)
+            yield BlockPartition("one column", repr(name), part, int(part.max()) + 1)
+    several = sorted((name for name in quasi if name in coarse), key=lambda name: -distinct[name])
+    for one, other in combinations(several[:MAX_PAIRED_COLUMNS], 2):
+        part = compact_codes(coarse[one] * COARSE_BANDS + coarse[other])
+        yield BlockPartition("two columns", f"{one!r} and {other!r}", part, int(part.max()) + 1)
+
+
+# MERGED: reticent.audit.redrawn: A perturbed release against its source: the same people, the stated distribution, values redrawn as the matrix says.
+#
+# Rows are linked by all that is published as it was (`linking`), and the values they show are tested
+# (`measure/redrawing`) over all rows and over parts of them: bands of about equal rows by each such column, and by pairs
+# of quasi-identifiers.  An honest release is condemned once in 1 / SIGNIFICANCE audits at most: that much is divided
+# among the families of tests, and within a family among its tests (Bonferroni).
+#
+# `passed` is True only where these tests would have shown a release that was not redrawn: all of it; each band, of a
+# sixteenth of the rows or more, of any one column; and every second value, taken at random, over all rows.  Where the
+# rows could not have shown that, it is None.
+
+
+PERTURBATION_SIGNIFICANCE = 1e-6
+MIN_P_VALUE = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
+TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbationResult:
+    """`unmatched` people are in one table only.  Of `linked` rows it is known what became of the value.
+
+    `tested` statements about the redrawing were tested, each over all rows or one part of them; `worst` is the least
+    p-value, multiplied by the number of tests it had to compete with, and what it is about.  In so many `parts` values
+    left as they were would have shown.
+    """
+
+    rows: int
+    unmatched: int
+    distribution: bool
+    linked: int
+    tested: int
+    worst: tuple[float, str]
+    parts: int
+    unseen: str  # what these rows could not have shown; empty if nothing
+    significance: float = PERTURBATION_SIGNIFICANCE
+
+    @property
+    def passed(self) -> bool | None:
+        if self.unmatched or not self.distribution or self.worst[0] <= self.significance:
+            return False
+        return None if self.unseen else True
+
+    @property
+    def why(self) -> str:
+        """The reason for the verdict, in a sentence."""
+        if self.unmatched:
+            return f"{self.unmatched:,} people are in one table only"
+        if not self.distribution:
+            return "the stated distribution is not the source's"
+        if self.worst[0] <= self.significance:
+            chance = f"a probability of at most {self.worst[0]:.1e}" if self.worst[0] else "no probability at all"
+            return f"an honest release would show this with {chance}: {self.worst[1]}"
+        if self.unseen:
+            return f"nothing here could show {self.unseen}"
+        return (
+            f"the matrix explains what is published, overall and in {self.parts:,} parts "
+            "that would have shown values left as they were"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "unmatched": self.unmatched,
+            "distribution": self.distribution,
+            "linked": self.linked,
+            "tested": self.tested,
+            "worst": {"p_value": self.worst[0], "of": self.worst[1]},
+            "parts": self.parts,
+            "significance": self.significance,
+            "passed": self.passed,
+            "why": self.why,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"{'undecided: ' if self.passed is None else ''}{self.why};\n"
+            f"    {self.tested:,} statements about the redrawing were tested, {self.linked:,} rows linked one by one;\n"
+            f"    an honest release fails once in {1 / self.significance:,.0f} audits at most"
+        )
+
+
+def compare_perturbed_rows(
+    frame: pl.DataFrame,
+    columns: Sequence[ColumnEntry],
+    redrawing: Perturbation,
+    there: ConvertedSource,
+    withheld: int = 0,
+) -> PerturbationResult:
+    """Compare a perturbed release's rows with its source as it would be published; so many rows are said to be `withheld`."""
+    found = PerturbationComparison(columns, redrawing)
+    found.add(ComparedRows(frame), there, ComparedRows(there.frame))
+    return found.redrawn(withheld)
+
+
+class PerturbationComparison:
+    """Published rows beside source rows, of one part after another; blocks are kept, as many as there are combinations."""
+
+    def __init__(self, columns: Sequence[ColumnEntry], redrawing: Perturbation):
+        self.perturbation, self.blocks = redrawing, list[LinkedBlocks]()
+        self.sensitive = next(column for column in columns if column.role == Role.SENSITIVE)
+        self.keys = [column.name for column in columns if column.role != Role.SENSITIVE]
+        self.quasi = [column.name for column in columns if column.role == Role.QUASI]
+        self.rows, self.unread = 0, 0
+        self.counts = np.zeros(len(redrawing.values), np.int64)
+
+    def add(self, ours: ComparedRows, there: ConvertedSource, theirs: ComparedRows) -> None:
+        """`there` are `theirs` as they would be published."""
+        values, name, whole = self.perturbation.values, self.sensitive.name, there.whole.to_numpy()
+        shown, held = _encode_values(self.sensitive, values, ours.frame[name], there.frame[name])
+        self.rows += theirs.rows
+        self.unread += int(theirs.each[~whole].sum())
+        listed = held >= 0
+        self.counts += np.bincount(held[listed], weights=theirs.each[listed], minlength=len(values)).astype(np.int64)
+        kept = ComparedRows(there.frame.filter(there.whole), theirs.each[whole])
+        self.blocks.append(link_blocks(ours, kept, self.keys, (shown, held[whole]), len(values)))
+
+    def redrawn(self, withheld: int) -> PerturbationResult:
+        distribution = self.perturbation.distribution
+        stated = distribution is None or withheld > 0 or _has_distribution(self.counts, self.rows, distribution)
+        blocks = join_blocks(self.blocks)
+        absent = blocks.absent + self.unread
+        unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
+        linked = int(blocks.sizes[blocks.single].sum())
+        battery = _run_tests(blocks, TransitionMatrix.of(self.perturbation.matrix), self.quasi)
+        return PerturbationResult(self.rows, unmatched, stated, linked, *battery)
+
+
+def _encode_values(column: ColumnEntry, values: Sequence[str], *series: pl.Series) -> list[np.ndarray]:
+    """The place of each value in the manifest's list, -1 for others."""
+    try:
+        listed = parse_texts(list(values), column.dtype)
+    except pl.exceptions.PolarsError:  # its message quotes values
+        raise BundleDamaged(f"The manifest lists values that column {column.name!r} cannot hold.") from None
+    both = number_values(pl.concat([listed, *(one.rename(listed.name) for one in series)]))
+    place = np.full(len(both), -1)
+    place[both.codes[: len(listed)]] = np.arange(len(listed))
+    if (place >= 0).sum() < len(listed):
+        raise BundleDamaged(f"The manifest lists a value of column {column.name!r} twice.")
+    return np.split(place[both.codes[len(listed) :]], np.cumsum([len(one) for one in series])[:-1])
+
+
+def _has_distribution(counts: np.ndarray, rows: int, distribution: Sequence[Fraction]) -> bool:
+    return [Fraction(count, max(rows, 1)) for count in counts.tolist()] == list(distribution)
+
+
+def _run_tests(
+    blocks: LinkedBlocks, matrix: TransitionMatrix, quasi: Sequence[str]
+) -> tuple[int, tuple[float, str], int, str]:
+    """How many tests, the worst, how many parts would have shown values left as they were, and what would not show."""
+    if not len(blocks.sizes):
+        return 0, (1.0, "nothing"), 0, "anything: no row of the release is a row of the source"
+    found = score_blocks(blocks, matrix)
+    done: list[tuple[BlockPartition, PartitionTests]] = []
+    forged: list[tuple[str, PartitionTests, np.ndarray]] = []
+    open_ = 1 - np.diag(matrix.chance) > 0
+    for partition in list_partitions(blocks, quasi):
+        parts = PartitionSums(blocks, found, matrix, partition.part, partition.size)
+        done.append((partition, parts.tested()))
+        redrawn = parts.held[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
+        if partition.scope == "all rows":
+            forged.append(("that nothing was redrawn", parts.tested(1.0), redrawn))
+            forged.append(("that every second value was left as it was", parts.tested(0.5), redrawn))
+        elif partition.claimed:
+            large = parts.rows * 2 * COARSE_BANDS >= parts.rows.sum()
+            forged.append(
+                (f"that one of the parts by {partition.name} was not redrawn", parts.tested(1.0), redrawn & large)
+            )
+    tests = {(scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in done if partition.scope == scope)
+             for scope in PARTITION_SCOPES for kind in TEST_KINDS}  # fmt: skip
+    scopes = ["all rows", "all rows", *("one column" for _ in forged[2:])]
+    shown = [
+        _adjust_logs(tested, scope, tests) <= log(PERTURBATION_SIGNIFICANCE)
+        for (_, tested, _), scope in zip(forged, scopes, strict=True)
+    ]
+    unseen = next((what for (what, _, asked), seen in zip(forged, shown, strict=True) if (asked & ~seen).any()), "")
+    noticed = sum(int((asked & seen).sum()) for (_, _, asked), seen in zip(forged[2:], shown[2:], strict=True))
+    return sum(tests.values()), _find_worst_test(done, tests, len(matrix)), noticed, unseen
+
+
+def _adjust_logs(tested: PartitionTests, scope: str, tests: dict[tuple[str, str], int]) -> np.ndarray:
+    """The least ln p of each part, multiplied by the number of tests of its family and of families."""
+    every = [logs + log(max(tests[scope, kind], 1)) + log(TEST_FAMILIES) for kind, logs in tested.logs.items()]
+    return np.min(every, axis=0)
+
+
+def _find_worst_test(
+    done: list[tuple[BlockPartition, PartitionTests]], tests: dict[tuple[str, str], int], m: int
+) -> tuple[float, str]:
+    least, what = inf, "nothing"
+    for partition, tested in done:
+        for kind, logs in tested.logs.items():
+            part = int(logs.argmin())
+            adjusted = float(logs[part]) + log(max(tests[partition.scope, kind], 1)) + log(TEST_FAMILIES)
+            if adjusted < least:
+                least, what = adjusted, _describe_test(partition, kind, part, int(tested.which[kind][part]), m)
+    return (0.0 if least == -inf else max(exp(min(least, 0.0)), MIN_P_VALUE)), what
+
+
+def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m: int) -> str:
+    """What a test is about; values are named by their place in the manifest's list."""
+    about = {
+        "likeness": "how many rows show their own value",
+        "unchanged": "how many combinations show just the values they held",
+        "margins": f"how many rows show value {test + 1} of the manifest's list",
+        "transitions": f"how many rows with value {test // m + 1} of the manifest's list show value {test % m + 1}",
+    }[kind]
+    return about if not partition.name else f"{about}, in part {part + 1} of {partition.size} by {partition.name}"
+
+
+EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, slots=True)
-class Perturbed:
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
+class PerturbedAuditor:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest = subject.manifest
         if manifest is None or subject.path is None:
             raise BundleDamaged("A perturbed release is a folder.")
-        frame, times = data_rows(subject, manifest, subject.path, each_row=each_row)
-        reader(subject.kind).check_tables({"data": frame}, manifest)
-        redrawing = parameters(manifest)
+        frame, times = read_data_rows(subject, manifest, subject.path, each_row=each_row)
+        reader_for(subject.kind).check_tables({"data": frame}, manifest)
+        redrawing = read_perturbation(manifest)
         quasi = [column.name for column in subject.quasi]
         rows = pl.Series("\x00rows", np.ones(len(frame), np.int64) if times is None else times)
         alike = (
             frame.select(quasi).with_columns(rows).group_by(quasi).agg(pl.col("\x00rows").sum())["\x00rows"].to_numpy()
         )
-        achieved, utility = _achieved(redrawing)
+        achieved, utility = _measure_achieved(redrawing)
         achieved = {"k-anonymity": int(alike.min()), **achieved}
-        return Recounted(subject, frame, alike, alike, [], achieved, utility, times, notes=(NOTE,), redrawing=redrawing,
+        return RecomputedRelease(subject, frame, alike, alike, [], achieved, utility, times, notes=(EXACT_QUASI_NOTE,), perturbation=redrawing,
                          explained=frozenset(redrawing.values))  # fmt: skip
 
-    def match(self, recounted: Recounted, source: Compared) -> Matching:
+    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Rows by all that is published of them but the redrawn value, which is tested against the matrix."""
-        subject, redrawing = recounted.subject, recounted.redrawing
+        subject, redrawing = recounted.subject, recounted.perturbation
         assert redrawing is not None
         shown = [entry.name for entry in subject.columns if entry.role != Role.SENSITIVE]
-        keys, ranked = keys_of(subject.columns, shown), _Ranked(subject, source)
-        kept, seen = Kept(source, [entry.name for entry in subject.quasi]), Seen()
-        compared, unmatched = Comparison(subject.columns, redrawing), 0
+        keys, ranked = make_exact_keys(subject.columns, shown), _RankedValues(subject, source)
+        kept, seen = PublishedSourceValues(source, [entry.name for entry in subject.quasi]), OrderStatistics()
+        compared, unmatched = PerturbationComparison(subject.columns, redrawing), 0
         for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
-            there = as_published(theirs.frame, subject.columns)
-            link = linked(ours, there, theirs, shown)
+            there = convert_source(theirs.frame, subject.columns)
+            link = link_rows(ours, there, theirs, shown)
             unmatched += link.unmatched
             kept.add(theirs, link.stray)
             borne = (link.ours, link.theirs) if there.whole.all() else None
             seen.add(ours, theirs, [link.mean_place, link.mean(ranked.of(there.frame))], borne)
             compared.add(ours, there, theirs)
         drawn = compared.redrawn(subject.withheld)
-        return Matching(unmatched, kept.values, seen.order(source.agreeing(keys), source.rows),
-                        findings=(Finding("redrawn", drawn.passed, {"redrawn": drawn.to_dict()}, str(drawn)),),
-                        redrawing=replace(redrawing, proven=drawn.passed))  # fmt: skip
+        return SourceMatching(unmatched, kept.values, seen.order(source.count_agreeing(keys), source.rows),
+                        findings=(SourceFinding("redrawn", drawn.passed, {"redrawn": drawn.to_dict()}, str(drawn)),),
+                        perturbation=replace(redrawing, proven=drawn.passed))  # fmt: skip
 
 
-class _Ranked:
+class _RankedValues:
     """The sensitive values of all source rows in the order of their domain."""
 
-    def __init__(self, subject: Subject, source: Compared):
+    def __init__(self, subject: Subject, source: SourceComparison):
         column = subject.named(Role.SENSITIVE)[0]
-        held = as_published(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
-        self._name, self._distinct = column.name, number(held).distinct
-        self._rank = ranks(column, self._distinct)[0].astype(np.float64)
+        held = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
+        self._name, self._distinct = column.name, number_values(held).distinct
+        self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
 
     def of(self, frame: pl.DataFrame) -> np.ndarray:
-        return self._rank[looked_up(frame[self._name], self._distinct)]
+        return self._rank[find_places(frame[self._name], self._distinct)]
 
 
-def _achieved(redrawing: Redrawing) -> tuple[dict[str, Any], dict[str, Any]]:
+def _measure_achieved(redrawing: Perturbation) -> tuple[dict[str, Any], dict[str, Any]]:
     p = redrawing.distribution
     if p is None:
         return {}, {}
     betas = {
-        "beta-likeness-basic": posterior.beta(redrawing.matrix, p, enhanced=False, two_sided=False),
-        "beta-likeness-enhanced": posterior.beta(redrawing.matrix, p, enhanced=True, two_sided=False),
+        "beta-likeness-basic": likeness.measure_perturbation_beta(redrawing.matrix, p, enhanced=False, two_sided=False),
+        "beta-likeness-enhanced": likeness.measure_perturbation_beta(
+            redrawing.matrix, p, enhanced=True, two_sided=False
+        ),
     }
     retention = sum(float(share * row[i]) for i, (share, row) in enumerate(zip(p, redrawing.matrix, strict=True)))
     return betas, {"retention": retention}
 
 
-def parameters(manifest: Manifest) -> Redrawing:
+def read_perturbation(manifest: Manifest) -> Perturbation:
     """The matrix and the distribution as exact numbers."""
     own = manifest.own
     try:
-        known = {entry: exact(entry) for entry in {entry for row in own["matrix"] for entry in row}}  # few are distinct
+        known = {
+            entry: parse_parameter(entry) for entry in {entry for row in own["matrix"] for entry in row}
+        }  # few are distinct
         matrix = [[known[entry] for entry in row] for row in own["matrix"]]
-        distribution = [exact(p) for p in own["distribution"]] if "distribution" in own else None
+        distribution = [parse_parameter(p) for p in own["distribution"]] if "distribution" in own else None
     except (TypeError, ValueError, ArithmeticError):
         raise BundleDamaged("The matrix or the distribution of this release cannot be read.") from None
     if not all(is_whole(manifest.rows * share) for share in distribution or ()):
@@ -115,7 +392,7 @@ def parameters(manifest: Manifest) -> Redrawing:
     fits = len(matrix) == len(own["values"]) and (distribution is None or len(distribution) == len(matrix))
     if (
         not fits
-        or not posterior.stochastic(matrix)
+        or not likeness.is_stochastic(matrix)
         or (distribution is not None and (sum(distribution) != 1 or min(distribution) < 0))
     ):
         raise BundleDamaged("The matrix and the distribution of this release are no probabilities of its values.")
@@ -124,7 +401,7 @@ def parameters(manifest: Manifest) -> Redrawing:
             "The overall distribution is published beside withheld rows.",
             why="Together they say which values the withheld people had.",
         )
-    return Redrawing(own["values"], matrix, distribution)
+    return Perturbation(own["values"], matrix, distribution)
 
 
-EYES = Perturbed()
+AUDITOR = PerturbedAuditor()

@@ -2,25 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.audit.covering import Axis, label_cover
-from reticent.audit.group_persons import count_persons_under
-from reticent.audit.grouping import number, pack
-from reticent.audit.kind import Recounted
-from reticent.audit.reading import read_alike, read_source
-from reticent.errors import ColumnError, listed, some
-from reticent.release.reading.cover import join
-from reticent.table.grammar import value_label
-from reticent.utility.loss import entropy_bits
+from reticent.audit.groups import number_values, pack_columns
+from reticent.audit.kind import RecomputedRelease
+from reticent.audit.row_matching import LabelAxis, cover_labels
+from reticent.audit.source_comparison import read_as_stated, read_source
+from reticent.data.grammar import format_value_label
+from reticent.errors import ColumnError, pluralize, quote_list
+from reticent.labels.cover import CoveredRegions, join_boxes
+from reticent.utility.loss import compute_entropy_bits
+
+# MERGED: reticent.audit.group_persons: Who stands in which group: persons with several rows, counted by the column that names them.
 
 
-def population_sizes(
-    found: Recounted, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
+MAX_PAIRS = 20_000_000
+"""So many pairs of a box and a row under it are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPersons:
+    """`person` is in `group`, each pair once; `most` is how many rows one person has at the most."""
+
+    group: np.ndarray
+    person: np.ndarray
+    groups: int
+    most: int
+
+    @classmethod
+    def of(cls, person: np.ndarray, group: np.ndarray, groups: int) -> GroupPersons:
+        """From the number of the person and of the group of every row; rows without a person are those of one."""
+        persons = int(person.max(initial=0)) + 1
+        distinct = np.unique(group.astype(np.int64) * persons + person)
+        return cls(distinct // persons, distinct % persons, groups, int(np.bincount(person).max(initial=1)))
+
+    @property
+    def count(self) -> int:
+        return len(np.unique(self.person))
+
+    @property
+    def each(self) -> np.ndarray:
+        """How many persons each group has."""
+        return np.bincount(self.group, minlength=self.groups)
+
+    def within(self, groups: np.ndarray) -> int:
+        """How many persons have a row in one of these groups, which a mask chooses."""
+        return len(np.unique(self.person[groups[self.group]]))
+
+
+def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int) -> np.ndarray:
+    """How many persons lie under each box, where every point is a row of one `person`."""
+    found = np.zeros(boxes, np.int64)
+    persons = int(person.max(initial=0)) + 1
+    for chosen in _split_regions(regions):
+        point, box = CoveredRegions(
+            regions.order, regions.box[chosen], regions.start[chosen], regions.stop[chosen]
+        ).pairs()
+        distinct = np.unique(box.astype(np.int64) * persons + person[point])
+        found += np.bincount(distinct // persons, minlength=boxes)
+    return found
+
+
+def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
+    """Stretches of whole boxes, with at most MAX_PAIRS pairs unless one box has more."""
+    order = np.argsort(regions.box, kind="stable")
+    boxes, starts = np.unique(regions.box[order], return_index=True)
+    if not len(boxes):
+        return
+    pairs = np.add.reduceat((regions.stop - regions.start)[order], starts)
+    chunk = np.cumsum(pairs) // MAX_PAIRS
+    ends = np.append(starts[1:], len(order))
+    for first in np.flatnonzero(np.diff(chunk, prepend=-1)).tolist():
+        last = int(np.searchsorted(chunk, chunk[first], side="right")) - 1
+        yield order[starts[first] : ends[last]]
+
+
+def count_population(
+    found: RecomputedRelease, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
 ) -> np.ndarray:
     """How many people of a population table each published combination fits (Sweeney 2002's k-map).
 
@@ -29,47 +92,47 @@ def population_sizes(
     subject = found.subject
     names = [entry.name for entry in subject.quasi]
     population = read_source(population, missing)
-    naming = [number(population[name]).codes for name in persons if name in population.columns]
-    people = read_alike(population, subject.columns)
+    naming = [number_values(population[name]).codes for name in persons if name in population.columns]
+    people = read_as_stated(population, subject.columns)
     absent = [name for name in names if name not in people.columns]
     if absent:
-        raise ColumnError(f"The population table lacks {some(len(absent), 'quasi-identifying column')}: {listed(absent)}.",
+        raise ColumnError(f"The population table lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
                           attempt="a table with the same columns.")  # fmt: skip
     covers, codes = [], []
     for entry in subject.quasi:
-        covered, values = label_cover(
-            entry, _labels(found, entry.name), number(people[entry.name]), foreign=subject.foreign
+        covered, values = cover_labels(
+            entry, _list_labels(found, entry.name), number_values(people[entry.name]), foreign=subject.foreign
         )
         covers.append(covered)
         codes.append(values)
     if naming:
         rows = np.column_stack([column.codes for column in codes])
-        regions = join(covers, found.groups.labels, rows)
+        regions = join_boxes(covers, found.groups.labels, rows)
         return np.minimum.reduce([count_persons_under(regions, person, len(found.groups)) for person in naming])
-    word = pack(codes, len(people))
+    word = pack_columns(codes, len(people))
     distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
     row = np.empty(len(distinct), np.int64)
     row[of_row] = np.arange(len(people))
     points = np.column_stack([column.codes[row] for column in codes])
-    return join(covers, found.groups.labels, points).total(count.astype(np.int64), len(found.groups))
+    return join_boxes(covers, found.groups.labels, points).total(count.astype(np.int64), len(found.groups))
 
 
-def _labels(found: Recounted, name: str) -> pl.Series:
+def _list_labels(found: RecomputedRelease, name: str) -> pl.Series:
     """A quasi-identifier's distinct labels; an exact value is its own label."""
     distinct = found.labels[name].distinct
     if found.labelled or found.sampling is not None:
         return distinct
     texts = distinct.cast(pl.String).to_list()
-    return pl.Series([None if text is None else value_label(text) for text in texts], dtype=pl.String)
+    return pl.Series([None if text is None else format_value_label(text) for text in texts], dtype=pl.String)
 
 
-def source_entropy(found: Recounted, axes: Sequence[Axis], rows: int) -> float:
+def compute_source_entropy(found: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
     """Non-uniform entropy in bits, over all cells of a source with so many rows."""
     bits = 0.0
     for axis in axes:
         labels = found.labels[axis.name]
-        under = join(
+        under = join_boxes(
             [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.held)).reshape(-1, 1)
         ).total(axis.held, len(labels))
-        bits += entropy_bits(labels.times(found.times), under, axis.held, rows - found.rows)
+        bits += compute_entropy_bits(labels.times(found.times), under, axis.held, rows - found.rows)
     return bits

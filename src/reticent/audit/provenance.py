@@ -2,16 +2,63 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from reticent.audit.canonical import odd_bytes
-from reticent.audit.compared import Compared
-from reticent.audit.kind import Finding, Matching, Recounted
-from reticent.audit.leaks import find
-from reticent.audit.order import Order
-from reticent.audit.unused import Leak
-from reticent.errors import some
+from reticent import catalogue
+from reticent.audit.kind import RecomputedRelease, SourceFinding, SourceMatching
+from reticent.audit.leaks import Leak, find_leaks
+from reticent.audit.manifest_checks import find_noncanonical_files
+from reticent.audit.order import RowOrder
+from reticent.audit.source_comparison import SourceComparison
+from reticent.errors import pluralize
+from reticent.format.folder import read_report_page
+from reticent.ledger.notes import is_page_recorded
+from reticent.ledger.paths import read_recorded_digest
+from reticent.release import bundle
+from reticent.release.bundle import compute_digest
+
+# MERGED: reticent.audit.identity: Is this the folder that was published?  No file in a folder can show it: only a digest that was kept elsewhere does.
+#
+# Whoever can change a folder can seal it again.  A promise that was loosened, groups that were deleted and called withheld, values that
+# changed places between groups of equal histograms: the files are then those of another release, and every count of them is right.
+
+
+UNPROVEN_SENTENCE = "Nothing here proves that this is the folder that was published; give --expect-digest."
+EXPECTED_SENTENCE = "The digest is the one expected: this is the folder that was published."
+OWNED_SENTENCE = "The digest is the one in the owner's folder beside it, which proves it to whoever keeps that folder and to nobody else."
+CHANGED_SENTENCE = (
+    "The digest is NOT the one in the owner's folder beside it: somebody changed the release after it was published."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The folder's digest, and what it was compared with: "expected", the "owner"'s note, or None; and whether it is the `same`."""
+
+    digest: str
+    compared_with: str | None = None
+    same: bool | None = None
+
+    @property
+    def sentence(self) -> str:
+        if self.same is False:
+            return CHANGED_SENTENCE
+        return {None: UNPROVEN_SENTENCE, "expected": EXPECTED_SENTENCE, "owner": OWNED_SENTENCE}[self.compared_with]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"digest": self.digest, "compared_with": self.compared_with, "same": self.same, "says": self.sentence}
+
+
+def identify_folder(folder: Path, expected: str | None) -> Identity:
+    """Compared with the digest expected, which `bundle.verify` did, or else with what the owner's folder beside it notes."""
+    digest = bundle.compute_digest(folder)
+    if expected is not None:
+        return Identity(digest, "expected", True)
+    noted = read_recorded_digest(folder)
+    return Identity(digest) if noted is None else Identity(digest, "owner", noted == digest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +73,10 @@ class Provenance:
     stated: int | None
     unmatched: int
     overlapping: bool
-    order: Order
+    order: RowOrder
     leaks: tuple[Leak, ...]
     odd: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SourceFinding, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -64,21 +111,21 @@ class Provenance:
         if self.passed and self.is_open:
             outcome = "found nothing wrong, and could not be completed"
         said = [f"The comparison with the source {outcome}."]
-        said.append(self._withheld())
+        said.append(self._describe_withheld())
         said.append(
             f"{self.unmatched:,} published rows stand for no source row of their own."
             if self.unmatched
             else "Every published row stands for a source row of its own."
         )
-        said += [f"{self.order}.", *(_sentence(finding.sentence) for finding in self.findings)]
+        said += [f"{self.order}.", *(_format_sentence(finding.sentence) for finding in self.findings)]
         said += [
             f"The file {name} is not written as reticent writes it: its bytes may carry more than its rows."
             for name in self.odd
         ]
-        said += [f"LEAK: {some(leak.values, 'value')} of {leak.column!r} in {leak.file}." for leak in self.leaks]
+        said += [f"LEAK: {pluralize(leak.values, 'value')} of {leak.column!r} in {leak.file}." for leak in self.leaks]
         return said if self.leaks else [*said, "Nothing else of the source was found in the release."]
 
-    def _withheld(self) -> str:
+    def _describe_withheld(self) -> str:
         if self.stated is not None and self.withheld != self.stated:
             return f"{self.withheld:,} of {self.rows:,} source rows are not published, and the release states {self.stated:,}."
         if not self.withheld:
@@ -90,18 +137,55 @@ class Provenance:
         return "\n".join([f"  {first}", *(f"    {sentence}" for sentence in rest)])
 
 
-def _sentence(text: str) -> str:
+def _format_sentence(text: str) -> str:
     """A finding of a kind, from a capital letter to a full stop."""
     words = " ".join(text.split())
     return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
 
 
-def trace(recounted: Recounted, matching: Matching, source: Compared) -> Provenance:
+def trace_provenance(recounted: RecomputedRelease, matching: SourceMatching, source: SourceComparison) -> Provenance:
     """What the comparison of a release with its source shows."""
     subject = recounted.subject
     stated = None if subject.foreign else subject.withheld
-    leaks = find(recounted, source, matching.kept)
-    odd = () if subject.manifest is None or subject.path is None else odd_bytes(subject.path, subject.manifest)
+    leaks = find_leaks(recounted, source, matching.kept)
+    odd = (
+        ()
+        if subject.manifest is None or subject.path is None
+        else find_noncanonical_files(subject.path, subject.manifest)
+    )
     missing = source.rows - recounted.rows if matching.missing is None else matching.missing
     return Provenance(source.rows, missing, stated, matching.unmatched, matching.overlapping, matching.order, tuple(leaks), odd,
                       matching.findings)  # fmt: skip
+
+
+# MERGED: reticent.audit.report_page: The page in a release folder: is it the one that the owner wrote there?  Only a checksum in the owner's ledger shows it.
+#
+# It is never made anew: that would run a renderer, and its native code, on a folder that a stranger may have sent.
+
+
+NOTED_SENTENCE = f"{catalogue.REPORT_FILE_NAME} is, byte for byte, the page that your ledger notes for this release."
+UNCHECKED_SENTENCE = (
+    f"{catalogue.REPORT_FILE_NAME} was NOT checked and must not be believed: no release lists it, and your ledger does not note it as a "
+    "page of this one. `reticent report` makes one that you can trust."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageCheck:
+    """Whether the page in a folder is one that the owner noted."""
+
+    checked: bool
+
+    @property
+    def sentence(self) -> str:
+        return NOTED_SENTENCE if self.checked else UNCHECKED_SENTENCE
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"file": catalogue.REPORT_FILE_NAME, "checked": self.checked, "says": self.sentence}
+
+
+def check_page(folder: Path) -> PageCheck | None:
+    """Compare the page in a release folder with the owner's ledger; None where the folder has no page."""
+    if not os.path.lexists(folder / catalogue.REPORT_FILE_NAME):
+        return None
+    return PageCheck(is_page_recorded(compute_digest(folder), read_report_page(folder)))

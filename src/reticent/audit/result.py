@@ -7,11 +7,53 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from reticent import notebook
-from reticent.audit.identity import Identity
-from reticent.audit.judge import Verdict
-from reticent.audit.report_page import PageCheck
+from reticent import catalogue, html_repr
+from reticent.audit.evidence import Evidence
+from reticent.audit.provenance import Identity, PageCheck
 from reticent.audit.risk import Risk
+from reticent.errors import BundleDamaged, InternalError
+from reticent.format.manifest import ComponentEntry
+
+# MERGED: reticent.audit.judge: Each promise of a manifest against the evidence: its own judge, looked up in the catalogue, compared with the parameter exactly.
+#
+# A promise that the catalogue names without a judge that can be loaded is a bug of ours, never a verdict.
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One promise: what was asked, what is achieved, whether it is kept, by what evidence, and why no file could show it."""
+
+    model: str
+    column: str | None
+    asked: Mapping[str, Any]
+    achieved: Mapping[str, Any]
+    kept: bool | None
+    evidence: str
+    why: str = ""
+
+
+def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
+    asked = {name: value for name, value in promise.parameters.items() if name != "column"}
+    found = _load_judge(promise.name)
+    try:
+        judged = found(asked, evidence, promise.column)
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        raise BundleDamaged(f"The promise {promise.name} has parameters that cannot be read.",
+                            attempt="the parameters that the model takes.") from None  # fmt: skip
+    column = promise.column
+    if "column" in catalogue.PROMISES[promise.name].parameters and evidence.sensitive:
+        column = evidence.column(column).name
+    return Verdict(promise.name, column, asked, judged.achieved, judged.kept, judged.evidence, judged.why)
+
+
+def _load_judge(model: str) -> Any:
+    try:
+        return catalogue.load_object(catalogue.PROMISES[model].judge)
+    except (KeyError, ImportError, AttributeError):
+        raise InternalError(
+            f"The promise {model} has no judge: nothing is published on its word.",
+            attempt="a function in audit/measure/ that the promise's row in the catalogue names.",
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +98,17 @@ class Audit:
 
     @property
     def achieved(self) -> dict[str, Any]:
-        return plain(self.exact)
+        return convert_to_plain(self.exact)
 
     def to_dict(self) -> dict[str, Any]:
-        promises = [{"model": v.model, "column": v.column, "asked": plain(v.asked), "achieved": plain(v.achieved), "kept": v.kept,
+        promises = [{"model": v.model, "column": v.column, "asked": convert_to_plain(v.asked), "achieved": convert_to_plain(v.achieved), "kept": v.kept,
                      "evidence": v.evidence, **({"why": v.why} if v.why else {})} for v in self.promises]  # fmt: skip
         found: dict[str, Any] = {"kind": self.kind, "rows": self.rows, "groups": self.groups, "withheld": self.withheld, "kept": self.kept, "verdict": self.verdict,
-                                 "promises": promises, "achieved": self.achieved, "utility": plain(self.utility)}  # fmt: skip
+                                 "promises": promises, "achieved": self.achieved, "utility": convert_to_plain(self.utility)}  # fmt: skip
         if self.risk is not None:
             found["risk"] = self.risk.to_dict()
         if self.by_column:
-            found["achieved_by_column"] = plain(self.by_column)
+            found["achieved_by_column"] = convert_to_plain(self.by_column)
         if self.source is not None:
             found["source"] = self.source.to_dict()
         if self.disagreements:
@@ -82,68 +124,71 @@ class Audit:
         return found
 
     def _repr_html_(self) -> str:
-        return notebook.audit(self)
+        return html_repr.render_audit(self)
 
     def __str__(self) -> str:
         withheld = "an unknown number" if self.withheld is None else f"{self.withheld:,}"
-        lines = [f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {WORDS[self.verdict]}", ""]
+        lines = [
+            f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {VERDICT_WORDS[self.verdict]}",
+            "",
+        ]
         for v in self.promises:
-            asked = ", ".join(f"{name} = {shown(value)}" for name, value in v.asked.items())
-            achieved = ", ".join(f"{name} = {shown(value)}" for name, value in v.achieved.items()) or v.evidence
+            asked = ", ".join(f"{name} = {format_value(value)}" for name, value in v.asked.items())
+            achieved = ", ".join(f"{name} = {format_value(value)}" for name, value in v.achieved.items()) or v.evidence
             lines.append(
-                f"  {_word(v.kept):<10} {v.model} ({asked}){f' on {v.column}' if v.column else ''}: {achieved}"
+                f"  {_format_kept(v.kept):<10} {v.model} ({asked}){f' on {v.column}' if v.column else ''}: {achieved}"
             )
         width = max((len(name) for name in [*self.exact, *self.utility]), default=0)
-        lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.exact.items())]
+        lines += ["", *(f"  {name:<{width}}  {format_value(value)}" for name, value in self.exact.items())]
         lines += [
             "",
             *(
-                f"  {name:<{width}}  {'not known' if value is None else shown(value)}"
+                f"  {name:<{width}}  {'not known' if value is None else format_value(value)}"
                 for name, value in self.utility.items()
                 if not isinstance(value, Mapping)
             ),
         ]
         if self.risk is not None:
-            lines.append(f"  {'marketer risk':<{width}}  {shown(self.risk.marketer)}")
+            lines.append(f"  {'marketer risk':<{width}}  {format_value(self.risk.marketer)}")
         if self.source is not None:
             lines += ["", str(self.source)]
         lines += [f"  NOT AS THE JOB SAYS: {sentence}" for sentence in self.disagreements]
-        lines += [f"  carried: {said(entry)}" for entry in self.carried]
+        lines += [f"  carried: {format_passthrough(entry)}" for entry in self.carried]
         lines += [f"  note: {note}" for note in self.notes]
         lines += [] if self.page is None else [f"  {self.page.sentence}"]
         return "\n".join(lines if self.identity is None else [*lines, f"  {self.identity.sentence}"])
 
 
-WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOURCE OR JOB", "undecided": "undecided"}
+VERDICT_WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOURCE OR JOB", "undecided": "undecided"}
 
 
-def said(entry: Mapping[str, Any]) -> str:
+def format_passthrough(entry: Mapping[str, Any]) -> str:
     """A carried column in a line."""
     ties = "".join(f", association with {name} {value:.2f}" for name, value in entry["association"].items())
     return f"{entry['column']} has {entry['distinct']:,} distinct values, {entry['unique']:.1%} of the rows one of their own{ties}"
 
 
-def _word(kept: bool | None) -> str:
+def _format_kept(kept: bool | None) -> str:
     return {True: "kept", False: "BROKEN", None: "undecided"}[kept]
 
 
-def plain(value: Any) -> Any:
+def convert_to_plain(value: Any) -> Any:
     """Fractions as the nearest number JSON has; whole ones as integers."""
     if isinstance(value, Fraction):
         return int(value) if value == int(value) else float(value)
     if isinstance(value, Mapping):
-        return {str(name): plain(entry) for name, entry in value.items()}
+        return {str(name): convert_to_plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
+        return [convert_to_plain(entry) for entry in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     if value is None:
         return "none holds"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    number = plain(value)
+    number = convert_to_plain(value)
     return (
         f"{number:,.4g}"
         if isinstance(number, float) and abs(number) < 1e4

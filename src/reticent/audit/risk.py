@@ -15,32 +15,81 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from reticent.audit.forged import counting
-from reticent.audit.group_persons import GroupPersons
-from reticent.audit.grouping import number
-from reticent.audit.kind import Recounted, eyes
-from reticent.audit.measure.comparison import exact
-from reticent.audit.population import population_sizes
-from reticent.audit.separation import Identifying, identifying
-from reticent.audit.subject import of_folder, of_table
-from reticent.door import a_job, door, flag, marks, names, optional, place, share
-from reticent.errors import ColumnError, listed, some, suggest
-from reticent.exact import products_at_most, ratio_of
-from reticent.owner.reading import person_columns, reading_of
+from reticent.audit.groups import number_values
+from reticent.audit.kind import RecomputedRelease, auditor_for
+from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.population import GroupPersons, count_population
+from reticent.audit.subject import read_folder_subject, read_table_subject, translate_read_errors
+from reticent.data.columns import Column, Role
+from reticent.data.columns import parse_columns as columns_of
+from reticent.errors import ColumnError, pluralize, quote_list, suggest
+from reticent.exact_arithmetic import as_ratio, products_at_most
+from reticent.ledger.source_options import find_person_columns, resolve_source
 from reticent.release import bundle
-from reticent.table.declaring import columns as columns_of
-from reticent.table.roles import Column, Role
+from reticent.validation import flag, is_job, names, null_values, optional, path_or_table, share, validate_arguments
 
-THRESHOLD = Fraction(1, 5)
+# MERGED: reticent.audit.separation: Which columns, and which pairs of them, identify best (Motwani & Xu 2007).
+#
+#     distinction   distinct combinations / rows
+#     separation    pairs of rows that differ / all pairs of rows
+#
+# 1 means that the columns are a key.  Computed from the distinct combinations of all columns, so that no pair looks at rows again.
 
 
 @dataclass(frozen=True, slots=True)
-class Adversary:
+class IdentifyingColumns:
+    columns: tuple[str, ...]
+    distinction: float
+    separation: float
+
+
+def rank_identifying_columns(
+    names: Sequence[str], codes: np.ndarray, sizes: np.ndarray, *, pairs: bool = True
+) -> list[IdentifyingColumns]:
+    """Every column and every pair, best first; `codes[combination, column]`, `sizes` rows of each combination."""
+    sets = [(i,) for i in range(len(names))] + (list(combinations(range(len(names)), 2)) if pairs else [])
+    found = [
+        IdentifyingColumns(tuple(names[i] for i in chosen), *_measure_combinations(codes[:, chosen], sizes))
+        for chosen in sets
+    ]
+    return sorted(found, key=lambda one: (-one.separation, -one.distinction, len(one.columns)))
+
+
+def _measure_combinations(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
+    rows = int(sizes.sum())
+    word = np.zeros(len(codes), np.int64)
+    for column in codes.T:  # at most two columns, each numbered below the number of rows
+        word = word * (int(column.max(initial=0)) + 1) + column
+    room = int(word.max(initial=0)) + 1
+    if room <= 4 * len(word):  # sums below 2^53 are exact in a float
+        held = np.bincount(word, weights=sizes).astype(np.int64)
+        held = held[held > 0]
+    else:
+        order = np.argsort(word, kind="stable")
+        held = np.add.reduceat(sizes[order], np.flatnonzero(np.diff(word[order], prepend=-1)))
+    together = _count_pairs(held, rows)
+    return len(held) / rows, 1 - together / (rows * (rows - 1)) if rows > 1 else 1.0
+
+
+def _count_pairs(held: np.ndarray, rows: int) -> int:
+    """Ordered pairs of rows that stand together; in Python's numbers where NumPy's could overflow."""
+    if rows < 1 << 31:
+        held = held.astype(np.int64, copy=False)
+        return int((held * (held - 1)).sum())
+    return sum(size * (size - 1) for size in held.tolist())
+
+
+DEFAULT_THRESHOLD = Fraction(1, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class AdversaryRisk:
     """`highest` and `average` risk of a record, and how many records are at risk."""
 
     highest: float
@@ -52,7 +101,7 @@ class Adversary:
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class PersonRisk:
     """Persons who have several rows: how many, how many of them have a record at risk, and how many a record of nobody else."""
 
     count: int
@@ -70,13 +119,13 @@ class Risk:
     rows: int
     groups: int
     threshold: float
-    prosecutor: Adversary
-    journalist: Adversary | None
+    prosecutor: AdversaryRisk
+    journalist: AdversaryRisk | None
     sample_uniques: int
     population_uniques: int | None
-    columns: tuple[Identifying, ...]
+    columns: tuple[IdentifyingColumns, ...]
     rows_per_person: int = 1
-    people: People | None = None
+    people: PersonRisk | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -133,14 +182,14 @@ class Risk:
         ]
 
 
-@door(
-    table=place,
+@validate_arguments(
+    table=path_or_table,
     quasi=optional(names),
     columns=optional(columns_of),
-    job=optional(a_job),
-    population=optional(place),
+    job=optional(is_job),
+    population=optional(path_or_table),
     threshold=share,
-    missing=marks,
+    missing=null_values,
     pairs=flag,
     person=optional(names),
 )
@@ -151,7 +200,7 @@ def risk(
     columns: Mapping[str, Column] | None = None,
     job: Any = None,
     population: Any = None,
-    threshold: object = THRESHOLD,
+    threshold: object = DEFAULT_THRESHOLD,
     missing: Sequence[str] = (),
     pairs: bool = True,
     person: Iterable[str] | None = None,
@@ -162,44 +211,48 @@ def risk(
     release its owner's job, declares `rows_per_person`.
     """
     declared = dict(columns or (job.columns if job is not None else {}))
-    naming = person_columns(table, declared, person)
-    found = _recounted(table, quasi, declared, job, missing, naming)
-    _refuse_absent(found, person)
+    naming = find_person_columns(table, declared, person)
+    found = _recount_table(table, quasi, declared, job, missing, naming)
+    _require_person_columns(found, person)
     people = None
     if population is not None:
-        read, frame = reading_of(table, population, job, missing=missing)
-        people = population_sizes(found, read if frame is None else frame, read.missing, naming)
-    return replace(_risk(found, naming, people, threshold, pairs), notes=_notes(found, declared, naming))
+        read, frame = resolve_source(table, population, job, missing=missing)
+        people = count_population(found, read if frame is None else frame, read.missing, naming)
+    return replace(
+        _compute_recounted_risk(found, naming, people, threshold, pairs), notes=_list_notes(found, declared, naming)
+    )
 
 
-def risk_before(
+def compute_risk_before(
     release: Any,
     source: Any,
     *,
     job: Any = None,
     population: Any = None,
-    threshold: object = THRESHOLD,
+    threshold: object = DEFAULT_THRESHOLD,
     missing: Sequence[str] = (),
     person: Iterable[str] | None = None,
 ) -> Risk:
     """The risk in the source of a release, by the quasi-identifiers that it publishes; persons are counted as the release's are."""
     manifest = bundle.read_manifest(Path(getattr(release, "folder", release)))
-    naming = person_columns(release, None if job is None else job.columns, person)
+    naming = find_person_columns(release, None if job is None else job.columns, person)
     quasi = [column.name for column in manifest.named(Role.QUASI)]
-    found = _recounted(source, quasi, {}, job, missing, naming)
-    _refuse_absent(found, person)
+    found = _recount_table(source, quasi, {}, job, missing, naming)
+    _require_person_columns(found, person)
     subject = replace(found.subject, rows_per_person=max(found.subject.rows_per_person, manifest.rows_per_person))
     people = None
     if population is not None:
-        read, frame = reading_of(release, population, job, missing=missing)
-        people = population_sizes(found, read if frame is None else frame, read.missing, naming)
-    return _risk(replace(found, subject=subject), naming, people, threshold, True)
+        read, frame = resolve_source(release, population, job, missing=missing)
+        people = count_population(found, read if frame is None else frame, read.missing, naming)
+    return _compute_recounted_risk(replace(found, subject=subject), naming, people, threshold, True)
 
 
-def _risk(found: Recounted, naming: Sequence[str], people: np.ndarray | None, threshold: object, pairs: bool) -> Risk:
-    persons = _persons(found, naming)
+def _compute_recounted_risk(
+    found: RecomputedRelease, naming: Sequence[str], people: np.ndarray | None, threshold: object, pairs: bool
+) -> Risk:
+    persons = _find_group_persons(found, naming)
     each = found.subject.rows_per_person if persons is None else persons.most
-    return of_groups(
+    return compute_group_risk(
         list(found.labels),
         found.groups.labels,
         found.groups.sizes,
@@ -211,27 +264,27 @@ def _risk(found: Recounted, naming: Sequence[str], people: np.ndarray | None, th
     )
 
 
-def of_groups(
+def compute_group_risk(
     names: Sequence[str],
     labels: np.ndarray,
     sizes: np.ndarray,
     people: np.ndarray | None = None,
-    threshold: object = THRESHOLD,
+    threshold: object = DEFAULT_THRESHOLD,
     *,
     pairs: bool = True,
     rows_per_person: int = 1,
     persons: GroupPersons | None = None,
 ) -> Risk:
     """From groups alone.  A population is never smaller than what the table itself shows of it."""
-    limit = exact(threshold)
-    held = least_persons(sizes, rows_per_person) if persons is None else persons.each
+    limit = parse_parameter(threshold)
+    held = count_least_persons(sizes, rows_per_person) if persons is None else persons.each
     largest = None if people is None else np.maximum(people, held)
-    prosecutor, journalist = _adversary(sizes, held, limit), None
+    prosecutor, journalist = _compute_adversary_risk(sizes, held, limit), None
     if largest is not None:
-        journalist = _adversary(sizes, largest, limit)
+        journalist = _compute_adversary_risk(sizes, largest, limit)
     told = None
     if persons is not None and rows_per_person > 1:
-        told = People(persons.count, persons.within(exposed_groups(held, limit)), persons.within(held == 1))
+        told = PersonRisk(persons.count, persons.within(find_exposed_groups(held, limit)), persons.within(held == 1))
     return Risk(
         int(sizes.sum()),
         len(sizes),
@@ -240,53 +293,55 @@ def of_groups(
         journalist,
         int((held == 1).sum()),
         None if largest is None else int((largest == 1).sum()),
-        tuple(identifying(names, labels, sizes, pairs=pairs)),
+        tuple(rank_identifying_columns(names, labels, sizes, pairs=pairs)),
         rows_per_person,
         told,
     )
 
 
-def least_persons(sizes: np.ndarray, rows_per_person: int) -> np.ndarray:
+def count_least_persons(sizes: np.ndarray, rows_per_person: int) -> np.ndarray:
     """How many persons the rows of each group are of at least, rounded against the publisher as k-anonymity is; one at least."""
     return np.maximum(sizes // rows_per_person, 1)
 
 
-def exposed_groups(people: np.ndarray, limit: Fraction) -> np.ndarray:
+def find_exposed_groups(people: np.ndarray, limit: Fraction) -> np.ndarray:
     """Tell in which groups of so many people a person is found with a probability above the limit: 1 / people > limit."""
-    numerator, denominator = ratio_of(limit)
+    numerator, denominator = as_ratio(limit)
     return ~products_at_most(np.ones(1, np.int64), denominator, people, numerator)
 
 
-def _adversary(sizes: np.ndarray, people: np.ndarray, limit: Fraction) -> Adversary:
-    exposed = exposed_groups(people, limit)
-    return Adversary(1 / int(people.min()), float((sizes / people).sum() / sizes.sum()), int(sizes[exposed].sum()))
+def _compute_adversary_risk(sizes: np.ndarray, people: np.ndarray, limit: Fraction) -> AdversaryRisk:
+    exposed = find_exposed_groups(people, limit)
+    return AdversaryRisk(1 / int(people.min()), float((sizes / people).sum() / sizes.sum()), int(sizes[exposed].sum()))
 
 
-def _recounted(
+def _recount_table(
     table: Any,
     quasi: Iterable[str] | None,
     columns: Mapping[str, Column],
     job: Any,
     missing: Sequence[str],
     naming: Sequence[str],
-) -> Recounted:
+) -> RecomputedRelease:
     folder = getattr(table, "folder", table)
     if isinstance(folder, str | Path) and Path(folder).is_dir():
-        subject = of_folder(folder)
+        subject = read_folder_subject(folder)
     else:
         declared = dict(columns)
         declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
-        given, frame = reading_of(None, folder, job, missing=missing)
+        given, frame = resolve_source(None, folder, job, missing=missing)
         table = given if frame is None else frame
         others = {name: Column(Role.IDENTIFYING) for name in naming if name not in declared}
-        subject = of_table(table, {**(declared or {"*": Column(Role.QUASI)}), **others}, missing=given.missing)
-    with counting(subject, staged=False):
-        return eyes(subject.kind).recount(subject, each_row=False, thorough=False)
+        subject = read_table_subject(
+            table, {**(declared or {"*": Column(Role.QUASI)}), **others}, missing=given.missing
+        )
+    with translate_read_errors(subject, staged=False):
+        return auditor_for(subject.kind).recount(subject, each_row=False, thorough=False)
 
 
-def _persons(found: Recounted, naming: Sequence[str]) -> GroupPersons | None:
+def _find_group_persons(found: RecomputedRelease, naming: Sequence[str]) -> GroupPersons | None:
     """Who is in each group, where a plain table has a column that says so; of several columns the one that names the fewest."""
-    columns = _person_codes(found, naming)
+    columns = _number_persons(found, naming)
     if not columns:
         return None
     of_row = np.unique(found.groups.word, return_inverse=True)[1].reshape(-1)
@@ -294,16 +349,16 @@ def _persons(found: Recounted, naming: Sequence[str]) -> GroupPersons | None:
     return min(counted, key=lambda one: one.count)
 
 
-def _person_codes(found: Recounted, naming: Sequence[str]) -> list[np.ndarray]:
+def _number_persons(found: RecomputedRelease, naming: Sequence[str]) -> list[np.ndarray]:
     """The number of each row's person, by each of the columns that a plain table has."""
     beside = found.subject.undeclared
     if beside is None:
         return []
     tables = (beside, found.frame)
-    return [number(table[name]).codes for name in naming for table in tables if name in table.columns]
+    return [number_values(table[name]).codes for name in naming for table in tables if name in table.columns]
 
 
-def _refuse_absent(found: Recounted, person: Iterable[str] | None) -> None:
+def _require_person_columns(found: RecomputedRelease, person: Iterable[str] | None) -> None:
     """A column that is said to name persons must be there, unless it is a release's, which has none."""
     if found.subject.undeclared is None:
         return
@@ -311,18 +366,18 @@ def _refuse_absent(found: Recounted, person: Iterable[str] | None) -> None:
     absent = [name for name in person or () if name not in present]
     if absent:
         raise ColumnError(
-            f"The table lacks {some(len(absent), 'column')} to count persons by: {listed(absent)}.",
+            f"The table lacks {pluralize(len(absent), 'column')} to count persons by: {quote_list(absent)}.",
             attempt=suggest(absent[0], sorted(present)),
         )
 
 
-def _notes(found: Recounted, declared: Mapping[str, Column], naming: Sequence[str]) -> tuple[str, ...]:
+def _list_notes(found: RecomputedRelease, declared: Mapping[str, Column], naming: Sequence[str]) -> tuple[str, ...]:
     """Identifying columns of a plain table that repeat, though nothing says that they name persons."""
     beside = found.subject.undeclared
     identifiers = [name for name, column in declared.items() if column.role is Role.IDENTIFYING]
     if naming or beside is None or found.subject.rows_per_person > 1:
         return ()
-    values = {name: number(beside[name]).times() for name in identifiers if name in beside.columns}
+    values = {name: number_values(beside[name]).times() for name in identifiers if name in beside.columns}
     if any(times.max(initial=0) <= 1 for times in values.values()):
         return ()
     return tuple(

@@ -17,90 +17,89 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.as_published import as_published
-from reticent.audit.compared import Compared, Rows
-from reticent.audit.evidence import Sampling
-from reticent.audit.grouping import group, number
-from reticent.audit.kind import Finding, Kept, Matching, Recounted
+from reticent.audit.evidence import SamplingParameters
+from reticent.audit.groups import group_rows, number_values
+from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceFinding, SourceMatching
 from reticent.audit.measure import corruption
-from reticent.audit.measure.comparison import exact
-from reticent.audit.measure.drawing import Drawn, drawn
-from reticent.audit.order import order_of
+from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.statistical_tests import DrawAssessment, assess_draws
+from reticent.audit.order import assess_order
+from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged, some
-from reticent.release.domain_declaration import declaration_of
-from reticent.release.kind import tables
-from reticent.release.manifest import ColumnEntry, Manifest
-from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column, read_distinct
-from reticent.release.reading.leaf_extents import LeafExtents
-from reticent.release.reading.places import rebuilt
-from reticent.release.reading.tree import Tree
-from reticent.table.roles import Role
-from reticent.table.types import typed
+from reticent.data.columns import Role
+from reticent.data.parsing import parse_texts
+from reticent.errors import BundleDamaged, pluralize
+from reticent.format.manifest import ColumnEntry, Manifest, find_domain_declaration
+from reticent.labels.cover import rebuild_hierarchy
+from reticent.labels.crucial_tuple import LabelledColumn, find_crucial_rows, read_column, read_distinct_labels
+from reticent.labels.scale import LeafExtents, TreeScale
+from reticent.release.kind import read_tables
 from reticent.utility import loss
 
-SIZE = "G"
+SIZE_COLUMN = "G"
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
+class SampledAuditor:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest = subject.manifest
         if manifest is None or subject.path is None:
             raise BundleDamaged("A sampled release is a folder.")
-        frame = tables(subject.path, manifest)["data"]
+        frame = read_tables(subject.path, manifest)["data"]
         if len(frame) != manifest.rows or not len(frame):
             raise BundleDamaged(f"The data has {len(frame)} rows, the manifest says {manifest.rows}.")
-        sizes = _checked_sizes(manifest, frame)
-        labels = {column.name: number(frame[column.name]) for column in subject.quasi}
+        sizes = _read_group_sizes(manifest, frame)
+        labels = {column.name: number_values(frame[column.name]) for column in subject.quasi}
         try:
             found = [labels[entry.name] for entry in subject.quasi]
-            columns = [read_distinct(one, by.codes, by.distinct) for one, by in zip(subject.quasi, found, strict=True)]
+            columns = [
+                read_distinct_labels(one, by.codes, by.distinct) for one, by in zip(subject.quasi, found, strict=True)
+            ]
         except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
             raise BundleDamaged("A column holds labels that its schema does not explain.") from None
-        if crucial_rows(columns) is None:
+        if find_crucial_rows(columns) is None:
             raise BundleDamaged(
                 "Labels of two published rows cover the same person.",
                 why="Groups of a sampled release are disjoint: the promise is about the one row that covers a person.",
             )
-        sampling = _parameters(manifest)
-        achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_achieved(subject, sampling)}
-        measured = [_labelled(column, sizes).measured() for column in columns]
-        utility = loss.measures(measured, sizes, withheld=0, k=sampling.k, weights=subject.weights)
-        recounted = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
+        sampling = _read_parameters(manifest)
+        achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_measure_achieved(subject, sampling)}
+        measured = [_make_labelled(column, sizes).measure_loss() for column in columns]
+        utility = loss.compute_loss_measures(measured, sizes, withheld=0, k=sampling.k, weights=subject.weights)
+        recounted = RecomputedRelease(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
                           sampling=sampling, explained=frozenset(manifest.own["domain"]), labelled=False)  # fmt: skip
-        recounted.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
+        recounted.__dict__.update(labels=labels, groups=group_rows(list(labels.values()), len(frame), sizes))
         return recounted
 
-    def match(self, recounted: Recounted, source: Compared) -> Matching:
+    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         subject, frame, sampling = recounted.subject, recounted.frame, recounted.sampling
         assert sampling is not None
         rows = source.counted([entry.name for entry in (*subject.quasi, *subject.named(Role.SENSITIVE))])
-        people = [_without_nan(rows.frame[entry.name]) for entry in subject.quasi]
-        columns = [read_column(_whole(entry, source), frame[entry.name]) for entry in subject.quasi]
-        owner = crucial_rows(columns, people)
+        people = [_replace_nan(rows.frame[entry.name]) for entry in subject.quasi]
+        columns = [read_column(_rebuild_column(entry, source), frame[entry.name]) for entry in subject.quasi]
+        owner = find_crucial_rows(columns, people)
         owner = np.full(len(rows), -1) if owner is None else owner
         covered = owner >= 0
         held = rows.tally(owner[covered], len(frame), covered)
         wrong = int(np.abs(held - recounted.sizes).sum())
         places = np.bincount(owner[covered], weights=rows.positions[covered], minlength=len(frame))
-        true = _true_values(subject, rows)
+        true = _find_true_values(subject, rows)
         test = None
         if covered.all() and not wrong:
-            lying = _group_places(subject, rows, owner, recounted.sizes)
-            test = _tested(subject, frame, rows, true, owner, sampling, lying)
+            lying = _locate_groups(subject, rows, owner, recounted.sizes)
+            test = _assess_published_values(subject, frame, rows, true, owner, sampling, lying)
         holders = rows.tally(true[true >= 0], sampling.domain, true >= 0)
         fine = test is not None and test.passed
         shows = (
             test is not None and test.telling
         )  # where values left as they were would pass too, passing shows nothing
-        kept = Kept(source, [entry.name for entry in subject.quasi])
+        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
         kept.add(rows, ~covered)
-        return Matching(
+        return SourceMatching(
             wrong,
             kept.values,
-            order_of(places / np.maximum(held, 1)),
-            findings=(_finding(test), *_domain_findings(sampling, holders)),
+            assess_order(places / np.maximum(held, 1)),
+            findings=(_report_draws(test), *_check_domain(sampling, holders)),
             sampling=replace(
                 sampling,
                 proven=None if fine and not shows else fine,
@@ -110,48 +109,50 @@ class Sampled:
         )
 
 
-def _checked_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
+def _read_group_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
     least = manifest.own["k"] * manifest.rows_per_person
-    small = int((frame[SIZE].fill_null(0) < least).sum())
+    small = int((frame[SIZE_COLUMN].fill_null(0) < least).sum())
     if small:
-        raise BundleDamaged(f"{some(small, 'group', 'has', 'have')} fewer than {least} rows, the least that k allows.")
-    return frame[SIZE].to_numpy().astype(np.int64)
+        raise BundleDamaged(
+            f"{pluralize(small, 'group', 'has', 'have')} fewer than {least} rows, the least that k allows."
+        )
+    return frame[SIZE_COLUMN].to_numpy().astype(np.int64)
 
 
-def _parameters(manifest: Manifest) -> Sampling:
+def _read_parameters(manifest: Manifest) -> SamplingParameters:
     grouping = manifest.method.parameters.get("grouping", "mondrian")
     k = int(manifest.own["k"])
-    return Sampling(
-        exact(manifest.own["p"]),
+    return SamplingParameters(
+        parse_parameter(manifest.own["p"]),
         k,
         len(manifest.own["domain"]),
         k if grouping == "mondrian" else 1,
-        declared=declaration_of(manifest) is not None,
+        declared=find_domain_declaration(manifest) is not None,
         rows_per_person=manifest.rows_per_person,
     )
 
 
-def _achieved(subject: Subject, sampling: Sampling) -> dict[str, Fraction]:
+def _measure_achieved(subject: Subject, sampling: SamplingParameters) -> dict[str, Fraction]:
     """The tight figures for what was asked; the worst of several."""
     found: dict[str, Fraction] = {}
     for promise in subject.promises:
         asked = promise.parameters
-        if "lambda" not in asked or not Fraction(1, sampling.domain) <= exact(asked["lambda"]) < 1:
+        if "lambda" not in asked or not Fraction(1, sampling.domain) <= parse_parameter(asked["lambda"]) < 1:
             continue
-        skew = exact(asked["lambda"])
+        skew = parse_parameter(asked["lambda"])
         if "rho1" in asked:
-            rho1 = exact(asked["rho1"])
-            reached = corruption.rho_reached(sampling, rho1, skew)
+            rho1 = parse_parameter(asked["rho1"])
+            reached = corruption.compute_highest_posterior(sampling, rho1, skew)
             found["rho-guarantee"] = max(found.get("rho-guarantee", Fraction(0)), reached)
         if "delta" in asked:
             found["delta-growth"] = max(
-                found.get("delta-growth", Fraction(0)), corruption.delta_reached(sampling, skew)
+                found.get("delta-growth", Fraction(0)), corruption.compute_highest_growth(sampling, skew)
             )
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class Flat(loss.Labelled):
+class FlatLabels(loss.ColumnLabels):
     """Categories without a hierarchy: a label of several values has the root for its ancestor, and loses all."""
 
     def loss(self) -> float:
@@ -162,76 +163,78 @@ class Flat(loss.Labelled):
         return self.loss()
 
 
-def _labelled(column: ReadColumn, sizes: np.ndarray) -> loss.Labelled:
+def _make_labelled(column: LabelledColumn, sizes: np.ndarray) -> loss.ColumnLabels:
     rows = np.bincount(column.label, weights=sizes, minlength=len(column.extents)).astype(np.int64)
-    if isinstance(column.scale, Tree) and column.scale.hierarchy.height == 1:
-        return Flat(column.entry.name, column.scale, column.extents, rows)
-    return loss.Labelled(column.entry.name, column.scale, column.extents, rows)
+    if isinstance(column.scale, TreeScale) and column.scale.hierarchy.height == 1:
+        return FlatLabels(column.entry.name, column.scale, column.extents, rows)
+    return loss.ColumnLabels(column.entry.name, column.scale, column.extents, rows)
 
 
-def _whole(entry: ColumnEntry, source: Compared) -> ColumnEntry:
+def _rebuild_column(entry: ColumnEntry, source: SourceComparison) -> ColumnEntry:
     """A column with the whole of a hierarchy that was built from its values."""
     values, times = source.values(entry.name)
-    return rebuilt(entry, _without_nan(values), times.tolist())
+    return rebuild_hierarchy(entry, _replace_nan(values), times.tolist())
 
 
-def _without_nan(series: pl.Series) -> pl.Series:
+def _replace_nan(series: pl.Series) -> pl.Series:
     """What is not a number is missing."""
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
-def _true_values(subject: Subject, source: Rows) -> np.ndarray:
+def _find_true_values(subject: Subject, source: ComparedRows) -> np.ndarray:
     """The place of each source row's value in the domain, -1 for a value that is not in it."""
     assert subject.manifest is not None
     column = subject.named(Role.SENSITIVE)[0]
-    domain = typed(list(subject.manifest.own["domain"]), column.dtype)
-    values = as_published(source.frame.select(column.name), [column]).frame[column.name]
-    return _places(domain, values)
+    domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
+    values = convert_source(source.frame.select(column.name), [column]).frame[column.name]
+    return _find_domain_places(domain, values)
 
 
-def _places(domain: pl.Series, values: pl.Series) -> np.ndarray:
-    both = number(pl.concat([domain, values.rename(domain.name)]))
+def _find_domain_places(domain: pl.Series, values: pl.Series) -> np.ndarray:
+    both = number_values(pl.concat([domain, values.rename(domain.name)]))
     place = np.full(len(both), -1)
     place[both.codes[: len(domain)]] = np.arange(len(domain))
     return place[both.codes[len(domain) :]]
 
 
-def _tested(
+def _assess_published_values(
     subject: Subject,
     frame: pl.DataFrame,
-    source: Rows,
+    source: ComparedRows,
     true: np.ndarray,
     owner: np.ndarray,
-    sampling: Sampling,
+    sampling: SamplingParameters,
     lying: dict[str, np.ndarray],
-) -> Drawn | None:
+) -> DrawAssessment | None:
     """The published values against the groups' true ones; None where a true value is not in the domain."""
     assert subject.manifest is not None
     if (true < 0).any():
         return None
     column = subject.named(Role.SENSITIVE)[0]
-    domain = typed(list(subject.manifest.own["domain"]), column.dtype)
-    shown = _places(domain, frame[column.name])
+    domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
+    shown = _find_domain_places(domain, frame[column.name])
     pairs, at = np.unique(owner * len(domain) + true, return_inverse=True)
     count = source.tally(at, len(pairs))
-    return drawn(pairs // len(domain), pairs % len(domain), count, shown, float(sampling.p), len(domain), lying)
+    return assess_draws(pairs // len(domain), pairs % len(domain), count, shown, float(sampling.p), len(domain), lying)
 
 
-def _group_places(subject: Subject, source: Rows, owner: np.ndarray, sizes: np.ndarray) -> dict[str, np.ndarray]:
+def _locate_groups(
+    subject: Subject, source: ComparedRows, owner: np.ndarray, sizes: np.ndarray
+) -> dict[str, np.ndarray]:
     """Where each group lies by each quasi-identifier, the mean rank of its people's values, and by its size.
 
     Values rank as they are ordered, those of a hierarchy as its leaves are listed; what the group shows has no part in it.
     """
     found = {}
     for entry in subject.quasi:
-        values = number(_without_nan(source.frame[entry.name]))
-        ranks = _ranks(values.distinct, entry)[values.codes]
+        values = number_values(_replace_nan(source.frame[entry.name]))
+        ranks = _rank_values(values.distinct, entry)[values.codes]
         total = np.bincount(owner, weights=ranks * source.each, minlength=len(sizes))
         found[repr(entry.name)] = total / np.maximum(sizes, 1)
     return {**found, "group size": sizes.astype(np.float64)}
 
 
-def _ranks(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
+def _rank_values(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
     if entry.hierarchy is not None:
         leaves = {row[0]: place for place, row in enumerate(entry.hierarchy)}
         keys = [leaves.get(text, len(leaves)) for text in distinct.cast(pl.String).to_list()]
@@ -243,7 +246,7 @@ def _ranks(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
     return ranks
 
 
-def _domain_findings(sampling: Sampling, holders: np.ndarray) -> tuple[Finding, ...]:
+def _check_domain(sampling: SamplingParameters, holders: np.ndarray) -> tuple[SourceFinding, ...]:
     """What the domain tells who knows everybody else's value; nothing where it is declared and holds other values too."""
     single = int((holders == 1).sum())
     occurring = int((holders > 0).sum())
@@ -254,20 +257,22 @@ def _domain_findings(sampling: Sampling, holders: np.ndarray) -> tuple[Finding, 
             f"the manifest does not say that the domain was declared, and {told} a value in it that nobody else has: who knows "
             "everybody else's value knows theirs for certain"
         )
-        return (Finding("domain", False if single else None, {"domain": facts}, sentence),)
+        return (SourceFinding("domain", False if single else None, {"domain": facts}, sentence),)
     if occurring == len(holders) and single:
         sentence = (
             f"every value of the declared domain occurs, {single:,} of them with one holder: had it been taken from the source, who knows "
             "everybody else's value would know theirs; that it was not is the manifest's word"
         )
-        return (Finding("domain", True, {"domain": facts}, sentence),)
+        return (SourceFinding("domain", True, {"domain": facts}, sentence),)
     return ()
 
 
-def _finding(test: Drawn | None) -> Finding:
+def _report_draws(test: DrawAssessment | None) -> SourceFinding:
     if test is None:
         facts: dict[str, dict[str, Any]] = {"drawn": {"passed": False}}
-        return Finding("drawn", False, facts, "the groups are not those of the source, so the values were not tested")
+        return SourceFinding(
+            "drawn", False, facts, "the groups are not those of the source, so the values were not tested"
+        )
     said = "explain" if test.passed else "do NOT explain"
     power = "would" if test.telling else "would not be enough to"
     facts = {"drawn": {"passed": test.passed, "tests": test.tests, "p_value": test.worst, "telling": test.telling}}
@@ -279,13 +284,13 @@ def _finding(test: Drawn | None) -> Finding:
         "groups": regions.groups,
         "found_from": regions.least,
     }
-    neighbours = f"the least likely region, {some(regions.groups, 'neighbouring group')} by {regions.where}, has a p-value of {p_value:.2g}"
+    neighbours = f"the least likely region, {pluralize(regions.groups, 'neighbouring group')} by {regions.where}, has a p-value of {p_value:.2g}"
     seen = (
         "values left as they were in one region only would not be seen"
         if regions.least is None
         else f"values left as they were in any {regions.least:,} neighbouring groups would be"
     )
-    return Finding(
+    return SourceFinding(
         "drawn",
         test.passed,
         facts,
@@ -295,4 +300,4 @@ def _finding(test: Drawn | None) -> Finding:
     )
 
 
-EYES = Sampled()
+AUDITOR = SampledAuditor()

@@ -5,7 +5,8 @@ Both become one `Subject`: a manifest entry for each column, and what was promis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -13,22 +14,20 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
-from reticent.errors import ColumnError, JobError
+from reticent.data.column_types import PUBLISHABLE_TYPES, has_types, require_no_nested
+from reticent.data.columns import Column, Role, is_numeric_range, resolve_columns
+from reticent.data.csv import require_header
+from reticent.data.grammar import ANY_LABEL
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.source import Source, collect_frame, is_text, scan_source
+from reticent.errors import BundleDamaged, ColumnError, JobError, OutOfMemory
+from reticent.format.manifest import ColumnEntry, ComponentEntry, Manifest, parse_promise
+from reticent.format.schema_checks import MisshapenValue
+from reticent.labels.scale import UnreadableLabel, make_scale
+from reticent.memory import is_memory_error
 from reticent.release import bundle
-from reticent.release.manifest import ColumnEntry, Described, Manifest, promise_entry
-from reticent.release.reading.extent import Unreadable
-from reticent.release.reading.scale import scale
-from reticent.release.shape import Misshapen
-from reticent.table.bounds_given import is_range
-from reticent.table.grammar import ANY
-from reticent.table.header import refuse_record
-from reticent.table.hierarchy import Hierarchy
-from reticent.table.roles import Column, Role, resolve
-from reticent.table.source import Source, collect, is_text, scan
-from reticent.table.source_types import has_types
-from reticent.table.supported import PUBLISHED, refuse_nested
 
-_CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
+_CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +40,14 @@ class Subject:
 
     kind: str
     columns: tuple[ColumnEntry, ...]
-    promises: tuple[Described, ...]
+    promises: tuple[ComponentEntry, ...]
     withheld: int = 0
     jointly: bool = False
     weights: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
     manifest: Manifest | None = None
     rows_per_person: int = 1
-    stages: tuple[Described, ...] = ()
+    stages: tuple[ComponentEntry, ...] = ()
     frame: pl.DataFrame | None = None
     undeclared: pl.DataFrame | None = None  # columns of such a table that no role was given, or that identify
 
@@ -64,16 +63,16 @@ class Subject:
         return self.named(Role.QUASI)
 
 
-def of_folder(folder: str | Path, expect_digest: str | None = None, promises: Iterable[Any] = ()) -> Subject:
+def read_folder_subject(folder: str | Path, expect_digest: str | None = None, promises: Iterable[Any] = ()) -> Subject:
     """A complete, undamaged release; anything else is refused.  `promises` are judged beside those of the manifest."""
     folder = Path(folder)
-    manifest = bundle.verify(folder, expect_digest)
-    asked = (*manifest.promises, *(described_promise(promise) for promise in promises))
+    manifest = bundle.verify_bundle(folder, expect_digest)
+    asked = (*manifest.promises, *(describe_promise(promise) for promise in promises))
     return Subject(manifest.kind, manifest.columns, asked, manifest.withheld, manifest.jointly, manifest.weights or {}, folder,
                    manifest, manifest.rows_per_person, manifest.prepare)  # fmt: skip
 
 
-def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] = (), *, missing: Sequence[str] = (),
+def read_table_subject(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] = (), *, missing: Sequence[str] = (),
                jointly: bool = False) -> Subject:  # fmt: skip
     """A plain CSV or Parquet file, or a frame, with the roles of its columns; columns without a role are looked at as carried ones."""
     given = isinstance(table, str | Path | Source)
@@ -82,12 +81,12 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
     else:
         source = Source(path=str(table) if given else None, missing=tuple(missing))
     frame_given = None if given else table
-    lazy = scan(source, frame_given)
+    lazy = scan_source(source, frame_given)
     present = lazy.collect_schema().names()
     if not set(columns) & set(present):
-        refuse_record(present, lazy)
+        require_header(present, lazy)
     # A job declares columns of its source; what identifies a person is rightly not in what was made of it.
-    found = resolve(
+    found = resolve_columns(
         {name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present},
         present,
         "drop",
@@ -96,9 +95,13 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
     if not any(column.role is Role.QUASI for column in roles.values()):
         raise ColumnError("No column is quasi-identifying.", why="Groups are rows that read the same in those columns.",
                           attempt="quasi=[...], or a job that declares them.")  # fmt: skip
-    refuse_nested(lazy.collect_schema(), roles)
-    others = [name for name, kind in lazy.collect_schema().items() if name not in roles and isinstance(kind, PUBLISHED)]
-    frame = collect(lazy.select(*roles, *others), "Reading the table")
+    require_no_nested(lazy.collect_schema(), roles)
+    others = [
+        name
+        for name, kind in lazy.collect_schema().items()
+        if name not in roles and isinstance(kind, PUBLISHABLE_TYPES)
+    ]
+    frame = collect_frame(lazy.select(*roles, *others), "Reading the table")
     undeclared, frame = frame.select(others), frame.select(list(roles))
     if not len(frame):
         raise ColumnError("The table has no rows.", attempt="a table with rows.")
@@ -110,7 +113,7 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
     )
     entries = tuple(describe_column(name, column, frame[name], is_text=name in texts) for name, column in roles.items())
     each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
-    return Subject(catalogue.PLAIN, entries, tuple(described_promise(promise) for promise in promises), jointly=jointly,
+    return Subject(catalogue.PLAIN_TABLE_KIND, entries, tuple(describe_promise(promise) for promise in promises), jointly=jointly,
                    path=Path(table) if given and table is not None else None, rows_per_person=each, frame=frame, undeclared=undeclared)  # fmt: skip
 
 
@@ -122,19 +125,19 @@ def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bo
     return ColumnEntry(
         name=name,
         role=column.role.value,
-        type=column.type or _guess(series, column, is_text=is_text),
+        type=column.type or _guess_type(series, column, is_text=is_text),
         dtype=str(series.dtype),
         null=series.null_count() > 0,
         hierarchy=None if column.hierarchy is None else Hierarchy.of(column.hierarchy, name).rows(),
         order=None if column.order is None else list(column.order),
-        domain=list(column.domain) if column.domain is not None and is_range(column.domain) else None,
+        domain=list(column.domain) if column.domain is not None and is_numeric_range(column.domain) else None,
         top=column.top,
         bottom=column.bottom,
         round_to=column.round_to,
     )
 
 
-def _guess(series: pl.Series, column: Column, *, is_text: bool) -> str:
+def _guess_type(series: pl.Series, column: Column, *, is_text: bool) -> str:
     if column.hierarchy is not None or (is_text and _spells_values(series)):
         return "categorical"
     if column.role is not Role.QUASI:
@@ -145,12 +148,12 @@ def _guess(series: pl.Series, column: Column, *, is_text: bool) -> str:
         texts = series.drop_nulls().unique()
         return (
             "numeric"
-            if series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL).all()
+            if series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
             else "categorical"
         )
     try:
-        scale(ColumnEntry(name="", role=Role.QUASI, type="numeric"), series.unique().to_list(), foreign=True)
-    except Unreadable:
+        make_scale(ColumnEntry(name="", role=Role.QUASI, type="numeric"), series.unique().to_list(), foreign=True)
+    except UnreadableLabel:
         return "categorical"
     return "numeric"
 
@@ -158,19 +161,47 @@ def _guess(series: pl.Series, column: Column, *, is_text: bool) -> str:
 def _spells_values(series: pl.Series) -> bool:
     """Whether a text column holds no range: the numbers in it, if there are some, are codes as they were written."""
     texts = series.cast(pl.String).drop_nulls().unique()
-    return bool((texts.str.contains(_CANONICAL) | (texts == ANY)).all())
+    return bool((texts.str.contains(_CANONICAL_NUMBER_PATTERN) | (texts == ANY_LABEL)).all())
 
 
-def described_promise(promise: Any) -> Described:
+def describe_promise(promise: Any) -> ComponentEntry:
     """A promise as a manifest says it: only the fields of a model are read, never what planning makes of them."""
-    if isinstance(promise, Described):
+    if isinstance(promise, ComponentEntry):
         return promise
     if is_dataclass(promise) and not isinstance(promise, type):
         given = {f.name.removesuffix("_"): getattr(promise, f.name) for f in fields(promise)}
-        return Described(promise.name, {name: value for name, value in given.items() if value is not None})  # type: ignore[attr-defined]  # a dataclass of ours that has a name
+        return ComponentEntry(promise.name, {name: value for name, value in given.items() if value is not None})  # type: ignore[attr-defined]  # a dataclass of ours that has a name
     try:
-        return promise_entry(dict(promise))
-    except (Misshapen, TypeError, ValueError) as error:
+        return parse_promise(dict(promise))
+    except (MisshapenValue, TypeError, ValueError) as error:
         raise JobError(
             "A promise to judge cannot be read.", why=f"{error}.", attempt="rt.KAnonymity(5), or its table."
+        ) from None
+
+
+# MERGED: reticent.audit.forged: What counting a folder of a stranger stumbles over, as one refusal.
+#
+# Everything that is known to be forged is refused by name where it is read.  Where a count of the files alone still fails, no release
+# was recounted and none may pass: the audit says so, and that it may be a fault of ours.
+
+
+READ_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, pl.exceptions.PolarsError)
+UNCOUNTED_MESSAGE = "The files of this release cannot be recounted"
+
+
+@contextmanager
+def translate_read_errors(subject: Subject, *, staged: bool) -> Iterator[None]:
+    """A block that reads nothing but the folder.  A release that publish has just written is no stranger's: its errors are ours."""
+    try:
+        yield
+    except BaseException as error:
+        panic = type(error).__name__ == "PanicException"  # Polars ends in one, and it is no Exception
+        if is_memory_error(error):
+            raise OutOfMemory from None  # says nothing of the folder
+        if subject.foreign or staged or not (panic or isinstance(error, READ_ERRORS)):
+            raise
+        raise BundleDamaged(
+            f"{UNCOUNTED_MESSAGE} ({type(error).__name__}).",
+            why="They hold what no release of this kind holds, or this is a bug of ours.",
+            attempt="getting the folder again from its publisher; if it is as published, reporting this.",
         ) from None

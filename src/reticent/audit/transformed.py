@@ -6,165 +6,498 @@ A group is the rows with one number in `quasi`; what it says of their values is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import exp, lcm, log
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
-from reticent.audit.as_published import as_published
-from reticent.audit.compared import Compared
-from reticent.audit.declared_groups import ROWS, count_combinations, require_declared_groups
-from reticent.audit.evidence import Targeted
-from reticent.audit.group_names import refuse_strange_groups
-from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
-from reticent.audit.links import keys_of, linked
-from reticent.audit.recomputed_bounds import faulty_bounds
-from reticent.audit.sensitive import Sensitive
-from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
+from reticent.audit.evidence import TargetedGroups
+from reticent.audit.groups import SensitiveColumn
+from reticent.audit.kind import (
+    PublishedSourceValues,
+    RecomputedRelease,
+    SourceFinding,
+    SourceMatching,
+    should_read_rows,
+)
+from reticent.audit.measure.counts import GroupCounts
+from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.order import EXACT_QUASI_NOTE, read_row_batches, require_sorted_rows
+from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys
+from reticent.audit.source_comparison import SourceComparison, convert_source
 from reticent.audit.subject import Subject
-from reticent.audit.target_measures import measures, views_of
-from reticent.audit.underlying import Underlying
-from reticent.errors import BundleDamaged, some
-from reticent.release.annotated import Annotated
-from reticent.release.data import count_data, read_data
-from reticent.release.guaranteed import COUNT, GROUP, nodes_of
-from reticent.release.kind import data_files, reader, schemas_of
-from reticent.release.manifest import Manifest
-from reticent.release.numbers import fraction
-from reticent.table.grammar import ANY, range_label, set_label, value_label
-from reticent.table.roles import Role
+from reticent.audit.transformed_groups import (
+    ROWS_COLUMN,
+    count_combinations,
+    require_declared_groups,
+    require_known_groups,
+)
+from reticent.data.columns import Role
+from reticent.data.grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
+from reticent.errors import BundleDamaged, RequestError, pluralize
+from reticent.estimate.guaranteed_bounds import (
+    COUNT_COLUMN,
+    GROUP_COLUMN,
+    SELECTED_COLUMN,
+    AnnotatedHierarchy,
+    find_nodes,
+)
+from reticent.exact_arithmetic import find_common_denominator, floor_shares, is_whole
+from reticent.format.data_files import count_distinct_rows, read_data
+from reticent.format.manifest import Manifest
+from reticent.format.schema_checks import parse_fraction
+from reticent.release.kind import find_data_files, list_schemas, reader_for
+
+# MERGED: reticent.audit.recomputed_bounds: The table `bounds` of a transformed release, recomputed from `sensitive`: each row, and that no slope changes between two rows.
+
+
+_BOUND_COLUMNS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
+
+
+def count_faulty_bounds(bounds: pl.DataFrame, held: pl.DataFrame, rows: np.ndarray, manifest: Manifest) -> int:
+    """How many rows are not what the definition gives, or stand in another order, or lack."""
+    if sum(bounds[name].null_count() for name in bounds.columns):
+        return len(bounds)
+    group, selected = (
+        bounds[GROUP_COLUMN].to_numpy().astype(np.int64),
+        bounds[SELECTED_COLUMN].to_numpy().astype(np.int64),
+    )
+    ascending = (np.diff(group) > 0) | ((np.diff(group) == 0) & (np.diff(selected) > 0))
+    fits = (group >= 0) & (group < len(rows))
+    if not ascending.all() or not fits.all() or (selected < 1).any() or (selected > rows[group]).any():
+        return len(bounds)
+    if manifest.sensitive.type != "numeric":
+        same = np.array_equal(group, np.arange(len(rows))) and np.array_equal(selected, rows)
+        return 0 if same else max(len(bounds), len(rows))
+    return _count_wrong_numbers(bounds, held, rows, group, selected)
+
+
+def _count_wrong_numbers(
+    bounds: pl.DataFrame, held: pl.DataFrame, rows: np.ndarray, group: np.ndarray, selected: np.ndarray
+) -> int:
+    scale, low = _convert_to_units(held["lower"])
+    other, high = _convert_to_units(held["upper"])
+    low, high = low * (max(scale, other) // scale), high * (max(scale, other) // other)
+    scale = max(scale, other)
+    of, count = held[GROUP_COLUMN].to_numpy().astype(np.int64), held[COUNT_COLUMN].to_numpy().astype(np.int64)
+    sums, ends, slopes = [], [], []
+    for value, sign in ((low, 1), (high, -1)):
+        order = np.lexsort((sign * value, of))
+        total, last, changes = _sum_first_values(of[order], value[order], count[order], group, selected, rows)
+        sums.append(total)
+        ends.append(last)
+        slopes.append(changes)
+    wanted = dict(zip(_BOUND_COLUMNS, (sums[0], sums[1], _find_group_extremes(of, low, np.minimum)[group], ends[1], ends[0],
+                               _find_group_extremes(of, high, np.maximum)[group]), strict=True))  # fmt: skip
+    wrong = np.zeros(len(bounds), bool)
+    for name, values in wanted.items():
+        wrong |= ~_match_numbers(bounds[name], values, scale, name)
+    wide = int(rows.max()) + 1
+    needed = np.unique(np.concatenate([*(of * wide + at for of, at in slopes), np.arange(len(rows)) * wide + rows]))
+    return int(wrong.sum()) + len(np.setxor1d(needed, group * wide + selected, assume_unique=True))
+
+
+def _convert_to_units(series: pl.Series) -> tuple[int, np.ndarray]:
+    """Numbers as whole multiples of a decimal unit."""
+    if series.dtype.is_integer():
+        return 1, series.to_numpy().astype(np.int64)
+    distinct = series.unique()
+    read = {value: parse_fraction(text) for value, text in zip(distinct, distinct.cast(pl.String), strict=True)}
+    scale = 1
+    while not all(is_whole(scale * number) for number in read.values()):
+        scale *= 10
+    return scale, np.array([int(read[value] * scale) for value in series.to_list()], np.int64)
+
+
+def _sum_first_values(
+    of: np.ndarray, value: np.ndarray, count: np.ndarray, group: np.ndarray, selected: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Of each (group, selected): the sum of the first so many values, the last of them; and where the next value is another."""
+    starts = np.searchsorted(of, np.arange(len(rows)))
+    until = np.cumsum(count)
+    offset = np.append(0, until)[starts]
+    place = np.searchsorted(until, offset[group] + selected)
+    paid = np.append(0, np.cumsum(count * value))
+    total = paid[place] - paid[starts[group]] + (offset[group] + selected - np.append(0, until)[place]) * value[place]
+    inside = until - offset[of]
+    differs = np.append((of[1:] == of[:-1]) & (value[1:] != value[:-1]), False) & (inside < rows[of])
+    return total, value[place], (of[differs], inside[differs])
+
+
+def _find_group_extremes(of: np.ndarray, value: np.ndarray, take: np.ufunc) -> np.ndarray:
+    order = np.argsort(of, kind="stable")
+    return take.reduceat(value[order], np.flatnonzero(np.diff(of[order], prepend=-1)))
+
+
+def _match_numbers(series: pl.Series, values: np.ndarray, scale: int, name: str) -> np.ndarray:
+    """Whole numbers exactly; others the nearest double on the safe side, at most one further."""
+    if series.dtype.is_integer():
+        return series.to_numpy() == values
+    given, near = series.to_numpy(), values / scale
+    if not name.startswith("sum"):
+        return given == near
+    away = np.nextafter(near, -np.inf if name.endswith("lower") else np.inf)
+    return np.where(values % scale == 0, given == near, given == away)
+
+
+# MERGED: reticent.audit.target_measures: What the targets of a transformed release achieve by the classic measures; t and beta against all groups' targets together.
+#
+# Shares are exact fractions where they decide a promise (alpha, l); a mixture of many targets is reported by the nearest doubles.
+
+
+_MAX_SUM = 1 << 62
+
+
+class TooFineCounts(list):
+    """Stands for counts that no 64 bits hold: whatever looks at them is refused."""
+
+    def __getitem__(self, at: Any) -> Any:
+        raise RequestError(
+            "The targets of this release are too fine to judge this promise of them.", attempt="its own p-privacy."
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        return self[0]
+
+
+def make_target_views(targeted: TargetedGroups) -> list[GroupCounts]:
+    """The groups as if their values were spread by their targets, in whole numbers: a row for each different target."""
+    rows = np.bincount(targeted.target, weights=targeted.rows, minlength=len(targeted.shares)).astype(np.int64).tolist()
+    unit = 1
+    for shares in targeted.shares:
+        unit = lcm(unit, find_common_denominator(shares))
+        if unit * sum(rows) >= _MAX_SUM:
+            return TooFineCounts()
+    table = np.array(
+        [[int(share * unit) * n for share in shares] for shares, n in zip(targeted.shares, rows, strict=True)], np.int64
+    )
+    group, value = np.nonzero(table)
+    return [GroupCounts(group.astype(np.int64), value.astype(np.int64), table[group, value], table.sum(axis=0))]
+
+
+def measure_targets(targeted: TargetedGroups, kind: str) -> dict[str, Any]:
+    alpha = max(max(shares) for shares in targeted.shares)
+    table = np.array([[float(share) for share in shares] for shares in targeted.shares])
+    rows = np.bincount(targeted.target, weights=targeted.rows, minlength=len(table))
+    overall = rows @ table / rows.sum()
+    apart = table - overall if len(table) > 1 else np.zeros_like(table)
+    found: dict[str, Any] = {
+        "alpha": alpha,
+        "distinct-l-diversity": min(sum(share > 0 for share in shares) for shares in targeted.shares),
+        "probabilistic-l-diversity": Fraction(1) / alpha,
+        "entropy-l-diversity": min(exp(-sum(p * log(p) for p in row if p > 0)) for row in table.tolist()),
+        "t-closeness-equal": float(np.abs(apart).sum(axis=1).max() / 2),
+        "t-closeness-ordered": float(np.abs(np.cumsum(apart, axis=1)).sum(axis=1).max() / max(table.shape[1] - 1, 1)),
+        "beta-likeness-basic": float(np.max(np.where(overall > 0, apart / np.where(overall > 0, overall, 1), 0))),
+    }
+    if kind == "categorical":
+        del found["t-closeness-ordered"]
+    return found
+
+
+# MERGED: reticent.audit.underlying: Against the source: each group's published nodes are a generalization of its people's values (definition 3.1), the rest fakes.
+#
+# A group's people are known, because quasi-identifiers are exact and people who agree in all of them are in one group.  Nodes form a
+# tree, so that a matching is found from the leaves up: a value takes a node as low as there is one left, what is over goes on to the
+# parent, and at the root nothing may be left.  What no value takes is fake, and there may be as many as the method declares.
+
+
+CHUNK_CELLS = 1 << 22
+
+
+class GeneralizationCheck:
+    """The people of each group and the values they hold, from one part of the rows after another."""
+
+    def __init__(self, recounted: RecomputedRelease):
+        assert (
+            recounted.targeted is not None and recounted.subject.manifest is not None
+        )  # only a transformed release comes here
+        self.recounted, self.targeted = recounted, recounted.targeted
+        self.method = recounted.subject.manifest.method.parameters
+        self.scattered, self.foreign = 0, 0
+        self.pairs, self.count = np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    def add(self, link: LinkedRows, rows: pl.Series, people: pl.Series) -> None:
+        """Rows with their group, and the value of each of the `people` whose row can be read."""
+        group, times = rows.to_numpy().astype(np.int64), link.rows[1].each[link.whole]
+        lowest, highest = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+        np.minimum.at(lowest, link.ours, group)
+        np.maximum.at(highest, link.ours, group)
+        theirs = highest[link.theirs]
+        self.scattered += int(times[(lowest[link.theirs] != theirs) & (theirs >= 0)].sum())
+        value = _find_domain_places(self.targeted, people)
+        self.foreign += int(times[(value < 0) & (theirs >= 0)].sum())
+        known = (theirs >= 0) & (value >= 0)
+        pairs = np.concatenate([self.pairs, theirs[known] * len(self.targeted.values) + value[known]])
+        self.pairs, at = np.unique(pairs, return_inverse=True)
+        weights = np.concatenate([self.count, times[known]])
+        self.count = np.bincount(at, weights=weights, minlength=len(self.pairs)).astype(np.int64)
+
+    def findings(self) -> tuple[SourceFinding, ...]:
+        targeted, (group, value) = self.targeted, np.divmod(self.pairs, len(self.targeted.values))
+        unmatched = _count_unmatched_people(targeted, group, value, self.count)
+        excess = _count_excess_values(targeted, parse_parameter(self.method.get("fakes", 0)))
+        fine = not (self.scattered or unmatched or self.foreign or excess)
+        without = unmatched + self.foreign
+        facts = {
+            "values_without_node": without,
+            "scattered_people": self.scattered,
+            "fakes_beyond_declared": excess,
+        }
+        return (
+            SourceFinding(
+                "generalization",
+                fine,
+                facts,
+                f"people have {pluralize(without, 'value')} without a node in their group; the release has {pluralize(excess, 'fake')} more than declared",
+            ),
+            *_compare_targets(self.recounted, targeted, self.method, (group, value, self.count)),
+        )
+
+
+def _find_domain_places(targeted: TargetedGroups, people: pl.Series) -> np.ndarray:
+    """Where each value stands in the domain, -1 where it does not."""
+    known: dict[Any, int] = {text: at for at, text in enumerate(targeted.values)}
+    distinct = people.unique().drop_nulls()
+    texts = distinct.cast(pl.String).to_list()
+    if people.dtype.is_numeric() and not set(texts) <= set(known):
+        numbers = {Fraction(text): at for text, at in known.items()}
+        places = [numbers.get(Fraction(text), -1) for text in texts]
+    else:
+        places = [known.get(text, -1) for text in texts]
+    return people.replace_strict(
+        distinct, pl.Series(places, dtype=pl.Int64), default=-1, return_dtype=pl.Int64
+    ).to_numpy()
+
+
+def _count_unmatched_people(targeted: TargetedGroups, group: np.ndarray, value: np.ndarray, count: np.ndarray) -> int:
+    """People of whom no node is left; `count` of a group have a value, sorted by group."""
+    nodes, groups = len(targeted.parent), len(targeted.rows)
+    leaf = _find_leaves(targeted)
+    depth = np.zeros(nodes, np.int64)
+    for node, above in enumerate(targeted.parent.tolist()):
+        depth[node] = depth[above] + 1 if above >= 0 else 0
+    order = np.argsort(-depth, kind="stable").tolist()
+    left, each = 0, max(CHUNK_CELLS // nodes, 1)
+    for start in range(0, groups, each):
+        here = slice(*np.searchsorted(group, [start, start + each]))
+        mine = slice(*np.searchsorted(targeted.group, [start, start + each]))
+        waiting, free = np.zeros((2, min(each, groups - start), nodes), np.int64)
+        np.add.at(waiting, (group[here] - start, leaf[value[here]]), count[here])
+        free[targeted.group[mine] - start, targeted.node[mine]] = targeted.count[mine]
+        for node in order:
+            over = np.maximum(waiting[:, node] - free[:, node], 0)
+            if targeted.parent[node] < 0:
+                left += int(over.sum())
+            else:
+                waiting[:, targeted.parent[node]] += over
+    return left
+
+
+def _find_leaves(targeted: TargetedGroups) -> np.ndarray:
+    """The node of each value: leaves from left to right, children in the order of their numbers."""
+    children: dict[int, list[int]] = {}
+    for node, above in enumerate(targeted.parent.tolist()):
+        children.setdefault(above, []).append(node)
+    found, waiting = [], [children[-1][0]]
+    while waiting:
+        node = waiting.pop()
+        if node in children:
+            waiting += reversed(children[node])
+        else:
+            found.append(node)
+    return np.array(found, np.int64)
+
+
+def _count_excess_values(targeted: TargetedGroups, fakes: Fraction) -> int:
+    """Values beyond rows, more than the method may add to a group."""
+    rows = targeted.rows
+    extra = np.bincount(targeted.group, weights=targeted.count, minlength=len(rows)).astype(np.int64) - rows
+    allowed = np.full(len(rows), int(fakes)) if fakes >= 1 else floor_shares(rows, fakes)
+    return int(np.maximum(extra - allowed, 0).sum())
+
+
+def _compare_targets(
+    recounted: RecomputedRelease,
+    targeted: TargetedGroups,
+    method: Mapping[str, Any],
+    people: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[SourceFinding, ...]:
+    """Where each group's own distribution is the target: how far the published one is from it.
+
+    Subgroups have the target of the group that they are cut from, and are taken together.
+    """
+    asked: Mapping[str, Any] = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
+    if asked.get("target") != "group":
+        return ()
+    group, value, count = people
+    whole = method.get("within", "sa-only") == "sa-only"
+    part = group if whole else targeted.target[group]
+    allowed = Fraction(0) if asked.get("exact", False) else parse_parameter(asked.get("distance", "1/20"))
+    worst, size = Fraction(0), len(targeted.values)
+    for at in np.unique(part).tolist():
+        held = np.bincount(value[part == at], weights=count[part == at], minlength=size).astype(np.int64).tolist()
+        shares, rows = targeted.shares[targeted.target[at] if whole else at], sum(held)
+        apart = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
+        worst = max(worst, apart)
+    sentence = (
+        f"every target is within {float(worst):.3g} of its group's own distribution; {float(allowed):.3g} is declared"
+    )
+    return (SourceFinding("targets", worst <= allowed, {"target_distance": float(worst)}, sentence),)
 
 
 @dataclass(frozen=True, slots=True)
-class Transformed:
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
-        manifest, folder = _opened(subject)
-        files, schemas = data_files(folder, manifest), schemas_of(manifest)
+class TransformedAuditor:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
+        manifest, folder = _require_manifest(subject)
+        files, schemas = find_data_files(folder, manifest), list_schemas(manifest)
         held, bounds = (read_data(files[name], schemas[name]) for name in ("sensitive", "bounds"))
         quasi = [column.name for column in subject.quasi]
-        whole = reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
+        whole = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if whole:
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
-            group = frame[GROUP]
+            group = frame[GROUP_COLUMN]
         else:
-            counted, times = count_data(files["quasi"], schemas["quasi"], only=[*quasi, GROUP])
-            frame, group = counted.drop(GROUP), read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
+            counted, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=[*quasi, GROUP_COLUMN])
+            frame, group = (
+                counted.drop(GROUP_COLUMN),
+                read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN],
+            )
         checked = {"quasi": group.to_frame(), "sensitive": held, "bounds": bounds}
-        reader(subject.kind).check_tables(checked, manifest)
-        annotated = Annotated.of(manifest)
-        rows = _rows(group, manifest.rows)
+        reader_for(subject.kind).check_tables(checked, manifest)
+        annotated = AnnotatedHierarchy.of(manifest)
+        rows = _count_group_rows(group, manifest.rows)
         combinations = count_combinations(frame if whole else counted, quasi, times)
-        alike = combinations[ROWS].to_numpy()
+        alike = combinations[ROWS_COLUMN].to_numpy()
         require_declared_groups(combinations, rows, manifest.method.parameters)
-        targeted = _targeted(annotated, held, rows)
-        names = refuse_strange_groups(files["quasi"], schemas["quasi"], manifest, len(rows))
+        targeted = _read_targeted_groups(annotated, held, rows)
+        names = require_known_groups(files["quasi"], schemas["quasi"], manifest, len(rows))
         targeted = replace(targeted, names=names)
-        _refuse_foreign(annotated, held, targeted, manifest)
-        if faults := faulty_bounds(bounds, held, rows, manifest):
+        _require_node_labels(annotated, held, targeted, manifest)
+        if faults := count_faulty_bounds(bounds, held, rows, manifest):
             raise BundleDamaged(
                 "The bounds of the release are not those of its values.",
-                why=f"{some(faults, 'row', 'differs', 'differ')}.",
+                why=f"{pluralize(faults, 'row', 'differs', 'differ')}.",
             )
         if thorough:
-            refuse_disorder(subject, [frame] if whole else read_pieces(files["quasi"], schemas["quasi"]), frame)
+            require_sorted_rows(
+                subject, [frame] if whole else read_row_batches(files["quasi"], schemas["quasi"]), frame
+            )
         name = manifest.sensitive.name
-        column = Sensitive(name, views_of(targeted), None)
-        achieved = {"k-anonymity": int(alike.min()), **measures(targeted, manifest.sensitive.type)}
-        utility = {**_ranges(annotated, held, targeted, manifest), "c_avg": float(rows.mean())}
-        domain = pl.DataFrame({name: reader(subject.kind).domain({}, manifest)})
-        return Recounted(subject, frame, alike, rows, [column], achieved, utility, times, notes=(NOTE,), targeted=targeted,
+        column = SensitiveColumn(name, make_target_views(targeted), None)
+        achieved = {"k-anonymity": int(alike.min()), **measure_targets(targeted, manifest.sensitive.type)}
+        utility = {**_measure_ranges(annotated, held, targeted, manifest), "c_avg": float(rows.mean())}
+        domain = pl.DataFrame({name: reader_for(subject.kind).domain({}, manifest)})
+        return RecomputedRelease(subject, frame, alike, rows, [column], achieved, utility, times, notes=(EXACT_QUASI_NOTE,), targeted=targeted,
                          beside={"sensitive": held, "bounds": bounds, "domain": domain})  # fmt: skip
 
-    def match(self, recounted: Recounted, source: Compared) -> Matching:
+    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Rows by all that `quasi` shows of them; a group's values by the people who are in it."""
         subject = recounted.subject
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         name = subject.named(Role.SENSITIVE)[0].name
-        kept, under, unmatched = Kept(source, [entry.name for entry in subject.quasi]), Underlying(recounted), 0
-        for ours, theirs in source.parts(keys_of(subject.columns, shown), [entry.name for entry in subject.columns]):
-            there = as_published(theirs.frame, subject.columns)
-            link = linked(ours, there, theirs, shown)
+        kept, under, unmatched = (
+            PublishedSourceValues(source, [entry.name for entry in subject.quasi]),
+            GeneralizationCheck(recounted),
+            0,
+        )
+        for ours, theirs in source.parts(
+            make_exact_keys(subject.columns, shown), [entry.name for entry in subject.columns]
+        ):
+            there = convert_source(theirs.frame, subject.columns)
+            link = link_rows(ours, there, theirs, shown)
             unmatched += link.unmatched
             kept.add(theirs, link.stray)
-            under.add(link, ours.frame[GROUP], there.frame[name].filter(there.whole))
-        return Matching(unmatched, kept.values, findings=under.findings())
+            under.add(link, ours.frame[GROUP_COLUMN], there.frame[name].filter(there.whole))
+        return SourceMatching(unmatched, kept.values, findings=under.findings())
 
 
-def _opened(subject: Subject) -> tuple[Manifest, Path]:
+def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
     if subject.manifest is None or subject.path is None:
         raise BundleDamaged("A transformed release is a folder of three files.")
     return subject.manifest, subject.path
 
 
-def _apart(why: str) -> BundleDamaged:
+def _make_mismatch_error(why: str) -> BundleDamaged:
     return BundleDamaged("The files of the release do not belong together.", why=why)
 
 
-def _rows(group: pl.Series, stated: int) -> np.ndarray:
+def _count_group_rows(group: pl.Series, stated: int) -> np.ndarray:
     """How many rows each group has; groups are numbered from 0, none is left out."""
     if len(group) != stated or not stated:
-        raise _apart(f"The data has {len(group)} rows, the manifest says {stated}.")
+        raise _make_mismatch_error(f"The data has {len(group)} rows, the manifest says {stated}.")
     if group.null_count() or cast("int", group.min()) < 0:
-        raise _apart("A row has no group.")
+        raise _make_mismatch_error("A row has no group.")
     rows = np.bincount(group.to_numpy())
     if (rows == 0).any():
-        raise _apart(f"{some(int((rows == 0).sum()), 'group', 'has', 'have')} no rows.")
+        raise _make_mismatch_error(f"{pluralize(int((rows == 0).sum()), 'group', 'has', 'have')} no rows.")
     return rows
 
 
-def _targeted(annotated: Annotated, held: pl.DataFrame, rows: np.ndarray) -> Targeted:
-    if sum(held[name].null_count() for name in held.columns) or not len(held) or (held[COUNT] < 1).any():
-        raise _apart("A value of a group is missing, or its count is not positive.")
-    group, count = held[GROUP].to_numpy().astype(np.int64), held[COUNT].to_numpy().astype(np.int64)
-    node = nodes_of(annotated, held)
+def _read_targeted_groups(annotated: AnnotatedHierarchy, held: pl.DataFrame, rows: np.ndarray) -> TargetedGroups:
+    if sum(held[name].null_count() for name in held.columns) or not len(held) or (held[COUNT_COLUMN] < 1).any():
+        raise _make_mismatch_error("A value of a group is missing, or its count is not positive.")
+    group, count = held[GROUP_COLUMN].to_numpy().astype(np.int64), held[COUNT_COLUMN].to_numpy().astype(np.int64)
+    node = find_nodes(annotated, held)
     if (node < 0).any():
-        raise _apart(f"{int((node < 0).sum())} entries are no nodes of the hierarchy.")
+        raise _make_mismatch_error(f"{int((node < 0).sum())} entries are no nodes of the hierarchy.")
     if group.min() < 0 or group.max() >= len(rows):
-        raise _apart("`sensitive` has groups that `quasi` lacks.")
+        raise _make_mismatch_error("`sensitive` has groups that `quasi` lacks.")
     short = int((np.bincount(group, weights=count, minlength=len(rows)) < rows).sum())
     if short:
-        raise _apart(f"{some(short, 'group', 'has', 'have')} fewer values than rows.")
+        raise _make_mismatch_error(f"{pluralize(short, 'group', 'has', 'have')} fewer values than rows.")
     if int(annotated.assigned[-1, 0]) >= len(rows):
-        raise _apart("A target is assigned to a group that no row has.")
+        raise _make_mismatch_error("A target is assigned to a group that no row has.")
     shares = [annotated.distribution(target) for target in range(len(annotated.weights))]
-    target = annotated.target_of(np.arange(len(rows)))
-    return Targeted(group, node, count, annotated.parent, annotated.weights, target, shares, rows, annotated.texts)
+    target = annotated.find_targets(np.arange(len(rows)))
+    return TargetedGroups(
+        group, node, count, annotated.parent, annotated.weights, target, shares, rows, annotated.texts
+    )
 
 
-def _refuse_foreign(annotated: Annotated, held: pl.DataFrame, targeted: Targeted, manifest: Manifest) -> None:
+def _require_node_labels(
+    annotated: AnnotatedHierarchy, held: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
+) -> None:
     """Labels are those of their nodes; entries are listed once, sorted by group and by the first and last value of the node."""
     first, last = annotated.first[targeted.node], annotated.last[targeted.node]
     order = np.lexsort((last, first, targeted.group))
     key = targeted.group * len(annotated.first) + targeted.node
     if (np.diff(order) != 1).any() or len(np.unique(key)) != len(key):
-        raise _apart(
+        raise _make_mismatch_error(
             "The groups' values are not listed once each, sorted by group and value: another order can say more."
         )
     numeric = manifest.sensitive.type == "numeric"
-    labels = {node: _label(annotated, node, numeric) for node in np.unique(targeted.node).tolist()}
+    labels = {node: _format_node_label(annotated, node, numeric) for node in np.unique(targeted.node).tolist()}
     wrong = sum(
         labels[node] != label for node, label in set(zip(targeted.node.tolist(), held["label"].to_list(), strict=True))
     )
     if wrong:
-        raise _apart(f"{some(wrong, 'label', 'is not that of its value', 'are not those of their values')}.")
+        raise _make_mismatch_error(
+            f"{pluralize(wrong, 'label', 'is not that of its value', 'are not those of their values')}."
+        )
 
 
-def _label(annotated: Annotated, node: int, numeric: bool) -> str:
+def _format_node_label(annotated: AnnotatedHierarchy, node: int, numeric: bool) -> str:
     first, last = int(annotated.first[node]), int(annotated.last[node])
     if first == last:
-        return value_label(annotated.texts[first])
+        return format_value_label(annotated.texts[first])
     if numeric:
-        return range_label(annotated.texts[first], annotated.texts[last])
+        return format_range_label(annotated.texts[first], annotated.texts[last])
     whole = last - first + 1 == len(annotated.texts)
-    return ANY if whole else set_label(annotated.texts[first : last + 1])
+    return ANY_LABEL if whole else format_set_label(annotated.texts[first : last + 1])
 
 
-def _ranges(annotated: Annotated, held: pl.DataFrame, targeted: Targeted, manifest: Manifest) -> dict[str, float]:
+def _measure_ranges(
+    annotated: AnnotatedHierarchy, held: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
+) -> dict[str, float]:
     """The sum of ranges (problem 4.1) and the share of fakes among the published values."""
     if manifest.sensitive.type == "numeric":
-        place = np.array([float(fraction(text)) for text in annotated.texts])
+        place = np.array([float(parse_fraction(text)) for text in annotated.texts])
         each = place[annotated.last] - place[annotated.first]
     else:
         size = annotated.last - annotated.first + 1
@@ -176,4 +509,4 @@ def _ranges(annotated: Annotated, held: pl.DataFrame, targeted: Targeted, manife
     }
 
 
-EYES = Transformed()
+AUDITOR = TransformedAuditor()

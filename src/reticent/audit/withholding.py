@@ -2,38 +2,338 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
 import numpy as np
 import polars as pl
 
-from reticent.audit.as_published import as_published
-from reticent.audit.compared import Compared
-from reticent.audit.grouping import number, pack
-from reticent.audit.kind import Finding, Recounted
-from reticent.audit.measure.comparison import exact
-from reticent.audit.order import SIGNIFICANCE
-from reticent.audit.withheld import withholding
-from reticent.release.data import COUNT
-from reticent.release.kind import reader
-from reticent.table.roles import Role
+from reticent.audit.groups import number_values, pack_columns
+from reticent.audit.kind import RecomputedRelease, SourceFinding
+from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.order import ORDER_SIGNIFICANCE
+from reticent.audit.source_comparison import SourceComparison, convert_source
+from reticent.data.columns import Role
+from reticent.exact_arithmetic import is_whole
+from reticent.format.data_files import ROW_COUNT_COLUMN
+from reticent.release.kind import reader_for
+
+# MERGED: reticent.audit.withheld_by_cuts: Cuts of calibrated suppression, by their definition (`docs/methods/suppression.md`): which levels are open, and how
+# surely one is kept.
+#
+# All levels of a table are asked at once.  At the level F of the highest value, the others r are lowered to k, the
+# greatest level with l k <= F + sum min(r, k); it is found by bisection, since from the l-th of r on the difference of
+# the sides only grows.
 
 
-def withheld_as_stated(found: Recounted, source: Compared) -> tuple[Finding, ...]:
+# ruff: noqa: E741  `l` is the field's own letter
+
+
+MAX_HEAVY_VALUES = 3  # a cut with more values above one in l of the withheld is not published
+
+
+@dataclass(frozen=True, slots=True)
+class CutTable:
+    """Counts, falling."""
+
+    counts: tuple[int, ...]
+    l: int
+
+    @classmethod
+    def of(cls, counts: Iterable[int], l: int) -> CutTable:
+        return cls(tuple(sorted(counts, reverse=True)), l)
+
+    @property
+    def safely_withheld(self) -> int:
+        """How many records `safe` withholds."""
+        return sum(self.counts[: self.l]) - self.l * self.counts[self.l - 1]
+
+    def cut(self, first: int) -> int:
+        """The level of the others where the highest value is lowered to `first`."""
+        return int(_find_cut_levels(np.array(self.counts[1:]), self.l, np.array([first]))[0])
+
+    def levels(self) -> np.ndarray:
+        """The open levels, rising."""
+        highest, rest, l = self.counts[0], np.array(self.counts[1:]), self.l
+        if rest[0] == highest:
+            return np.zeros(0, np.int64)
+        first = np.arange(1, highest)
+        level = _find_cut_levels(rest, l, first)
+        lowered = np.searchsorted(-rest, -level, side="left")  # values above the level
+        padded = np.append(rest, [0] * l)
+        above, below = padded[lowered + l - 2], padded[lowered + l - 1]
+        least = np.maximum(np.minimum(first, above), below)  # the lowest count of a value that may have led
+        would_lead = least + highest - first
+        opens = (first <= level) & (lowered + l <= len(self.counts)) & (first >= below)
+        opens &= (l * would_lead > sum(self.counts)) & (would_lead > rest[0])
+        return first[opens]
+
+
+def _find_cut_levels(rest: np.ndarray, l: int, first: np.ndarray) -> np.ndarray:
+    total = np.append(0, np.cumsum(rest[::-1]))  # of the lowest so many
+    rising = -np.sort(-rest)[::-1]
+
+    def fits(level: np.ndarray) -> np.ndarray:
+        lower = np.searchsorted(rising, level, side="left")
+        return l * level <= first + total[lower] + (len(rest) - lower) * level
+
+    low = np.full(len(first), rest[l - 1] if l <= len(rest) else 0)
+    high = np.full(len(first), int(first.max(initial=0)) + int(rest.sum()) + 1)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        there = fits(middle)
+        low, high = np.where(there, middle, low), np.where(there, high, middle)
+    return low
+
+
+def compute_cut_probability(table: CutTable, first: int) -> Fraction:
+    """The probability with which a table is published by its cut at an open level.
+
+    A value of which more than one in l of the withheld is (heavy) is balanced by the table that has as much less of it."""
+    level, l = table.cut(first), table.l
+    excess = [count - level for count in table.counts[1:] if count > level]
+    moved = table.counts[0] - first
+    withheld = moved + sum(excess)
+    heavy = [more for more in excess if l * more > withheld]
+    if len(heavy) > MAX_HEAVY_VALUES or any(l * (more + 1) > 2 * withheld for more in heavy):
+        return Fraction(0)
+    likely = _compute_shared_probability(table, first, level, moved)
+    for more in heavy:
+        if not likely:
+            break
+        light = (2 * withheld - l * more) // l
+        lighter = list(table.counts)
+        lighter[0] += more - light
+        lighter[lighter.index(level + more, 1)] -= more - light
+        balance = Fraction(withheld - l * light, l * more - withheld)
+        likely = min(likely, balance * compute_cut_probability(CutTable.of(lighter, l), first))
+    return likely
+
+
+def _list_free_counts(table: CutTable, first: int, level: int) -> list[int]:
+    """Published counts of the values that may have led: those with the l highest among the ones the level did not lower, and ties."""
+    free = sorted([first, *(count for count in table.counts[1:] if count <= level)], reverse=True)
+    return [count for count in free if count >= free[table.l - 1]]
+
+
+def _compute_shared_probability(table: CutTable, first: int, level: int, moved: int) -> Fraction:
+    """The greatest probability that all tables with this cut can have in common: each is asked for its open levels."""
+    l, widest = table.l, 0
+    lowered = [count for count in table.counts[1:] if count > level]
+    free = [first, *(count for count in table.counts[1:] if count <= level)]
+    withheld = moved + sum(count - level for count in lowered)
+    for leader in set(_list_free_counts(table, first, level)):
+        others = free.copy()
+        others.remove(leader)
+        other = CutTable.of([leader + moved, *lowered, *others], l)
+        if other.safely_withheld < withheld:
+            return Fraction(0)
+        widest = max(widest, len(other.levels()))
+    return Fraction(1, widest)
+
+
+# MERGED: reticent.audit.withheld: Can the declared suppression have withheld what is missing?  From the counts of a sensitive column in the source and
+# in the release.
+#
+# Formulas of their own, by the definitions in `docs/methods/suppression.md`; nothing here knows the code that
+# withholds.  A table is judged by its values: `before` and `after` count the same value at the same place, rows without
+# a value left out.  Rows that something else withheld too are not told apart from those of the suppression: ask only
+# where suppression alone withheld.
+#
+#     possible      whether the kind gives `after` with a probability above 0; None where l is no whole number, the kind is not known, or a
+#                   value has more than MOST_RECORDS records (`calibrated`)
+#     probability   how likely a draw of the kind is at least as sparing as this one: that it lowers the leading value to the level at
+#                   which it was published or to a higher one.  An honest draw has a probability of at most x in at most a share x of
+#                   releases, and one relabelled from a kind that withholds as little as it can has a small one.  For `calibrated` it is
+#                   exact where MOST_LEVELS levels or fewer have to be asked, and an upper bound beyond; for kinds that
+#                   draw nothing it is 0 or 1
+
+
+# ruff: noqa: E741  `l` is the field's own letter
+
+
+MAX_LEVELS = 64  # so many levels are asked how likely each is
+MAX_RECORDS = 4_000_000  # of one value: its levels are asked one by one
+CountPairs = list[tuple[int, int]]  # (before, after), before falling
+
+
+@dataclass(frozen=True, slots=True)
+class WithholdingResult:
+    possible: bool | None
+    probability: Fraction | None
+
+
+IMPOSSIBLE_RESULT, CERTAIN_RESULT, UNDECIDED_RESULT = (
+    WithholdingResult(False, Fraction(0)),
+    WithholdingResult(True, Fraction(1)),
+    WithholdingResult(None, None),
+)
+
+
+def is_withholding_possible(kind: str, l: Fraction, before: Sequence[int], after: Sequence[int]) -> bool | None:
+    """Whether a kind of suppression can have left these counts of those."""
+    return assess_withholding(kind, l, before, after).possible
+
+
+def assess_withholding(kind: str, l: Fraction, before: Sequence[int], after: Sequence[int]) -> WithholdingResult:
+    """Whether a kind of suppression can have left these counts of those, and how likely."""
+    judges = {
+        "unsafe": _assess_unsafe,
+        "safe": _assess_safe,
+        "randomized": _assess_randomized,
+        "calibrated": _assess_calibrated,
+    }
+    if kind not in judges or not is_whole(Fraction(l)) or l < 2 or len(before) != len(after):
+        return UNDECIDED_RESULT
+    pairs = sorted(((int(b), int(a)) for b, a in zip(before, after, strict=True) if b or a), reverse=True)
+    if any(not 0 <= a <= b for b, a in pairs):
+        return IMPOSSIBLE_RESULT
+    rows = sum(b for b, _ in pairs)
+    if not pairs or l * pairs[0][0] <= rows:  # eligible: nothing is withheld
+        return CERTAIN_RESULT if all(a == b for b, a in pairs) else IMPOSSIBLE_RESULT
+    if len(pairs) < l:
+        return IMPOSSIBLE_RESULT
+    return judges[kind](pairs, int(l))
+
+
+def _assess_safe(pairs: CountPairs, l: int) -> WithholdingResult:
+    level = pairs[l - 1][0]
+    return CERTAIN_RESULT if all(a == min(b, level) for b, a in pairs) else IMPOSSIBLE_RESULT
+
+
+def _assess_unsafe(pairs: CountPairs, l: int) -> WithholdingResult:
+    orders = _list_orders(pairs)
+    return CERTAIN_RESULT if any(_is_stopping_state(order, l, order[0][0]) for order in orders) else IMPOSSIBLE_RESULT
+
+
+def _assess_randomized(pairs: CountPairs, l: int) -> WithholdingResult:
+    """S_1 is lowered to a level of one of l intervals, then as `unsafe`.  From a level above where that stops, all stop alike."""
+    ends = [*(b for b, _ in pairs[: l + 1]), 1][: l + 1]
+    likely = Fraction(0)
+    for order in _list_orders(pairs):
+        first, level = order[0][1], max(a for _, a in order)
+        starts = [(first, first)] if first < level else [(level, level), (level + 1, order[0][0])]
+        reached = [low for low, high in starts if ends[-1] <= low <= high and _is_stopping_state(order, l, high)]
+        if reached:
+            least = min(reached)
+            among = [
+                Fraction(max(ends[h] - max(ends[h + 1], least) + 1, 0), ends[h] - ends[h + 1] + 1) for h in range(l)
+            ]
+            likely = max(likely, sum(among, Fraction(0)) / l)
+    return WithholdingResult(likely > 0, likely)
+
+
+def _list_orders(pairs: CountPairs) -> list[CountPairs]:
+    """The ranks that can have led there: one of the tied highest first; of others tied, the one of which more was taken goes last."""
+    highest = pairs[0][0]
+    leaders = sorted({pair for pair in pairs if pair[0] == highest})
+    orders = []
+    for leader in leaders:
+        others = pairs.copy()
+        others.remove(leader)
+        orders.append([leader, *others])
+    return orders
+
+
+def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
+    """Whether one record after another of the highest values is withheld, S_1 lowered to `start`, until these counts are left.
+
+    It stops where no value exceeds one in l and l values may have led for the first time.  The second lasts once it holds; of the
+    first only the start of a level can be the first time, or the time at which the second begins."""
+    rows, left = sum(b for b, _ in order), [start, *(b for b, _ in order[1:])]
+    after = [a for _, a in order]
+    end = sum(left) - sum(after)
+    if (
+        end < 0
+        or _count_after_steps(left, end) != after
+        or not (_is_eligible(after, l) and _has_candidates(after, rows, l))
+    ):
+        return False
+    begins = _find_first(lambda steps: _has_candidates(_count_after_steps(left, steps), rows, l), end)
+    if begins == end:
+        return True
+    if _is_eligible(_count_after_steps(left, begins), l):
+        return False
+    level = max(_count_after_steps(left, begins))
+    earlier = _find_first(lambda down: _is_eligible([min(count, level - 1 - down) for count in left], l), level - 1)
+    return end == sum(max(count - (level - 1 - earlier), 0) for count in left)
+
+
+def _find_first(holds: Callable[[int], bool], most: int) -> int:
+    """The least of 0 .. most from which on a condition holds; `most` where it does not before."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def _count_after_steps(left: list[int], steps: int) -> list[int]:
+    """The counts after so many records of the highest value each time, the last in rank first."""
+    highest = max(left)
+    down = _find_first(lambda by: sum(max(count - (highest - by - 1), 0) for count in left) > steps, highest)
+    level = highest - down
+    more = steps - sum(max(count - level, 0) for count in left)
+    counts = [min(count, level) for count in left]
+    for place in [at for at, count in enumerate(counts) if count == level][len(counts) :: -1][:more]:
+        counts[place] -= 1
+    return counts
+
+
+def _is_eligible(counts: list[int], l: int) -> bool:
+    return l * max(counts) <= sum(counts)
+
+
+def _has_candidates(counts: list[int], rows: int, l: int) -> bool:
+    """Whether l values could have been the highest and exceeded one in l, had they all that is withheld."""
+    return l * (sorted(counts, reverse=True)[l - 1] + rows - sum(counts)) > rows
+
+
+def _assess_calibrated(pairs: CountPairs, l: int) -> WithholdingResult:
+    """By a cut at the level of the single highest value, if that is kept; else as `safe`, which no draw withholds more than."""
+    if pairs[0][0] > MAX_RECORDS:
+        return CERTAIN_RESULT if _assess_safe(pairs, l).possible else UNDECIDED_RESULT
+    table = CutTable.of([b for b, _ in pairs], l)
+    first, levels = pairs[0][1], table.levels()
+    by_cut = (
+        first in levels
+        and all(a == min(b, table.cut(first)) for b, a in pairs[1:])
+        and compute_cut_probability(table, first) > 0
+    )
+    if _assess_safe(pairs, l).possible:
+        left = len(levels) > MAX_LEVELS or _sum_cut_probabilities(table, levels) < 1
+        return CERTAIN_RESULT if by_cut or left else IMPOSSIBLE_RESULT
+    if not by_cut:
+        return IMPOSSIBLE_RESULT
+    sparing = levels[levels >= first]
+    exact = len(sparing) <= MAX_LEVELS
+    return WithholdingResult(
+        True, _sum_cut_probabilities(table, sparing) if exact else Fraction(len(sparing), len(levels))
+    )
+
+
+def _sum_cut_probabilities(table: CutTable, levels: np.ndarray) -> Fraction:
+    return sum((compute_cut_probability(table, level) for level in levels.tolist()), Fraction(0))
+
+
+def check_stated_withholding(found: RecomputedRelease, source: SourceComparison) -> tuple[SourceFinding, ...]:
     """Whether the declared kind of suppression can have left what is published; nothing where no stage, or several, withheld."""
     stages = found.subject.stages
-    if len(stages) != 1 or stages[0].name != "suppression" or found.redrawing is not None:
+    if len(stages) != 1 or stages[0].name != "suppression" or found.perturbation is not None:
         return ()
     stage = stages[0]
     names = [entry.name for entry in found.subject.named(Role.SENSITIVE)]
     columns = [stage.column] if stage.column else names if found.subject.jointly else names[:1]
-    before, after = _counts(found, source, columns)
+    before, after = _count_values(found, source, columns)
     kind = stage.parameters.get("kind", "calibrated")
-    judged = withholding(kind, exact(stage.parameters["l"]), before, after)
+    judged = assess_withholding(kind, parse_parameter(stage.parameters["l"]), before, after)
     if judged.possible is None:
         return ()
     chance = 1.0 if judged.probability is None else float(judged.probability)
-    fine = judged.possible and chance >= SIGNIFICANCE
+    fine = judged.possible and chance >= ORDER_SIGNIFICANCE
     return (
-        Finding(
+        SourceFinding(
             "suppression",
             fine,
             {"suppression_possible": fine, "suppression_probability": chance},
@@ -43,17 +343,19 @@ def withheld_as_stated(found: Recounted, source: Compared) -> tuple[Finding, ...
     )
 
 
-def _counts(found: Recounted, source: Compared, columns: list[str]) -> tuple[list[int], list[int]]:
+def _count_values(
+    found: RecomputedRelease, source: SourceComparison, columns: list[str]
+) -> tuple[list[int], list[int]]:
     """How many rows of the source and of the release hold each value, or each combination of several columns' values.
 
     The counts of a value stand at the same place; rows without one are left out.
     """
     subject = found.subject
     rows = source.counted(columns)
-    held = as_published(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
-    held = held.select(columns).with_columns(pl.Series(COUNT, rows.each)).drop_nulls(columns)
-    shown = _shown(found, columns).drop_nulls(columns)
-    word = pack([number(shown[name].append(held[name])) for name in columns], len(shown) + len(held))
+    held = convert_source(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
+    held = held.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, rows.each)).drop_nulls(columns)
+    shown = _count_published_values(found, columns).drop_nulls(columns)
+    word = pack_columns([number_values(shown[name].append(held[name])) for name in columns], len(shown) + len(held))
     distinct, codes = np.unique(word, return_inverse=True)
     sides = ((codes[: len(shown)], shown), (codes[len(shown) :], held))
     after, before = (
@@ -63,11 +365,11 @@ def _counts(found: Recounted, source: Compared, columns: list[str]) -> tuple[lis
     return before, after
 
 
-def _shown(found: Recounted, columns: list[str]) -> pl.DataFrame:
+def _count_published_values(found: RecomputedRelease, columns: list[str]) -> pl.DataFrame:
     """The published values with how many rows hold each, last; combinations, and labelled rows', are of one file."""
     if len(columns) > 1 or found.labelled:
-        each = found.frame.select(columns).with_columns(pl.Series(COUNT, found.each))
-        return each.group_by(columns).agg(pl.col(COUNT).sum())
-    kind, manifest = reader(found.subject.kind), found.subject.manifest
+        each = found.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, found.each))
+        return each.group_by(columns).agg(pl.col(ROW_COUNT_COLUMN).sum())
+    kind, manifest = reader_for(found.subject.kind), found.subject.manifest
     assert manifest is not None  # a table of another tool has no stages
     return kind.value_counts({kind.files[0]: found.frame, **found.beside}, manifest, columns[0])

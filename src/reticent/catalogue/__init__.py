@@ -7,39 +7,45 @@ parameter may be, to constructors and to the reader of manifests alike: tests ho
 
 from __future__ import annotations
 
-from reticent.catalogue.fields import Field, Relation
-from reticent.catalogue.parts import (
+from reticent.catalogue.entries import (
     ATTACKS,
-    ENGINE,
+    DEFAULT_ENGINE,
     ENGINES,
     KINDS,
     LEARNERS,
     METHODS,
-    PLAIN,
-    REPORT,
+    PLAIN_TABLE_KIND,
+    REPORT_FILE_NAME,
     STAGES,
+    AttackRow,
+    EngineRow,
+    KindRow,
+    LearnerRow,
+    MethodRow,
+    PromiseRow,
+    load_object,
 )
+from reticent.catalogue.fields import Field, Relation
 from reticent.catalogue.promises import PROMISES
-from reticent.catalogue.rows import AttackRow, EngineRow, KindRow, LearnerRow, PromiseRow, Row, load
 
 __all__ = [
     "ATTACKS",
-    "ENGINE",
+    "DEFAULT_ENGINE",
     "ENGINES",
     "KINDS",
     "LEARNERS",
     "METHODS",
-    "PLAIN",
+    "PLAIN_TABLE_KIND",
     "PROMISES",
-    "REPORT",
+    "REPORT_FILE_NAME",
     "STAGES",
     "AttackRow",
     "EngineRow",
     "Field",
     "KindRow",
     "LearnerRow",
+    "MethodRow",
     "PromiseRow",
     "Relation",
-    "Row",
-    "load",
+    "load_object",
 ]

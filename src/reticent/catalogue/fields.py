@@ -1,7 +1,7 @@
 """What each parameter of a promise, method or stage may be: its type, its range, how exact it is, and where its cost is limited.
 
-A `Field` is data.  The constructors read it (`reticent.door.parameters`) and so does the reader of manifests
-(`reticent.release.parameters`), each with a check of its own: a parameter that no job may have is one that no manifest may have.
+A `Field` is data.  The constructors read it (`reticent.validation`) and so does the reader of manifests
+(`reticent.format.schema_checks`), each with a check of its own: a parameter that no job may have is one that no manifest may have.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-Kind = Literal[
+FieldKind = Literal[
     "number",  # an exact number: 4, 0.5 or "1/3"
     "whole",  # a whole number
     "flag",  # true or false
@@ -31,7 +31,7 @@ Kind = Literal[
 
 MAX_COUNT = (1 << 53) - 1  # of people and values: what a double counts exactly
 MAX_NUMBER = 10**300  # what a double can hold
-MAX_POINTS = 100  # of a skyline: each is an adversary, whose beliefs are computed for every group
+MAX_SKYLINE_POINTS = 100  # of a skyline: each is an adversary, whose beliefs are computed for every group
 MAX_FAKES = 15_000  # of a group: the table of costs grows with their square
 MAX_VALUES = 1 << 16  # of a sensitive column that has a target or a declared domain
 MAX_COLUMNS = 100_000
@@ -48,7 +48,7 @@ class Field:
     `refusal` is the sentence that refuses other values ({value} is the number given), with `why` and `attempt` beside it.
     """
 
-    kind: Kind
+    kind: FieldKind
     doc: str = ""
     required: bool = False
     least: int | Fraction | None = None
@@ -69,24 +69,26 @@ class Field:
     attempt: str = ""
 
     @property
-    def wanted(self) -> str:
+    def allowed_values(self) -> str:
         """The values that are allowed, in words: "a number above 0 and at most 1"."""
         if self.kind == "either":
-            return " or ".join(dict.fromkeys(one.wanted for one in self.alternatives))
+            return " or ".join(dict.fromkeys(one.allowed_values for one in self.alternatives))
         if self.kind == "choice":
             return " or ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in self.choices)
         if self.kind in ("record", "variant"):
             joint = " and " if self.kind == "record" else " or "
             return f"a table with {joint.join(self.fields)}"
-        words = _NOUNS[self.kind]
+        words = _KIND_NOUNS[self.kind]
         if self.entries is not None:
             fewest, most = self.entries
             words += f" of {fewest} entries" if fewest == most else f" of {fewest:,} to {most:,} entries"
         bounds = []
         if self.least is not None:
-            bounds.append(f"above {_number(self.least)}" if self.above else f"from {_number(self.least)} on")
+            bounds.append(
+                f"above {_format_bound(self.least)}" if self.above else f"from {_format_bound(self.least)} on"
+            )
         if self.most is not None and self.most != MAX_NUMBER:
-            bounds.append(f"below {_number(self.most)}" if self.below else f"at most {_number(self.most)}")
+            bounds.append(f"below {_format_bound(self.most)}" if self.below else f"at most {_format_bound(self.most)}")
         if self.finest is not None:
             bounds.append(f"no finer than 1/{self.finest:,}")
         return f"{words} {' and '.join(bounds)}" if bounds else words
@@ -110,7 +112,7 @@ class Relation:
     why: str = ""
 
 
-_NOUNS: dict[str, str] = {
+_KIND_NOUNS: dict[str, str] = {
     "number": "a number",
     "whole": "a whole number",
     "flag": "true or false",
@@ -125,32 +127,32 @@ _NOUNS: dict[str, str] = {
 }
 
 
-def _number(bound: int | Fraction) -> str:
+def _format_bound(bound: int | Fraction) -> str:
     return f"{bound:,}" if isinstance(bound, int) else str(bound)
 
 
 # Fields that several promises and methods have.
 
-COLUMN = Field("column", "the sensitive column that it is about; left out where there is one", keys="sensitive")
-ENHANCED = Field("flag", "bounds the gain of frequent values by -ln p as well")
-TWO_SIDED = Field("flag", "bounds losses as well as gains")
-WEIGHTS = Field(
+COLUMN_FIELD = Field("column", "the sensitive column that it is about; left out where there is one", keys="sensitive")
+ENHANCED_FIELD = Field("flag", "bounds the gain of frequent values by -ln p as well")
+TWO_SIDED_FIELD = Field("flag", "bounds losses as well as gains")
+WEIGHTS_FIELD = Field(
     "table",
     "how much a column's loss counts, 1 where nothing is said",
     entries=(0, MAX_COLUMNS),
     keys="quasi-identifying",
     each=Field("number", least=0, most=10**9, attempt="1 for an ordinary column."),
 )
-FILL = Field("choice", "neighbours along the Hilbert curve, or by exact distance", choices=("curve", "nearest"))
-AXES = Field("choice", "axes stretched to one length, or one step per value", choices=("stretched", "steps"))
+FILL_FIELD = Field("choice", "neighbours along the Hilbert curve, or by exact distance", choices=("curve", "nearest"))
+AXES_FIELD = Field("choice", "axes stretched to one length, or one step per value", choices=("stretched", "steps"))
 
 
-def people(refusal: str, attempt: str, least: int = 2, *, doc: str, required: bool = True) -> Field:
+def make_people_field(refusal: str, attempt: str, least: int = 2, *, doc: str, required: bool = True) -> Field:
     """A number of people, rows or values."""
     return Field("whole", doc, required=required, least=least, most=MAX_COUNT, refusal=refusal, attempt=attempt)
 
 
-def positive(
+def make_positive_field(
     refusal: str, attempt: str, *, doc: str, most: int = MAX_NUMBER, why: str = "", required: bool = True
 ) -> Field:
     """A number above 0."""

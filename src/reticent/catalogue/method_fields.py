@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from reticent.catalogue.fields import (
-    AXES,
-    COLUMN,
-    FILL,
+    AXES_FIELD,
+    COLUMN_FIELD,
+    FILL_FIELD,
     MAX_COLUMNS,
     MAX_COUNT,
     MAX_FAKES,
     MAX_NUMBER,
     MAX_VALUES,
-    WEIGHTS,
+    WEIGHTS_FIELD,
     Field,
     Relation,
-    people,
+    make_people_field,
 )
 
-_SECONDS = 10**9
-_THREADS = 256
-_DECIMALS = 10**6  # parts of a retention probability
+_MAX_EFFORT_SECONDS = 10**9
+_MAX_THREADS = 256
+_RETENTION_PARTS = 10**6  # parts of a retention probability
 
 METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
     "mondrian": {
@@ -30,7 +30,7 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         "fallback": Field("flag", "whether median cuts try the next widest column"),
         "labels": Field("choice", "common ancestors, or the exact values of a group", choices=("nodes", "sets")),
         "thorough": Field("flag", "whether the best cuts are tried one level ahead"),
-        "weights": WEIGHTS,
+        "weights": WEIGHTS_FIELD,
     },
     "mosaic": {
         "effort": Field(
@@ -38,24 +38,24 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             "how long to search: a word, or CPU seconds",
             alternatives=(
                 Field("choice", choices=("quick", "balanced", "thorough")),
-                Field("number", least=0, above=True, most=_SECONDS),
+                Field("number", least=0, above=True, most=_MAX_EFFORT_SECONDS),
             ),
             refusal="mosaic: effort must be a word, or a number of CPU seconds above 0.",
             attempt='"quick", "balanced", "thorough" or a number such as 10.',
         ),
-        "weights": WEIGHTS,
+        "weights": WEIGHTS_FIELD,
         "threads": Field(
             "whole",
             "never changes the result",
             least=1,
-            most=_THREADS,
-            refusal=f"mosaic: threads must be 1 to {_THREADS}.",
+            most=_MAX_THREADS,
+            refusal=f"mosaic: threads must be 1 to {_MAX_THREADS}.",
             attempt="leaving it out.",
         ),
     },
     "burel": {
-        "fill": FILL,
-        "axes": AXES,
+        "fill": FILL_FIELD,
+        "axes": AXES_FIELD,
         "share": Field(
             "number",
             "the share of its cap that a bucket may use",
@@ -75,8 +75,8 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="sabre: share must be between 0 and 1.",
             attempt="share = 0.75.",
         ),
-        "fill": FILL,
-        "axes": AXES,
+        "fill": FILL_FIELD,
+        "axes": AXES_FIELD,
     },
     "beta-perturbation": {
         "matrix": Field("choice", "how the matrix is made", choices=("rank-one", "theorem3", "optimal")),
@@ -138,8 +138,12 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal=f"distribution: a node has 2 to {MAX_VALUES:,} children.",
             attempt="arity = 2.",
         ),
-        "size": people("distribution: size must be 2 or more.", "size = 10.", doc="rows of a subgroup", required=False),
-        "k": people("distribution: k must be 2 or more.", "k = 10.", doc="the least group of mondrian", required=False),
+        "size": make_people_field(
+            "distribution: size must be 2 or more.", "size = 10.", doc="rows of a subgroup", required=False
+        ),
+        "k": make_people_field(
+            "distribution: k must be 2 or more.", "k = 10.", doc="the least group of mondrian", required=False
+        ),
         "workload": Field(
             "table",
             "columns, each with the share of its values that a question's range covers",
@@ -158,12 +162,14 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             above=True,
             most=1,
             below=True,
-            finest=_DECIMALS,
+            finest=_RETENTION_PARTS,
             refusal="The retention probability p must lie between 0 and 1, and have at most six decimals.",
             why="At 0 nothing is retained and the release is noise; at 1 nothing is perturbed.",
             attempt="p = 0.3, or leaving it out.",
         ),
-        "k": people("perturbed-generalization needs k >= 1.", "k = 6.", 1, doc="the least group", required=False),
+        "k": make_people_field(
+            "perturbed-generalization needs k >= 1.", "k = 6.", 1, doc="the least group", required=False
+        ),
         "s": Field(
             "number",
             "the share of rows to publish, in place of k",
@@ -190,7 +196,7 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="perturbed-generalization: domain is a list of values.",
             attempt='["0", "1", "2"].',
         ),
-        "weights": WEIGHTS,
+        "weights": WEIGHTS_FIELD,
     },
 }
 METHOD_RELATIONS: Mapping[str, tuple[Relation, ...]] = {
@@ -219,9 +225,9 @@ METHOD_RELATIONS: Mapping[str, tuple[Relation, ...]] = {
 
 STAGE_FIELDS: Mapping[str, Mapping[str, Field]] = {
     "suppression": {
-        "l": people("suppression: l = {value} asks for nothing.", "l = 2 or more.", doc="as in l-diversity"),
+        "l": make_people_field("suppression: l = {value} asks for nothing.", "l = 2 or more.", doc="as in l-diversity"),
         "kind": Field("choice", "how rows are withheld", choices=("unsafe", "safe", "randomized", "calibrated")),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
         "acknowledge": Field("flag", "lets the unsafe kind pass"),
     },
 }

@@ -6,28 +6,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reticent.catalogue.fields import (
-    COLUMN,
-    ENHANCED,
+    COLUMN_FIELD,
+    ENHANCED_FIELD,
     MAX_COLUMNS,
     MAX_COUNT,
     MAX_GROUPS,
     MAX_NUMBER,
-    MAX_POINTS,
+    MAX_SKYLINE_POINTS,
     MAX_VALUES,
-    TWO_SIDED,
+    TWO_SIDED_FIELD,
     Field,
     Relation,
-    people,
-    positive,
+    make_people_field,
+    make_positive_field,
 )
 
-_BETA = positive(
+_BETA_FIELD = make_positive_field(
     "beta-likeness needs beta > 0.",
     "beta = 1 (strict) to 4 (usual).",
     doc="the greatest relative gain of a value's frequency",
     why="beta = 0 asks that every group mirror the table exactly.",
 )
-_LAMBDA = Field(
+_LAMBDA_FIELD = Field(
     "number",
     "the most that any single value is believed beforehand",
     required=True,
@@ -39,11 +39,11 @@ _LAMBDA = Field(
     why="An adversary whose prior may give one value probability 1 knows the value before the release.",
     attempt="lambda = 0.1: no value is believed more than that beforehand.",
 )
-_BELIEF = Field("number", required=True, least=0, above=True, most=1, attempt="rho1 = 0.2, rho2 = 0.45.")
+_BELIEF_FIELD = Field("number", required=True, least=0, above=True, most=1, attempt="rho1 = 0.2, rho2 = 0.45.")
 
 # Promises about background knowledge.
 
-_ONE_BANDWIDTH = Field(
+_SINGLE_BANDWIDTH_FIELD = Field(
     "either",
     alternatives=(
         Field("number", least=0, most=MAX_NUMBER),
@@ -52,18 +52,18 @@ _ONE_BANDWIDTH = Field(
     refusal='A bandwidth must be a number from 0 on, or "whole".',
     attempt='0 for who knows equal values only, 0.3, or "whole" for who knows nothing of it.',
 )
-_BANDWIDTH = Field(
+_BANDWIDTH_FIELD = Field(
     "either",
     "how closely the adversary knows the other columns: for all of them, or for each",
     required=True,
     alternatives=(
-        *_ONE_BANDWIDTH.alternatives,
-        Field("table", entries=(1, MAX_COLUMNS), each=_ONE_BANDWIDTH, keys="quasi-identifying"),
+        *_SINGLE_BANDWIDTH_FIELD.alternatives,
+        Field("table", entries=(1, MAX_COLUMNS), each=_SINGLE_BANDWIDTH_FIELD, keys="quasi-identifying"),
     ),
     refusal='bandwidth must be a number from 0 on, "whole", or a table of such for each quasi-identifier.',
     attempt='bandwidth = 0.3, or { age = 0.2, ... }; "whole" for who knows nothing of a column.',
 )
-_BELIEF_CHANGE = Field(
+_BELIEF_CHANGE_FIELD = Field(
     "number",
     "how far a belief may move",
     required=True,
@@ -74,7 +74,7 @@ _BELIEF_CHANGE = Field(
     why="0 asks that nothing at all be learned, and no belief can move further than 1.",
     attempt="t = 0.2.",
 )
-_KNOWING: Mapping[str, Field] = {
+_BACKGROUND_KNOWLEDGE_FIELDS: Mapping[str, Field] = {
     "smoothing": Field(
         "number",
         "the bandwidth over which beliefs in like values are smoothed; 0 for none",
@@ -105,17 +105,17 @@ _KNOWING: Mapping[str, Field] = {
         ),
         attempt='distances = { disease = "disease-distances.csv" }.',
     ),
-    "column": COLUMN,
+    "column": COLUMN_FIELD,
 }
 
 # The target of P-privacy.
 
-_NEAREST = (
+_NEAREST_TARGET_FIELDS = (
     Field(
         "record",
         fields={
             "model": Field("choice", required=True, choices=("probabilistic-l-diversity",)),
-            "l": positive(
+            "l": make_positive_field(
                 "p-privacy: l of nearest must be above 0.", "l = 2.", doc="as in l-diversity", most=MAX_COUNT
             ),
         },
@@ -124,7 +124,7 @@ _NEAREST = (
         "record",
         fields={
             "model": Field("choice", required=True, choices=("t-closeness",)),
-            "t": positive("p-privacy: t of nearest must be above 0.", "t = 0.2.", doc="as in t-closeness"),
+            "t": make_positive_field("p-privacy: t of nearest must be above 0.", "t = 0.2.", doc="as in t-closeness"),
             "distance": Field("choice", choices=("equal", "ordered")),
         },
     ),
@@ -132,17 +132,21 @@ _NEAREST = (
         "record",
         fields={
             "model": Field("choice", required=True, choices=("beta-likeness",)),
-            "beta": positive("p-privacy: beta of nearest must be above 0.", "beta = 2.", doc="as in beta-likeness"),
-            "enhanced": ENHANCED,
+            "beta": make_positive_field(
+                "p-privacy: beta of nearest must be above 0.", "beta = 2.", doc="as in beta-likeness"
+            ),
+            "enhanced": ENHANCED_FIELD,
         },
     ),
 )
-_SHAPED: dict[str, Field] = {
+_SHAPED_TARGET_FIELDS: dict[str, Field] = {
     "normal": Field(
         "record",
         fields={
             "mean": Field("number", required=True, least=-MAX_NUMBER, most=MAX_NUMBER),
-            "std": positive("p-privacy: std of normal must be above 0.", "std = 1.", doc="the standard deviation"),
+            "std": make_positive_field(
+                "p-privacy: std of normal must be above 0.", "std = 1.", doc="the standard deviation"
+            ),
         },
         attempt="target = { normal = { mean = 40, std = 10 } }.",
     ),
@@ -162,42 +166,45 @@ _SHAPED: dict[str, Field] = {
     "file": Field("file", refusal="p-privacy: a target's file is a path.", attempt='target = { file = "target.csv" }.'),
     "nearest": Field(
         "either",
-        alternatives=_NEAREST,
+        alternatives=_NEAREST_TARGET_FIELDS,
         refusal="p-privacy: nearest names a promise and its parameter.",
         attempt='target = { nearest = { model = "t-closeness", t = 0.2 } }.',
     ),
 }
-_UNKNOWN_TARGET = "p-privacy: the target is not known."
-_TARGETS = (
+_UNKNOWN_TARGET_MESSAGE = "p-privacy: the target is not known."
+_TARGET_EXAMPLES = (
     '"source", "uniform", "group", { normal = { mean, std } }, { zipf = { s } }, { file = "target.csv" }, '
     "{ weights = { value = weight } }, { nearest = { model = ... } } or { groups = { name = target } }."
 )
-_ONE_TARGET = Field(
+_SINGLE_TARGET_FIELD = Field(
     "either",
     alternatives=(
         Field("choice", choices=("source", "uniform", "group")),
-        Field("variant", fields=_SHAPED, refusal=_UNKNOWN_TARGET, attempt=_TARGETS),
+        Field("variant", fields=_SHAPED_TARGET_FIELDS, refusal=_UNKNOWN_TARGET_MESSAGE, attempt=_TARGET_EXAMPLES),
     ),
-    refusal=_UNKNOWN_TARGET,
-    attempt=_TARGETS,
+    refusal=_UNKNOWN_TARGET_MESSAGE,
+    attempt=_TARGET_EXAMPLES,
 )
-_TARGET = replace(
-    _ONE_TARGET,
+_TARGET_FIELD = replace(
+    _SINGLE_TARGET_FIELD,
     doc="what may be believed of a value",
     alternatives=(
-        _ONE_TARGET.alternatives[0],
+        _SINGLE_TARGET_FIELD.alternatives[0],
         Field(
             "variant",
-            fields={**_SHAPED, "groups": Field("table", entries=(1, MAX_GROUPS), each=_ONE_TARGET)},
-            refusal=_UNKNOWN_TARGET,
-            attempt=_TARGETS,
+            fields={
+                **_SHAPED_TARGET_FIELDS,
+                "groups": Field("table", entries=(1, MAX_GROUPS), each=_SINGLE_TARGET_FIELD),
+            },
+            refusal=_UNKNOWN_TARGET_MESSAGE,
+            attempt=_TARGET_EXAMPLES,
         ),
     ),
 )
 
 PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
     "k-anonymity": {
-        "k": people(
+        "k": make_people_field(
             "k-anonymity needs k >= 2; k = {value} promises nothing.",
             "k = 5 or more.",
             doc="how many people read the same at least",
@@ -214,15 +221,15 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="(alpha,k)-anonymity needs 0 < alpha <= 1: a share of a group.",
             attempt="alpha = 0.5.",
         ),
-        "k": people(
+        "k": make_people_field(
             "(alpha,k)-anonymity needs k >= 2; k = {value} promises nothing of size.",
             "k = 5 or more.",
             doc="how many people a group has at least",
         ),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
     "k-map": {
-        "k": people(
+        "k": make_people_field(
             "k-map needs k >= 2; k = {value} promises nothing.",
             "k = 5 or more.",
             doc="how many people of the population a label fits at least",
@@ -236,12 +243,12 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
         ),
     },
     "distinct-l-diversity": {
-        "l": people(
+        "l": make_people_field(
             "Distinct l-diversity needs l >= 2; l = {value} promises nothing.",
             "l = 2 or more.",
             doc="how many different values a group shows at least",
         ),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
     "probabilistic-l-diversity": {
         "l": Field(
@@ -254,7 +261,7 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="l-diversity needs l > 1; l = {value} promises nothing, or more than any table holds.",
             attempt="l = 2 or more.",
         ),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
     "entropy-l-diversity": {
         "l": Field(
@@ -267,28 +274,28 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="Entropy l-diversity needs l > 1; l = {value} promises nothing, or more than any table holds.",
             attempt="l = 2 or more.",
         ),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
     "recursive-l-diversity": {
-        "c": positive(
+        "c": make_positive_field(
             "Recursive (c,l)-diversity needs c > 0.",
             "c = 2 or 3.",
             doc="how many times as frequent as the rare ones the most frequent value may be",
         ),
-        "l": people(
+        "l": make_people_field(
             "Recursive (c,l)-diversity needs l >= 2; l = {value} leaves no value out.",
             "l = 2 or more.",
             doc="from which value on, by frequency, values count as rare",
         ),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
     "l-dichotomy": {
-        "l": people(
+        "l": make_people_field(
             "l-dichotomy needs l >= 2; l = {value} promises nothing.",
             "l = 2 or more.",
             doc="among how many values the most frequent one cannot be told",
         ),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
     "t-closeness": {
         "t": Field(
@@ -303,10 +310,10 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             attempt="t = 0.2.",
         ),
         "distance": Field("choice", "the ground distance", choices=("equal", "ordered", "hierarchical")),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
     "delta-disclosure": {
-        "delta": positive(
+        "delta": make_positive_field(
             "delta-disclosure needs delta > 0.",
             "delta = 1 or 2.",
             doc="the bound on |log(q / p)|, which stays below it",
@@ -314,36 +321,41 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
         ),
         "absent": Field("choice", "whether a value that a group lacks breaks the promise", choices=("break", "ignore")),
         "base": Field("choice", "the base of the logarithm", choices=("e", 2), attempt='base = "e" or 2.'),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
-    "beta-likeness": {"beta": _BETA, "enhanced": ENHANCED, "two_sided": TWO_SIDED, "column": COLUMN},
+    "beta-likeness": {
+        "beta": _BETA_FIELD,
+        "enhanced": ENHANCED_FIELD,
+        "two_sided": TWO_SIDED_FIELD,
+        "column": COLUMN_FIELD,
+    },
     "semantic-beta-likeness": {
-        "beta": _BETA,
-        "level": people(
+        "beta": _BETA_FIELD,
+        "level": make_people_field(
             "semantic-beta-likeness needs level >= 1.",
             "level = 1, just above the values.",
             1,
             doc="the level of the sensitive column's hierarchy whose nodes are families",
             required=False,
         ),
-        "enhanced": ENHANCED,
-        "two_sided": TWO_SIDED,
-        "column": COLUMN,
+        "enhanced": ENHANCED_FIELD,
+        "two_sided": TWO_SIDED_FIELD,
+        "column": COLUMN_FIELD,
     },
     "rho-guarantee": {
         "rho1": replace(
-            _BELIEF,
+            _BELIEF_FIELD,
             doc="a belief beforehand",
             refusal="rho-guarantee needs 0 < rho1 < rho2 <= 1; rho1 = {value}.",
             why="Who holds something for impossible, rho1 = 0, goes on to do so whatever is published.",
         ),
         "rho2": replace(
-            _BELIEF,
+            _BELIEF_FIELD,
             doc="what the belief may become",
             refusal="rho-guarantee needs 0 < rho1 < rho2 <= 1; rho2 = {value}.",
         ),
-        "lambda": _LAMBDA,
-        "column": COLUMN,
+        "lambda": _LAMBDA_FIELD,
+        "column": COLUMN_FIELD,
     },
     "delta-growth": {
         "delta": Field(
@@ -356,11 +368,11 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="delta-growth needs a delta above 0 and at most 1.",
             attempt="delta = 0.2.",
         ),
-        "lambda": _LAMBDA,
-        "column": COLUMN,
+        "lambda": _LAMBDA_FIELD,
+        "column": COLUMN_FIELD,
     },
     "proximity-beta-likeness": {
-        "beta": _BETA,
+        "beta": _BETA_FIELD,
         "width": Field(
             "number",
             "the width of the windows whose values count as one",
@@ -370,11 +382,11 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="proximity-beta-likeness needs width >= 0.",
             attempt="the distance within which values are as good as equal.",
         ),
-        "enhanced": ENHANCED,
-        "column": COLUMN,
+        "enhanced": ENHANCED_FIELD,
+        "column": COLUMN_FIELD,
     },
     "p-privacy": {
-        "target": _TARGET,
+        "target": _TARGET_FIELD,
         "exact": Field("flag", "whether the target is used as it is, and not rounded"),
         "distance": Field(
             "number",
@@ -387,24 +399,24 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             attempt="distance = 0.05, or exact = true for none.",
         ),
         "domain": Field("grid", "the grid of a numeric column's values", attempt="domain = [0, 100, 5]."),
-        "column": COLUMN,
+        "column": COLUMN_FIELD,
     },
-    "bt-privacy": {"bandwidth": _BANDWIDTH, "t": _BELIEF_CHANGE, **_KNOWING},
+    "bt-privacy": {"bandwidth": _BANDWIDTH_FIELD, "t": _BELIEF_CHANGE_FIELD, **_BACKGROUND_KNOWLEDGE_FIELDS},
     "skyline": {
         "points": Field(
             "list",
             "adversaries, each a bandwidth and its t",
             required=True,
-            entries=(1, MAX_POINTS),
+            entries=(1, MAX_SKYLINE_POINTS),
             each=Field(
                 "record",
-                fields={"bandwidth": _BANDWIDTH, "t": _BELIEF_CHANGE},
+                fields={"bandwidth": _BANDWIDTH_FIELD, "t": _BELIEF_CHANGE_FIELD},
                 refusal="A point of a skyline has a bandwidth and a t, and nothing else.",
                 attempt="{ bandwidth = 0.2, t = 0.25 }.",
             ),
             attempt="points = [{ bandwidth = 0.2, t = 0.25 }, ...].",
         ),
-        **_KNOWING,
+        **_BACKGROUND_KNOWLEDGE_FIELDS,
     },
 }
 PROMISE_RELATIONS: Mapping[str, tuple[Relation, ...]] = {

@@ -25,17 +25,17 @@ def advise(
 
     Methods whose spreads overlap are level, and it says so; so it does where a table that needs no method is as good.
     """
-    from reticent.advise import advise as advised
-    from reticent.cli.columns import names
-    from reticent.cli.printing import say, say_json, say_table, stages
-    from reticent.job import Job
+    from reticent.cli.options import split_names
+    from reticent.cli.output import say, say_json, say_table, show_progress
+    from reticent.compare.advise import advise as advised
+    from reticent.job.job import Job
 
     read = Job.read(job)
-    with stages(json) as progress:
+    with show_progress(json) as progress:
         found = advised(
             read,
             purpose=purpose,
-            methods=names(methods),
+            methods=split_names(methods),
             rows=rows,
             runs=runs,
             seed=seed,

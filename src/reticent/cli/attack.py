@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from reticent import catalogue
-from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
-from reticent.step import Step
+from reticent.cli.options import (
+    Delimiter,
+    Empty,
+    Encoding,
+    FromQuery,
+    FromTable,
+    Json,
+    Missing,
+    Quote,
+    collect_reading_options,
+)
+from reticent.errors import pluralize
+from reticent.progress import ProgressEvent
 
-COLUMNS = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
-HEAD = ("attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised")
-SPEAKING, SPEAKS = "promise_speaks_of_it", {True: "yes", False: "no", None: "-"}
-NAMES = ", ".join(catalogue.ATTACKS)
+OUTCOME_FIELDS = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
+TABLE_HEAD = ("attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised")
+PROMISE_FIELD, PROMISE_WORDS = "promise_speaks_of_it", {True: "yes", False: "no", None: "-"}
+ATTACK_NAMES = ", ".join(catalogue.ATTACKS)
 EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bayes"
 
 
@@ -25,7 +37,7 @@ def attack(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help=f"{NAMES}; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help=f"{ATTACK_NAMES}; all of them if left out.", show_default=False),
     ] = None,
     bandwidth: Annotated[
         list[str] | None,
@@ -85,19 +97,18 @@ def attack(
     from reticent.attacks import ATTACKS
     from reticent.attacks import attack as run
     from reticent.attacks.series import run_attacks
-    from reticent.cli.attacked import WITHOUT_SOURCE, beside, left_out, tell_rows
-    from reticent.cli.columns import files, names
-    from reticent.cli.printing import number, say, say_json, say_table, stages
+    from reticent.cli.options import parse_hierarchy_files, split_names
+    from reticent.cli.output import format_number, say, say_json, say_table, show_progress
     from reticent.errors import RequestError
-    from reticent.job import Job
-    from reticent.owner.reading import reading_of
+    from reticent.job.job import Job
+    from reticent.ledger.source_options import resolve_source
 
     if not release.exists():
         raise RequestError(
             f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
         )
     knowledge = {
-        "bandwidth": _bandwidths(bandwidth),
+        "bandwidth": _parse_bandwidths(bandwidth),
         "t": t,
         "smoothing": smoothing,
         "posterior": posterior,
@@ -115,13 +126,15 @@ def attack(
     if (joined or force_join) and name not in (None, "composition"):
         raise RequestError("--with and --force-join are for --as composition.")
     as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
-    how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query)
-    read = None if source is None else reading_of(release, source, as_job, missing=marks, how=how)[0]
-    given: dict[str, Any] = {"missing": marks, "job": as_job, "quasi": names(quasi),
-             "sensitive": names(sensitive), "hierarchy": files(hierarchy)}  # fmt: skip
+    how = collect_reading_options(
+        delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
+    )
+    read = None if source is None else resolve_source(release, source, as_job, missing=marks, how=how)[0]
+    given: dict[str, Any] = {"missing": marks, "job": as_job, "quasi": split_names(quasi),
+             "sensitive": split_names(sensitive), "hierarchy": parse_hierarchy_files(hierarchy)}  # fmt: skip
     skipped: dict[str, list[str]] = {}  # the names of attacks that were not tried, by the reason
     if not name and source is None:
-        skipped[WITHOUT_SOURCE] = [known for known, row in ATTACKS.items() if row.needs_source]
+        skipped[SOURCE_NEEDED_SENTENCE] = [known for known, row in ATTACKS.items() if row.needs_source]
     own = {
         "background": knowledge,
         "corruption": learned,
@@ -129,10 +142,10 @@ def attack(
         "inference": {"others": others},
         "composition": {"joined": joined or [], "force_join": force_join},
     }
-    with stages(json) as progress:
+    with show_progress(json) as progress:
         if name:
-            progress(Step(f"attacking as {name}", 0))
-            attacked = [_attack_alone(budget, lambda: run(release, read, name, **given, **own.get(name, {})))]
+            progress(ProgressEvent(f"attacking as {name}", 0))
+            attacked = [_run_one_attack(budget, lambda: run(release, read, name, **given, **own.get(name, {})))]
         else:
             able = [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
             roles = {word: given[word] for word in ("job", "quasi", "sensitive", "hierarchy")}
@@ -149,8 +162,8 @@ def attack(
             attacked = list(series.outcomes)
             for reason, names_left in series.skipped.items():
                 skipped.setdefault(reason, []).extend(names_left)
-    outcomes = [_judged(release, one.to_dict()) for one in attacked]
-    reasons = left_out(skipped)
+    outcomes = [_add_promise_verdict(release, one.to_dict()) for one in attacked]
+    reasons = list_skipped_attacks(skipped)
     if not outcomes:
         raise RequestError(
             "No attack can be tried.", why="\n  ".join(reasons), attempt="--source DATA." if source is None else ""
@@ -159,15 +172,18 @@ def attack(
         say_json(outcomes[0] if name else outcomes)
         return 0
     rows = [
-        [*(number(found[name]) if found[name] is not None else "-" for name in COLUMNS), SPEAKS[found[SPEAKING]]]
+        [
+            *(format_number(found[name]) if found[name] is not None else "-" for name in OUTCOME_FIELDS),
+            PROMISE_WORDS[found[PROMISE_FIELD]],
+        ]
         for found in outcomes
     ]
-    say_table([*HEAD, "a promise speaks of it"], rows)
+    say_table([*TABLE_HEAD, "a promise speaks of it"], rows)
     say("No release is called safe: these adversaries were tried, and this is what they reached.")
-    say(*tell_rows(outcomes))
-    say(*(line for found in outcomes if found["attack"] == "background" for line in _learned(found)))
-    say(*(line for found in outcomes if found["attack"] == "singling-out" for line in _isolated(found)))
-    say(*(line for found in outcomes for line in beside(found)))
+    say(*explain_row_targets(outcomes))
+    say(*(line for found in outcomes if found["attack"] == "background" for line in _describe_background(found)))
+    say(*(line for found in outcomes if found["attack"] == "singling-out" for line in _describe_singling_out(found)))
+    say(*(line for found in outcomes for line in describe_outcome(found)))
     say(*reasons)
     for found in outcomes:
         if found.get("bound") is not None:
@@ -181,7 +197,7 @@ def attack(
     return 0
 
 
-def _attack_alone(budget: float | None, attempt: Any) -> Any:
+def _run_one_attack(budget: float | None, attempt: Any) -> Any:
     """Run one attack, within the budget where one is given."""
     from reticent.errors import RequestError
     from reticent.time_limit import TimeLimitReached, run_within
@@ -196,20 +212,19 @@ def _attack_alone(budget: float | None, attempt: Any) -> Any:
         ) from None
 
 
-def _judged(release: Path, found: dict[str, Any]) -> dict[str, Any]:
+def _add_promise_verdict(release: Path, found: dict[str, Any]) -> dict[str, Any]:
     """With whether a promise of the release speaks of this adversary; None for a plain file, which states no promise."""
     from reticent.attacks import ATTACKS
     from reticent.release.bundle import read_manifest
 
     if not release.is_dir():
-        return {**found, SPEAKING: None}
+        return {**found, PROMISE_FIELD: None}
     promised = [promise.name for promise in read_manifest(release).promises]
-    return {**found, SPEAKING: bool(ATTACKS[found["attack"]].spoken_of(promised))}
+    return {**found, PROMISE_FIELD: bool(ATTACKS[found["attack"]].select_promises(promised))}
 
 
-def _isolated(found: dict[str, Any]) -> list[str]:
+def _describe_singling_out(found: dict[str, Any]) -> list[str]:
     """What the singling-out attack says beside its share."""
-    from reticent.cli.attacked import counts_persons
 
     one = "person" if counts_persons(found) else "row"
     outside = "" if found["others"] is None else f", {found['others']:.1%} of them somebody who is not in the data"
@@ -220,9 +235,8 @@ def _isolated(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _learned(found: dict[str, Any]) -> list[str]:
+def _describe_background(found: dict[str, Any]) -> list[str]:
     """What the background attack says beside its guesses."""
-    from reticent.cli.attacked import targets_of
 
     known = (
         ""
@@ -230,12 +244,12 @@ def _learned(found: dict[str, Any]) -> list[str]:
         else " Labels overlap: people are spread over the groups that may hold them."
     )
     return [
-        f"background: {found['vulnerable']:,} of {found['targets']:,} {targets_of(found)} learned of by more than t = {found['t']}; the worst "
+        f"background: {found['vulnerable']:,} of {found['targets']:,} {name_targets(found)} learned of by more than t = {found['t']}; the worst "
         f"by {found['worst_risk']:.4f} (bandwidth {found['bandwidth']}, inference {found['posterior']}).{known}"
     ]
 
 
-def _bandwidths(given: list[str] | None) -> Any:
+def _parse_bandwidths(given: list[str] | None) -> Any:
     """One for all columns, or one for each that is named."""
     from reticent.errors import RequestError
 
@@ -250,3 +264,137 @@ def _bandwidths(given: list[str] | None) -> Any:
             attempt="--bandwidth 0.3, or --bandwidth COLUMN=0.2 for each column.",
         )
     return {column: value for column, _, value in pairs}
+
+
+# MERGED: reticent.cli.attacked: What the attacks on joined releases and on overlapping boxes say beside their guesses.
+
+
+SOURCE_NEEDED_SENTENCE = "This attack needs the data that the release was made from (--source DATA)."
+
+
+def list_skipped_attacks(skipped: Mapping[str, Sequence[str]]) -> list[str]:
+    """One line for each reason, with the attacks that were not tried for it."""
+    return [f"Not tried: {', '.join(names)}. {reason}" for reason, names in skipped.items()]
+
+
+def name_targets(found: Mapping[str, Any]) -> str:
+    """What the targets of an attack are: people, or rows where people have several."""
+    return "people" if found.get("rows_per_person", 1) == 1 else "rows"
+
+
+def counts_persons(found: Mapping[str, Any]) -> bool:
+    """Whether who is alone was counted in persons: everybody has one row, or a column says whose a row is."""
+    return found.get("rows_per_person", 1) == 1 or found.get("persons") is not None
+
+
+def explain_row_targets(outcomes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line that says that targets are rows, where a person may have several."""
+    several = [found for found in outcomes if found.get("rows_per_person", 1) > 1]
+    if not several:
+        return []
+    most, persons = several[0]["rows_per_person"], several[0]["persons"]
+    people = "How many people that are is not known" if persons is None else f"They are those of {persons:,} people"
+    return [f"Targets are rows, and a person may have {most:,} of them. {people}."]
+
+
+def describe_outcome(found: dict[str, Any]) -> list[str]:
+    told = _DESCRIBERS.get(found["attack"])
+    return [] if told is None else told(found)
+
+
+def _describe_matrix(found: dict[str, Any]) -> list[str]:
+    return [
+        f"{found['attack']}: the belief in a value exceeds its overall frequency by {found['growth']:.4f} times that frequency at"
+        " the most."
+    ]
+
+
+def _describe_composition(found: dict[str, Any]) -> list[str]:
+    others = found["releases"] - 1
+    if not others:
+        return ["composition: joined with no other release (--with OTHER); this is what the release says alone."]
+    above = (
+        ""
+        if found["exceeds"] is None
+        else f" {found['exceeds']:,} {name_targets(found)} stand above what one of them promises."
+    )
+    return [
+        f"composition: joined with {pluralize(others, 'other release')}, {found['half']:.1%} of {found['targets']:,} {name_targets(found)} have a value"
+        f" that is believed at .5 or more (from one alone: {found['half_alone']:.1%}); the worst belief is"
+        f" {found['worst_posterior']:.4f} (alone: {found['worst_alone']:.4f}).{above} Guesses are right {found['success']:.1%} of the"
+        f" time (alone: {found['alone']:.1%}; joined with shuffled values: {found['control']:.1%}). Counted exactly for"
+        f" {found['exact']:,} {name_targets(found)}, balanced for the others. No promise speaks of several releases."
+    ]
+
+
+def _describe_overlap(found: dict[str, Any]) -> list[str]:
+    tables = (
+        "of nobody: no component is small enough to count"
+        if found["tables_worst"] is None
+        else f"of {found['tables_people']:,} {name_targets(found)} the worst is {found['tables_worst']:.4f}"
+    )
+    return [
+        f"overlap: {found['shared']:.1%} of {found['targets']:,} {name_targets(found)} lie under the labels of several groups. If every assignment"
+        f" to rows is equally likely, the worst belief is {found['worst_posterior']:.4f} (in a group: {found['worst_group']:.4f});"
+        f" if every table is, {tables}. Promises that are convex in a group's distribution survive the first reading, and speak"
+        " of neither of them."
+    ]
+
+
+def _describe_minimality(found: dict[str, Any]) -> list[str]:
+    if found["why"]:
+        return [f"minimality: knowing the method adds nothing that could be computed: {found['why']}."]
+    how = {
+        "exact": f"every table was published again ({found['runs']:,} runs; {found['behind']:,} tables lead to this release)",
+        "walked": f"a walk of {found['runs']:,} steps met {found['behind']:,} tables that publish this release",
+        "left whole": f"values were dealt anew {found['runs']:,} times, and groups that would have been cut ruled out",
+    }[found["how"]]
+    return [
+        f"minimality: {how}. Of {found['looked_at']:,} of {found['targets']:,} {name_targets(found)} something was concluded; the worst belief is"
+        f" {found['worst_posterior']:.4f} (95 %: {found['worst_low']:.4f} to {found['worst_high']:.4f}; in a group:"
+        f" {found['worst_group']:.4f}). Guesses are right {found['success']:.1%} of the time (who does not know the method:"
+        f" {found['control']:.1%}). No promise speaks of this adversary."
+    ]
+
+
+def _describe_downcoding(found: dict[str, Any]) -> list[str]:
+    sure = "cannot have left" if found["provable"] else "is supposed not to have left"
+    bits = (
+        ""
+        if found["bits"] is None
+        else f" In {found['ranges']:,} ranges that tells {found['bits']:.2f} bits on average."
+    )
+    held = "" if found["holds"] is None else f" It is true of {found['holds']:.1%} of {found['holds_of']:,} of them."
+    return [
+        f"downcoding: {found['success']:.1%} of {found['targets']:,} values that ranges hide are guessed by who supposes k ="
+        f" {found['k']} and that the method {sure} a group that can be cut (without that: {found['control']:.1%}; a random value"
+        f" of the range: {found['baseline']:.1%}).{bits}{held} No promise speaks of this adversary."
+    ]
+
+
+def _describe_linkability(found: dict[str, Any]) -> list[str]:
+    one, other = (", ".join(names) for names in found["lists"])
+    whose = f", those of {found['people']:,} people," if found["people"] not in (None, found["rows"]) else ""
+    return [
+        f"linkability: a list with {one} and one with {other}: of {found['targets']:,} of {found['rows']:,} {name_targets(found)}{whose} {found['success']:.1%}"
+        f" are linked by one group (of strangers: {found['control']:.1%}). No promise speaks of this adversary."
+    ]
+
+
+def _describe_inference(found: dict[str, Any]) -> list[str]:
+    outside = "" if found["others"] is None else f"; of people who are not in the data: {found['others']:.1%}"
+    return [
+        f"inference: {found['success']:.1%} of guesses are right (groups with shuffled values: {found['control']:.1%}{outside})."
+    ]
+
+
+_DESCRIBERS = {
+    "composition": _describe_composition,
+    "overlap": _describe_overlap,
+    "minimality": _describe_minimality,
+    "downcoding": _describe_downcoding,
+    "linkability": _describe_linkability,
+    "inference": _describe_inference,
+    "matrix": _describe_matrix,
+    "matrix-learned": _describe_matrix,
+}

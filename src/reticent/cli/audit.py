@@ -17,7 +17,7 @@ from reticent.cli.options import (
     Missing,
     Quote,
     ShowValues,
-    reading,
+    collect_reading_options,
 )
 
 EXAMPLE = "reticent audit patients-release --source patients.csv"
@@ -63,25 +63,26 @@ def audit(
     if every promise reads as kept and the source or the job disagrees.
     """
     from reticent.audit import audit as recount
-    from reticent.cli.columns import files, names
-    from reticent.cli.findings import say_findings
-    from reticent.cli.printing import say_json, stages
+    from reticent.cli.options import parse_hierarchy_files, split_names
+    from reticent.cli.output import say_findings, say_json, show_progress
     from reticent.errors import AuditFailed, ComparisonFailed, RequestError
-    from reticent.job import Job
-    from reticent.owner.reading import reading_of
+    from reticent.job.job import Job
+    from reticent.ledger.source_options import resolve_source
 
     if not release.exists():
         raise RequestError(
             f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
         )
-    how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query)
+    how = collect_reading_options(
+        delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
+    )
     marks, as_job = tuple(missing or ()), None if job is None else Job.read(job)
     given: dict[str, Any] = {"expect_digest": expect_digest, "job": as_job, "missing": marks, "population": population}
     subject: Any = release
     if source is not None:
-        given["source"] = reading_of(release, source, as_job, missing=marks, how=how)[0]
+        given["source"] = resolve_source(release, source, as_job, missing=marks, how=how)[0]
     elif how and release.is_file():
-        subject = reading_of(None, release, as_job, missing=marks, how=how)[0]
+        subject = resolve_source(None, release, as_job, missing=marks, how=how)[0]
     plain = {"--quasi": quasi, "--sensitive": sensitive, "--hierarchy": hierarchy}
     if release.is_dir():
         if asked := [name for name, value in plain.items() if value]:
@@ -90,8 +91,12 @@ def audit(
             named = ", ".join(f"--{name}" for name in ({"missing": 1} if missing else {}) | how)
             raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
     else:
-        given |= {"quasi": names(quasi), "sensitive": names(sensitive), "hierarchy": files(hierarchy)}
-    with stages(json) as progress:
+        given |= {
+            "quasi": split_names(quasi),
+            "sensitive": split_names(sensitive),
+            "hierarchy": parse_hierarchy_files(hierarchy),
+        }
+    with show_progress(json) as progress:
         progress("recounting")
         found = recount(subject, **given)
     if json:

@@ -9,9 +9,9 @@ import typer
 from reticent.cli.options import Json
 
 EXAMPLE = "reticent calibrate perturbed-generalization --p 0.3 --k 6 --lambda 0.1 --rho1 0.2 --domain 50"
-METHODS = {
-    "suppression": "reticent.cli.calibrating.suppression",
-    "perturbed-generalization": "reticent.cli.calibrating.perturbed_generalization",
+CALIBRATION_MODULES = {
+    "suppression": "reticent.cli.calibration.suppression",
+    "perturbed-generalization": "reticent.cli.calibration.perturbed_generalization",
 }
 """Each module has `OPTIONS`, the names of those it takes, `answer(options)` and `show(found)`."""
 
@@ -47,22 +47,22 @@ def calibrate(
     """
     from importlib import import_module
 
-    from reticent.cli.printing import say_json, stages
+    from reticent.cli.output import say_json, show_progress
     from reticent.errors import RequestError, suggest
 
-    if method not in METHODS:
-        raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(method, METHODS))
+    if method not in CALIBRATION_MODULES:
+        raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(method, CALIBRATION_MODULES))
     given: dict[str, Any] = {"counts": counts, "l": l, "prior": prior, "p": p, "k": k, "s": s, "lambda": skew,
                              "domain": domain, "rho1": rho1, "rho2": rho2, "delta": delta}  # fmt: skip
     asked = {name: value for name, value in given.items() if value is not None}
-    chosen = import_module(METHODS[method])
+    chosen = import_module(CALIBRATION_MODULES[method])
     other = [f"--{name}" for name in asked if name not in chosen.OPTIONS]
     if other:
         raise RequestError(
             f"{method} is not calibrated from {' and '.join(other)}.",
             attempt=f"{', '.join(f'--{name}' for name in chosen.OPTIONS)}.",
         )
-    with stages(json) as progress:
+    with show_progress(json) as progress:
         progress("calibrating")
         found = chosen.answer(asked)
     if json:

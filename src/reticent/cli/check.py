@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reticent import catalogue
-from reticent.cli.options import Engine, JobFile, Json, Master, ShowValues, engine_at
+from reticent.cli.options import Engine, JobFile, Json, Master, ShowValues, make_engine
 
 EXAMPLE = "reticent check patients.toml"
 
@@ -22,7 +22,7 @@ def check(
         float | None,
         typer.Option("--budget", metavar="SECONDS", help="CPU seconds that all of it may take; what there was no time for is named. By default about 30 for the job's own plan and twice that for the rest.", show_default=False),
     ] = None,
-    engine: Engine = catalogue.ENGINE,
+    engine: Engine = catalogue.DEFAULT_ENGINE,
     master: Master = None,
     show_values: ShowValues = False,
     json: Json = False,
@@ -36,15 +36,15 @@ def check(
     began = process_time()
 
     from reticent.check import check as check_job
-    from reticent.cli.explained import explained, told_as_planned
-    from reticent.cli.printing import say, say_json, stages
+    from reticent.cli.check_output import format_explanation, make_plan_printer
+    from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import PromiseUnreachable
-    from reticent.job import Job
+    from reticent.job.job import Job
 
     named = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
-    with stages(json) as progress:
-        told = (lambda outlook, cells: None) if json else told_as_planned(progress)
-        asked, worker = Job.read(job), engine_at(engine, master)
+    with show_progress(json) as progress:
+        told = (lambda outlook, cells: None) if json else make_plan_printer(progress)
+        asked, worker = Job.read(job), make_engine(engine, master)
         left = (
             None if budget is None else max(budget - (process_time() - began), 0.0)
         )  # loading modules is a part of it
@@ -61,9 +61,16 @@ def check(
     for one in found.methods:
         if one.why:
             say("", f"{one.method}: {one.why}")
-    say(*explained(found, asked.source))
+    say(*format_explanation(found, asked.source))
     for advice in found.advice:
-        say("", *(_skyline(advice) if advice.get("about") == "skyline" else _eligibility(advice, show_values)))
+        say(
+            "",
+            *(
+                _format_skyline(advice)
+                if advice.get("about") == "skyline"
+                else _format_eligibility(advice, show_values)
+            ),
+        )
     for warning in found.warnings:
         say("", f"Note: {warning}")
     for spelled in found.spellings if show_values else ():
@@ -73,17 +80,17 @@ def check(
     return code
 
 
-def _eligibility(advice, show_values: bool) -> list[str]:
+def _format_eligibility(advice, show_values: bool) -> list[str]:
     """Whether the table supports l, and what each remedy would cost."""
     held = f"The most frequent value of {advice['column']!r} has a share of {advice['largest_share']:.4f}"
     if advice["eligible"]:
         return [f"{held}: the table supports l = {advice['l']}, and at most l = {advice['supports']}."]
-    from reticent.errors import some
+    from reticent.errors import pluralize
 
     named = f" ({', '.join(advice['dominating_values'])})" if show_values else ""
     dominate = "dominates" if advice["dominating"] == 1 else "dominate"
     lines = [
-        f"{held}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {some(advice['dominating'], 'value')}{named} {dominate}.",
+        f"{held}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {pluralize(advice['dominating'], 'value')}{named} {dominate}.",
         f"Without withholding rows the table supports l = {advice['supports']}.",
     ]
     if None in advice["withheld"].values():
@@ -98,11 +105,11 @@ def _eligibility(advice, show_values: bool) -> list[str]:
     ]
 
 
-def _skyline(advice) -> list[str]:
+def _format_skyline(advice) -> list[str]:
     """The points of a skyline, and the risks they were chosen from."""
     grid = ", ".join(f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"])
     points = ", ".join(
-        f"{{ bandwidth = {_quoted(point['bandwidth'])}, t = {point['t']:g} }}" for point in advice["points"]
+        f"{{ bandwidth = {_quote_bandwidth(point['bandwidth'])}, t = {point['t']:g} }}" for point in advice["points"]
     )
     return [
         f"A skyline for {advice['column']!r}: points = [{points}]",
@@ -111,5 +118,5 @@ def _skyline(advice) -> list[str]:
     ]
 
 
-def _quoted(bandwidth) -> str:
+def _quote_bandwidth(bandwidth) -> str:
     return f'"{bandwidth}"' if isinstance(bandwidth, str) else f"{bandwidth:g}"

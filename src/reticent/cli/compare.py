@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any
@@ -9,6 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from reticent.cli.options import Json
+from reticent.cli.output import format_number, say, say_table
+from reticent.errors import OutputExists, RequestError, pluralize
+from reticent.limits import require_moderate_number
 
 EXAMPLE = "reticent compare patients.toml --methods mondrian,burel,beta-perturbation --sweep beta=1..5"
 
@@ -36,36 +41,256 @@ def compare(
     Nothing is published and nothing enters the ledger. What is found tells about the source: it stays with you.
     """
     began = process_time()
-    from reticent.cli.columns import names
-    from reticent.cli.comparing import named_files, refuse_chart, refuse_places, show, write
-    from reticent.cli.printing import say, say_json, stages
-    from reticent.cli.sweeping import swept
+    from reticent.cli.options import split_names
+    from reticent.cli.output import say, say_json, show_progress
     from reticent.compare import compare as measured
-    from reticent.job import Job
+    from reticent.job.job import Job
 
-    refuse_places({"--csv": csv, "--chart": chart}, force)
-    parameters, tables = swept(sweep), named_files(beside)
-    read = _named(jobs, Job)
-    chosen: Any = None if attacks is None else () if attacks == "none" else names(attacks)
-    refuse_chart(chart, privacy, chosen)
+    require_output_paths({"--csv": csv, "--chart": chart}, force)
+    parameters, tables = parse_sweeps(sweep), parse_named_files(beside)
+    read = _name_jobs(jobs, Job)
+    chosen: Any = None if attacks is None else () if attacks == "none" else split_names(attacks)
+    require_chart_possible(chart, privacy, chosen)
     left = None if budget is None else max(budget - (process_time() - began), 0.0)  # loading modules is a part of it
-    with stages(json) as progress:
+    with show_progress(json) as progress:
         found = measured(
-            read, methods=names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, budget=left, progress=progress,
+            read, methods=split_names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, budget=left, progress=progress,
             classification=False if no_classification else None, tables=tables, **parameters,
         )  # fmt: skip
         drawn = None if chart is None else found.chart(privacy, utility).svg
-    written = write({csv: None if csv is None else found.frame().write_csv(), chart: drawn}, force)
+    written = write_texts({csv: None if csv is None else found.frame().write_csv(), chart: drawn}, force)
     if json:
         say_json(found.to_dict())
         return
-    show(found)
+    print_comparison(found)
     say(*(f"{path} written" for path in written))
 
 
-def _named(paths: list[Path], job: Any) -> Any:
+def _name_jobs(paths: list[Path], job: Any) -> Any:
     """Jobs by the names of their files; the whole path where two files have one name."""
     if len(paths) == 1:
         return job.read(paths[0])
     stems = [path.stem for path in paths]
     return {path.stem if stems.count(path.stem) == 1 else str(path): job.read(path) for path in paths}
+
+
+# MERGED: reticent.cli.comparing: What `compare` and `advise` print, and where they write.
+
+
+USEFULNESS_COLUMNS = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error",
+          "average_range": "average range", "accuracy": "accuracy",
+          "marginal_error": "marginals", "association_error": "association", "attack_gain": "adversary's gain", "seconds": "CPU s",
+          "memory": "memory MB"}  # fmt: skip
+
+
+def parse_named_files(given: list[str] | None) -> dict[str, str]:
+    """`arx=arx.csv` as the table of that name; each file is there."""
+    found = {}
+    for entry in given or []:
+        name, mark, path = entry.partition("=")
+        if not (name and mark and path):
+            raise RequestError("--beside names a table and its file.", attempt="--beside arx=arx.csv.")
+        if not Path(path).is_file():
+            raise RequestError(f"There is no file {path}.", attempt="a CSV or Parquet file.")
+        found[name] = path
+    return found
+
+
+def require_chart_possible(chart: Path | None, privacy: str, attacks: Sequence[str] | None) -> None:
+    """Before anything is measured: a chart that could not be drawn afterwards."""
+    if chart is None:
+        return
+    from reticent.charts import load_altair
+    from reticent.compare.compare import PRIVACY_FIGURE
+
+    load_altair()
+    if privacy == PRIVACY_FIGURE and attacks is not None and not attacks:
+        raise RequestError(
+            "The height of the chart is what adversaries gain, and no attack is to be tried.",
+            attempt="--privacy and another figure, such as loss, or --attacks with an attack.",
+        )
+
+
+def require_output_paths(places: Mapping[str, Path | None], force: bool) -> None:
+    """Before anything is measured: what is found stays out of release folders, and nothing is overwritten unasked."""
+    from reticent.report.paths import find_enclosing_release, require_new_file
+
+    given = {option: path for option, path in places.items() if path is not None}
+    if len(set(given.values())) < len(given):
+        raise RequestError("--csv and --chart name one file.", attempt="a file for each.")
+    for option, path in given.items():
+        if (holder := find_enclosing_release(path)) is not None:
+            raise RequestError(
+                f"{path} lies in the release folder {holder}.",
+                why="What is compared tells about the source, and a release is handed out whole.",
+                attempt=f"another place for {option}.",
+            )
+        if option == "--chart" and path.suffix.lower() != ".svg":
+            raise RequestError(f"A chart is drawn as SVG, not as {path.suffix or 'a file without an ending'}.",
+                               attempt="--chart frontier.svg.")  # fmt: skip
+        require_new_file(path, force)
+
+
+def write_texts(texts: Mapping[Path | None, str | None], force: bool) -> list[Path]:
+    from reticent.ledger import staging
+
+    written = []
+    for path, text in texts.items():
+        if path is None or text is None:
+            continue
+        try:
+            with staging.stage_file(path, only_new=not force) as staged:
+                staged.write_text(text, encoding="utf-8")
+        except FileExistsError:
+            raise OutputExists(f"{path} exists by now: another process made it.", attempt="another name.") from None
+        written.append(path)
+    return written
+
+
+def print_comparison(found: Any) -> None:
+    """What is reached, what adversaries reach, what is lost and what it costs; then what was left out, and why."""
+    frame = found.frame()
+    rows = frame.to_dicts()
+    say(f"{found.people:,} rows, {pluralize(found.runs, 'run')}; nothing was published.", "")
+    _print_privacy(found.rows)
+    _print_attacks(found.rows)
+    useful = [name for name in USEFULNESS_COLUMNS if name in frame.columns]
+    say("", "What is lost, and what it costs. Less is better, of accuracy more.")
+    say_table(
+        ["name", "kind", *(USEFULNESS_COLUMNS[name] for name in useful)],
+        [
+            [row["name"], row["kind"] or "-", *(_format_figure(name, row[name]) for name in useful)]
+            for row in rows
+            if row["reached"]
+        ],
+    )
+    for line in _list_unmeasured(found.rows):
+        say(line)
+
+
+def _format_figure(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    return (
+        f"{value / 1e6:.0f}"
+        if name == "memory"
+        else f"{value:.4f}"
+        if isinstance(value, float)
+        else format_number(value)
+    )
+
+
+def _print_privacy(rows: Sequence[Mapping[str, Any]]) -> None:
+    reached = [row for row in rows if row["reached"]]
+    names = list(dict.fromkeys(name for row in reached for name in row.get("privacy", {})))
+    say("What an audit measures, a line for each measure.")
+    say_table(
+        ["measure", *(row["name"] for row in reached)],
+        [[name, *(_format_measure(row.get("privacy", {}), name) for row in reached)] for name in names],
+    )
+
+
+def _format_measure(held: Mapping[str, Any], name: str) -> str:
+    if name not in held:
+        return "-"
+    return "none holds" if held[name] is None else format_number(held[name])
+
+
+def _print_attacks(rows: Sequence[Mapping[str, Any]]) -> None:
+    tried = [row for row in rows if row.get("attacks")]
+    names = list(dict.fromkeys(name for row in tried for name in row["attacks"]))
+    if not names:
+        return
+    say("", "What adversaries reach: the share of right guesses, beside always naming the most frequent value.")
+    say_table(
+        ["attack", *(row["name"] for row in tried)],
+        [[name, *(_format_guesses(row["attacks"].get(name)) for row in tried)] for name in names],
+    )
+
+
+def _format_guesses(outcome: Mapping[str, Any] | None) -> str:
+    return "-" if outcome is None else f"{outcome['success']:.3f} ({outcome['baseline']:.3f})"
+
+
+def _list_unmeasured(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each reason once, with those that it is about."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        left = dict(row.get("attacks_left_out") or {})
+        if why := row.get("classification_left_out"):
+            left["classification"] = why
+        if row["why"]:
+            reasons.setdefault(row["why"], {})[row["name"]] = []
+        for what, why in left.items():
+            reasons.setdefault(why, {}).setdefault(row["name"], []).append(what)
+    return (
+        ["", "Not measured:", *(f"- {why} ({_list_subjects(about)})" for why, about in reasons.items())]
+        if reasons
+        else []
+    )
+
+
+def _list_subjects(names: Mapping[str, Sequence[str]]) -> str:
+    """Those that a reason is about, and what of them was not measured; said once where it is the same of all."""
+    listed = {", ".join(what) for what in names.values()}
+    if len(listed) == 1:
+        (what,) = listed
+        return ", ".join(names) + (f": {what}" if what else "")
+    return "; ".join(f"{name}: {', '.join(what)}" if what else name for name, what in names.items())
+
+
+# MERGED: reticent.cli.sweeping: `beta=1..5`, `t=0.1..0.5..0.1` and `k=2,5,10` as the values that a parameter is swept over.
+
+
+MAX_SWEEP_STEPS = 1_000
+_SWEEP_EXAMPLE = "--sweep beta=1..5, --sweep t=0.1..0.5..0.1, or --sweep k=2,5,10."
+
+
+def parse_sweeps(given: list[str] | None) -> dict[str, list[Any]]:
+    """Each parameter with its values, in the order given."""
+    found: dict[str, list[Any]] = {}
+    for entry in given or []:
+        name, mark, listed = entry.partition("=")
+        if not mark or not name.strip() or not listed.strip():
+            raise RequestError("A sweep names a parameter and its values.", attempt=_SWEEP_EXAMPLE)
+        if name.strip() in found:
+            raise RequestError(f"{name.strip()!r} is swept twice.", attempt="all of its values in one list.")
+        found[name.strip().replace("-", "_")] = _parse_values(listed.strip())
+    return found
+
+
+def _parse_values(listed: str) -> list[Any]:
+    if ".." not in listed:
+        return [_parse_value(part.strip()) for part in listed.split(",") if part.strip()]
+    ends = [_parse_number(part) for part in listed.split("..")]
+    if len(ends) not in (2, 3) or None in ends:
+        raise RequestError(
+            "A range of a sweep has a first and a last number, and a step if it is not 1.", attempt=_SWEEP_EXAMPLE
+        )
+    first, last, step = (*ends, Fraction(1))[:3]
+    assert first is not None and last is not None and step is not None
+    if step <= 0 or last < first or (last - first) / step >= MAX_SWEEP_STEPS:
+        raise RequestError(
+            f"A range of a sweep goes up, by {MAX_SWEEP_STEPS:,} steps at the most.", attempt=_SWEEP_EXAMPLE
+        )
+    return [_simplify_fraction(first + at * step) for at in range(int((last - first) / step) + 1)]
+
+
+def _parse_number(text: str) -> Fraction | None:
+    require_moderate_number(text, "A value of a sweep")
+    try:
+        return Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _parse_value(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    number = _parse_number(text)
+    return text if number is None else _simplify_fraction(number)
+
+
+def _simplify_fraction(number: Fraction) -> Any:
+    """A whole number, or one as a job file would say it."""
+    return int(number) if number == int(number) else number

@@ -28,8 +28,7 @@ def data(
 ) -> None:  # fmt: skip
     """Save public data, or rows of the census generator, to a file."""
     from reticent import datasets
-    from reticent.cli.output import new_file
-    from reticent.cli.printing import say, say_json, stages
+    from reticent.cli.output import say, say_json, show_progress, write_new_file
     from reticent.errors import RequestError
 
     if name is None:
@@ -38,7 +37,7 @@ def data(
     target = Path(f"{name}.csv") if output is None else output
     if target.suffix not in (".csv", ".parquet"):
         raise RequestError(f"The file type {target.suffix!r} is not known.", attempt=".csv or .parquet.")
-    with stages(json) as progress, new_file(target, force) as part:
+    with show_progress(json) as progress, write_new_file(target, force) as part:
         progress(f"making {name}")
         frame = datasets.load(name, rows, seed)
         progress("writing")
@@ -54,7 +53,7 @@ def data(
 
 def _save_hierarchies(name: str, folder: Path) -> list[str]:
     from reticent import datasets
-    from reticent.release.disk import writing
+    from reticent.format.folder import translate_disk_errors
 
-    with writing(folder):
+    with translate_disk_errors(folder):
         return datasets.write_hierarchies(name, str(folder))

@@ -11,14 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from reticent.cli.options import Json
-from reticent.step import Step, within
+from reticent.progress import ProgressEvent, scale_progress
 
 EXAMPLE = "reticent demo --to demo"
 
 QUESTION = "SELECT COUNT(*) FROM release WHERE age BETWEEN 30 AND 39"
 ADVERSARIES = ("skewness", "naive-bayes")
-MARK = "# Made by `reticent demo`"
-JOB = f"""{MARK}: publish it yourself, or change a promise and see what happens.
+DEMO_MARK = "# Made by `reticent demo`"
+JOB_TEXT = f"""{DEMO_MARK}: publish it yourself, or change a promise and see what happens.
 [source]
 path = "census.csv"
 
@@ -49,59 +49,67 @@ def demo(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Publish a made-up census, audit, attack and ask it, write its report, and say where to look next."""
-    from reticent.cli.printing import say_json, stages
-    from reticent.job import Job
+    from reticent.cli.output import say_json, show_progress
+    from reticent.job.job import Job
     from reticent.publish import publish
 
-    with stages(json) as progress, _made_anew(to):
-        before = _census(to, rows, progress)
+    with show_progress(json) as progress, _make_fresh_folder(to):
+        before = _write_census(to, rows, progress)
         release = publish(
-            Job.read(to / "job.toml"), to=to / "release", ledger=to / "ledger", progress=within(progress, 0.2, 0.6)
+            Job.read(to / "job.toml"),
+            to=to / "release",
+            ledger=to / "ledger",
+            progress=scale_progress(progress, 0.2, 0.6),
         )
-        found = _tried(release, to, progress)
+        found = _try_release(release, to, progress)
         after = release.frame().head(6)
     if json:
         say_json({"folder": str(to), "release": str(to / "release"), "digest": release.digest, **found})
         return
     _say_tables(to, rows, before, after)
-    _say_found(found)
+    _say_findings(found)
     _say_next(to, found["report"])
 
 
-def _census(to: Path, rows: int, progress: Any) -> Any:
+def _write_census(to: Path, rows: int, progress: Any) -> Any:
     import polars as pl
 
     from reticent import datasets
-    from reticent.release.disk import writing
+    from reticent.format.folder import translate_disk_errors
 
-    progress(Step("making a census", 0))
-    with writing(to):
+    progress(ProgressEvent("making a census", 0))
+    with translate_disk_errors(to):
         people = datasets.load("census", rows, 1).cast({pl.Enum: pl.String})
         people.write_csv(to / "census.csv")
         datasets.write_hierarchies("census", str(to / "hierarchies"))
-        (to / "job.toml").write_text(JOB, encoding="utf-8")
+        (to / "job.toml").write_text(JOB_TEXT, encoding="utf-8")
     return people
 
 
-def _tried(release: Any, to: Path, progress: Any) -> dict[str, Any]:
+def _try_release(release: Any, to: Path, progress: Any) -> dict[str, Any]:
     """What an audit finds, what two adversaries reach, the answer to a question, and where the report is."""
     from reticent import catalogue
     from reticent.attacks import attack
     from reticent.audit import audit
 
     folder, source = to / "release", str(to / "census.csv")
-    progress(Step("auditing against the source", 0.6))
+    progress(ProgressEvent("auditing against the source", 0.6))
     found = audit(folder, source=source, expect_digest=release.digest).to_dict()
     promised = [promise.name for promise in release.manifest.promises]
     found["attacks"] = []
     for at, name in enumerate(ADVERSARIES):
-        progress(Step(f"attacking as {name}", 0.7 + 0.2 * at / len(ADVERSARIES)))
-        speaking = catalogue.ATTACKS[name].spoken_of(promised)
+        progress(ProgressEvent(f"attacking as {name}", 0.7 + 0.2 * at / len(ADVERSARIES)))
+        speaking = catalogue.ATTACKS[name].select_promises(promised)
         found["attacks"].append({**attack(folder, source, name).to_dict(), "spoken_of_by": speaking})
-    return {**found, "question": QUESTION, "answer": _answer(release), "report": str(_report(release, to, progress))}
+    return {
+        **found,
+        "question": QUESTION,
+        "answer": _ask_question(release),
+        "report": str(_write_report(release, to, progress)),
+    }
 
 
-def _answer(release: Any) -> Any:
+def _ask_question(release: Any) -> Any:
     from reticent.errors import RequestError
 
     try:
@@ -110,25 +118,25 @@ def _answer(release: Any) -> Any:
         return error.what
 
 
-def _report(release: Any, to: Path, progress: Any) -> Path:
+def _write_report(release: Any, to: Path, progress: Any) -> Path:
     """The public page; Markdown where the extra for charts is missing."""
     from reticent.errors import RequestError
-    from reticent.release.disk import writing
+    from reticent.format.folder import translate_disk_errors
     from reticent.report import report
 
-    progress(Step("writing a report", 0.9))
+    progress(ProgressEvent("writing a report", 0.9))
     made = report(release)
     try:
         name, text = "report.html", made.html()
     except RequestError:
         name, text = "report.md", made.markdown()
-    with writing(to):
+    with translate_disk_errors(to):
         (to / name).write_text(text, encoding="utf-8")
     return to / name
 
 
 def _say_tables(to: Path, rows: int, before: Any, after: Any) -> None:
-    from reticent.cli.printing import say, say_table
+    from reticent.cli.output import say, say_table
 
     say(f"Six of {rows:,} people (made up) in {to / 'census.csv'}:", "")
     say_table(before.columns, before.head(6).rows(), indent=2)
@@ -136,9 +144,8 @@ def _say_tables(to: Path, rows: int, before: Any, after: Any) -> None:
     say_table(after.columns, after.rows(), indent=2)
 
 
-def _say_found(found: dict[str, Any]) -> None:
-    from reticent.cli.findings import say_findings
-    from reticent.cli.printing import number, say, say_table
+def _say_findings(found: dict[str, Any]) -> None:
+    from reticent.cli.output import format_number, say, say_findings, say_table
 
     say("", "What was promised, and what a recount of the published files finds:", "")
     say_findings(found)
@@ -149,16 +156,21 @@ def _say_found(found: dict[str, Any]) -> None:
     )
     shown = ("attack", "success", "baseline", "worst_posterior")
     rows = [
-        [*(number(one[name]) for name in shown), ", ".join(one["spoken_of_by"]) or "none"] for one in found["attacks"]
+        [*(format_number(one[name]) for name in shown), ", ".join(one["spoken_of_by"]) or "none"]
+        for one in found["attacks"]
     ]
     say_table(("attack", "success", "baseline", "highest belief", "promise that speaks of it"), rows, indent=2)
     answer = found["answer"]
-    said = answer if isinstance(answer, str) else ", ".join(f"{name} {number(value)}" for name, value in answer.items())
+    said = (
+        answer
+        if isinstance(answer, str)
+        else ", ".join(f"{name} {format_number(value)}" for name, value in answer.items())
+    )
     say("", f"A question to the release: {found['question']}", f"  {said}")
 
 
 def _say_next(to: Path, report: str) -> None:
-    from reticent.cli.printing import say
+    from reticent.cli.output import say
 
     say("", "Where to look next:",
         f"  {report}  one page about the release: open it in a browser",
@@ -173,16 +185,16 @@ def _say_next(to: Path, report: str) -> None:
 
 
 @contextmanager
-def _made_anew(to: Path) -> Iterator[None]:
+def _make_fresh_folder(to: Path) -> Iterator[None]:
     """An empty folder; an earlier demo makes room for it, and a failure leaves none."""
     from reticent.errors import OutputExists
-    from reticent.release.disk import writing
+    from reticent.format.folder import translate_disk_errors
 
     job = to / "job.toml"
-    earlier = job.is_file() and job.read_text(encoding="utf-8", errors="replace").startswith(MARK)
+    earlier = job.is_file() and job.read_text(encoding="utf-8", errors="replace").startswith(DEMO_MARK)
     if to.exists() and not earlier and (to.is_file() or any(to.iterdir())):
         raise OutputExists(f"{to} exists and is no earlier demo.", attempt="--to with another folder.")
-    with writing(to):
+    with translate_disk_errors(to):
         if to.exists():
             shutil.rmtree(to)
         to.mkdir()

@@ -25,18 +25,18 @@ def export(
 
     An existing table is never replaced. A password belongs in the environment (PGPASSWORD), not in the URL.
     """
-    from reticent.cli.printing import say, say_json, stages
+    from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import RequestError
-    from reticent.opened import open as open_release
-    from reticent.redaction import redacted
+    from reticent.redaction import redact
+    from reticent.release.release import open as open_release
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
-    with stages(json) as progress:
+    with show_progress(json) as progress:
         progress("writing")
         opened = open_release(release)
-        tables = list(map(redacted, opened.to_database(url, table, bounds=bounds)))
+        tables = list(map(redact, opened.to_database(url, table, bounds=bounds)))
     if json:
-        say_json({"release": str(release), "url": redacted(url), "tables": tables, "rows": opened.manifest.rows})
+        say_json({"release": str(release), "url": redact(url), "tables": tables, "rows": opened.manifest.rows})
         return
-    say(f"Wrote {opened.manifest.rows:,} rows to {redacted(url)}: {', '.join(tables)}.")
+    say(f"Wrote {opened.manifest.rows:,} rows to {redact(url)}: {', '.join(tables)}.")

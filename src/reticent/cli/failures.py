@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import reticent
-from reticent.cli.visible import in_json, one_line, visible
+from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
 from reticent.errors import DiskError, HierarchyError, InternalError, OutOfMemory, RequestError, ReticentError
-from reticent.memory import says_memory
+from reticent.memory import is_memory_error
 
-DISK = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+DISK_ERRNOS = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
 
-PATH = {
+PATH_ERRNOS = {
     errno.ENAMETOOLONG,
     errno.ENOENT,
     errno.ENOTDIR,
@@ -36,7 +36,7 @@ PATH = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ErrorOptions:
     """How the user wants to be told."""
 
     json: bool = False
@@ -48,7 +48,7 @@ class Interrupted(ReticentError):
     exit_code = 130
 
 
-class Terminated(BaseException):
+class TerminationSignal(BaseException):
     """The process was told to end.  No KeyboardInterrupt, which some methods take as "enough"."""
 
 
@@ -56,55 +56,55 @@ class UsageError(RequestError):
     pass
 
 
-OUTPUT, PLACES = "output", ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
+OUTPUT_OPTION, OUTPUT_SYNONYMS = "output", ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
 """The option that says where something is written, and what other programs call it."""
 
 
-def tell(error: BaseException, wishes: Wishes) -> int:
+def report_failure(error: BaseException, wishes: ErrorOptions) -> int:
     """Say what went wrong; the exit code."""
-    ours = known(error)
+    ours = convert_error(error)
     values = list(ours.values) if isinstance(ours, HierarchyError) and wishes.show_values else []
     with contextlib.suppress(OSError):  # nobody reads it, or its disk is full: the exit code says the same
-        _tell_people(error, ours, values, wishes)
+        _print_failure(error, ours, values, wishes)
     if wishes.json:
         facts: dict[str, Any] = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
         facts |= {"exit_code": ours.exit_code} | ({"values": values} if values else {})
-        print(in_json(json.dumps({"error": facts}, indent=1, ensure_ascii=False)))
+        print(sanitize_json(json.dumps({"error": facts}, indent=1, ensure_ascii=False)))
     return ours.exit_code
 
 
-def _tell_people(error: BaseException, ours: ReticentError, values: list[str], wishes: Wishes) -> None:
+def _print_failure(error: BaseException, ours: ReticentError, values: list[str], wishes: ErrorOptions) -> None:
     if wishes.traceback:
-        print(*map(visible, frames(error)), sep="\n", file=sys.stderr)
-    print(visible(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
+        print(*map(sanitize_text, format_frames(error)), sep="\n", file=sys.stderr)
+    print(sanitize_text(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
     if values:
-        print("  The values:", *(f"    {one_line(value)}" for value in values), sep="\n", file=sys.stderr)
+        print("  The values:", *(f"    {sanitize_line(value)}" for value in values), sep="\n", file=sys.stderr)
 
 
-def known(error: BaseException) -> ReticentError:
+def convert_error(error: BaseException) -> ReticentError:
     """The error as one of ours."""
     if isinstance(error, ReticentError):
         return error
-    if isinstance(error, KeyboardInterrupt | Terminated) or type(error).__name__ == "Abort":
+    if isinstance(error, KeyboardInterrupt | TerminationSignal) or type(error).__name__ == "Abort":
         return Interrupted("Interrupted; nothing was written.")
     if hasattr(error, "format_message"):  # the parser's own
-        return _misused(error)
-    if says_memory(error):
+        return _explain_usage_error(error)
+    if is_memory_error(error):
         return OutOfMemory()
-    if isinstance(error, OSError) and error.errno in DISK:
+    if isinstance(error, OSError) and error.errno in DISK_ERRNOS:
         return DiskError(f"The disk refuses: {os.strerror(error.errno)}.", attempt="more room, or another folder.")
-    if isinstance(error, OSError) and error.errno in PATH:
+    if isinstance(error, OSError) and error.errno in PATH_ERRNOS:
         return RequestError(
             f"A path cannot be used: {os.strerror(error.errno)}.", attempt="another name, or a folder that is there."
         )
     return InternalError(
-        f"A bug of ours: {type(error).__name__} {place(error)}.",
+        f"A bug of ours: {type(error).__name__} {locate_error(error)}.",
         why="Its message is withheld: it may quote a record.",
         attempt="--traceback, and reporting what it prints together with the job file.",
     )
 
 
-def _misused(error: Any) -> UsageError:
+def _explain_usage_error(error: Any) -> UsageError:
     """What the parser says; of an option that a command does not have, which of its own may have been meant."""
     from difflib import get_close_matches
 
@@ -112,7 +112,7 @@ def _misused(error: Any) -> UsageError:
     if not asked or context is None:
         return UsageError(error.format_message(), attempt="--help.")
     known = [option[2:] for one in context.command.params for option in one.opts if option.startswith("--")]
-    meant = OUTPUT if asked in PLACES and OUTPUT in known else asked.lstrip("-")
+    meant = OUTPUT_OPTION if asked in OUTPUT_SYNONYMS and OUTPUT_OPTION in known else asked.lstrip("-")
     close = [f"--{name} instead; its options are" for name in get_close_matches(meant, known, n=1)]
     listed = ", ".join(f"--{name}" for name in known)
     return UsageError(
@@ -121,13 +121,13 @@ def _misused(error: Any) -> UsageError:
     )
 
 
-def place(error: BaseException) -> str:
+def locate_error(error: BaseException) -> str:
     """The innermost line of our code that the error passed."""
-    steps = [step for step in tracebacks.extract_tb(error.__traceback__) if is_ours(step.filename)]
+    steps = [step for step in tracebacks.extract_tb(error.__traceback__) if is_own_file(step.filename)]
     return f"in {os.path.basename(steps[-1].filename)}, line {steps[-1].lineno}" if steps else "outside our code"
 
 
-def is_ours(filename: str) -> bool:
+def is_own_file(filename: str) -> bool:
     """Whether a file lies in this package's own folder, whatever the folders above it are called.
 
     A compiled kernel names its file from where it was built: `src/reticent/kernels/...`.
@@ -138,11 +138,11 @@ def is_ours(filename: str) -> bool:
     return Path(reticent.__file__).resolve().parent in path.resolve().parents
 
 
-def frames(error: BaseException) -> Iterator[str]:
+def format_frames(error: BaseException) -> Iterator[str]:
     """The traceback without the messages of others and without any variable."""
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None:
-        yield from frames(cause)
+        yield from format_frames(cause)
         yield "which led to"
     yield "".join(tracebacks.format_list(tracebacks.extract_tb(error.__traceback__))).rstrip()
     yield str(error) if isinstance(error, ReticentError) else f"{type(error).__name__}: (message withheld)"

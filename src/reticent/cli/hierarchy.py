@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Delimiter, Encoding, ForceFile, Json, Missing, ShowValues, reading
+from reticent.cli.options import Delimiter, Encoding, ForceFile, Json, Missing, ShowValues, collect_reading_options
 
-COARSE = ("intervals", "edges", "dates")  # builders whose labels are no values of the data
+COARSE_BUILDERS = ("intervals", "edges", "dates")  # builders whose labels are no values of the data
 EXAMPLE = "reticent hierarchy --data patients.csv --column age --build intervals --with width=[5,10] -o age.csv"
 
 
@@ -41,9 +41,8 @@ def hierarchy(
     Of a hierarchy built from data, values are shown with --show-values only; of a file, they are what you wrote. Ends with 1 if the
     data has values that the hierarchy lacks.
     """
-    from reticent.cli.drawing import draw
-    from reticent.cli.output import new_file
-    from reticent.cli.printing import say, say_json, say_table
+    from reticent.cli.hierarchy_tree import draw_tree
+    from reticent.cli.output import say, say_json, say_table, write_new_file
     from reticent.errors import RequestError
 
     if (data is None) != (column is None):
@@ -52,13 +51,19 @@ def hierarchy(
         raise RequestError("There is neither a hierarchy file nor data to build one from.", attempt=f"`{EXAMPLE}`.")
     if file is not None and (build or given):
         raise RequestError("--build and --with make a hierarchy from data; FILE is one.", attempt="leaving FILE out.")
-    values = None if data is None else _values(data, column, missing, reading(delimiter=delimiter, encoding=encoding))
-    asked, tree = (None, _read(file, values)) if file is not None else _built(values, column, build, given)
-    found = None if values is None else _fitting(tree, values, column or "")
+    values = (
+        None
+        if data is None
+        else _read_column(data, column, missing, collect_reading_options(delimiter=delimiter, encoding=encoding))
+    )
+    asked, tree = (
+        (None, _read_hierarchy(file, values)) if file is not None else _build_hierarchy(values, column, build, given)
+    )
+    found = None if values is None else _require_fit(tree, values, column or "")
     if output is not None:
-        with new_file(output, force) as part:
+        with write_new_file(output, force) as part:
             tree.save(part)
-    facts = _facts(tree, found, asked, output)
+    facts = _collect_facts(tree, found, asked, output)
     if json:
         shown = {"table": tree.rows()} if file is not None or show_values else {}
         say_json({**facts, **shown})
@@ -71,33 +76,33 @@ def hierarchy(
     rows = zip(range(tree.height + 1), facts["groups"], facts.get("smallest", [""] * (tree.height + 1)), strict=True)
     say_table(("level", "groups", "rows of the smallest"), rows, indent=2)
     if file is not None or show_values:
-        say("", draw(tree, leaves=leaves))
-    elif asked and asked[0]["build"] in COARSE:
-        say("", draw(tree, leaves=0))
+        say("", draw_tree(tree, leaves=leaves))
+    elif asked and asked[0]["build"] in COARSE_BUILDERS:
+        say("", draw_tree(tree, leaves=0))
     else:
         say("", "Its labels are values of the data: --show-values draws the tree.")
     if asked:
-        say("", f"In a job:  hierarchy = {_job_text(asked[0])}")
+        say("", f"In a job:  hierarchy = {_format_job_text(asked[0])}")
     if output is not None:
         say("", f"Saved {output}.")
 
 
-def _values(data: Path, column: str | None, missing: list[str] | None, how: dict[str, Any]) -> Any:
+def _read_column(data: Path, column: str | None, missing: list[str] | None, how: dict[str, Any]) -> Any:
+    from reticent.data.csv import suggest_column
+    from reticent.data.source import Source, collect_frame, scan_source
     from reticent.errors import ColumnError
-    from reticent.table.header import known
-    from reticent.table.source import Source, collect, scan
 
-    lazy = scan(Source(path=str(data), missing=tuple(missing or ()), **how))
+    lazy = scan_source(Source(path=str(data), missing=tuple(missing or ()), **how))
     names = lazy.collect_schema().names()
     if column not in names:
-        raise ColumnError(f"Column {column!r} is not in the data.", attempt=known(str(column), names, lazy))
-    return collect(lazy.select(column), "Reading the column")[column]
+        raise ColumnError(f"Column {column!r} is not in the data.", attempt=suggest_column(str(column), names, lazy))
+    return collect_frame(lazy.select(column), "Reading the column")[column]
 
 
-def _read(file: Path, values: Any) -> Any:
+def _read_hierarchy(file: Path, values: Any) -> Any:
+    from reticent.data.hierarchy import Hierarchy
+    from reticent.data.hierarchy_builders import from_amnesia
     from reticent.errors import HierarchyError
-    from reticent.table.builders import from_amnesia
-    from reticent.table.hierarchy import Hierarchy
 
     if not file.exists():
         raise HierarchyError(
@@ -110,22 +115,22 @@ def _read(file: Path, values: Any) -> Any:
     return Hierarchy.read(file)
 
 
-def _built(
+def _build_hierarchy(
     values: Any, column: str | None, build: str | None, given: list[str] | None
 ) -> tuple[tuple[dict[str, Any], str], Any]:
     """What was asked for, why, and the hierarchy."""
+    from reticent.data.hierarchy_builders import build as made
+    from reticent.data.hierarchy_proposal import propose_builder
     from reticent.errors import RequestError
-    from reticent.table.builders import build as made
-    from reticent.table.builders.proposal import propose
 
-    asked, why = ({"build": build}, "as asked for") if build else propose(values, column or "")
+    asked, why = ({"build": build}, "as asked for") if build else propose_builder(values, column or "")
     if not asked:
         raise RequestError(f"Column {column!r} needs no hierarchy: {why}.", attempt="--build if you want one.")
-    asked |= dict(map(_parameter, given or ()))
+    asked |= dict(map(_parse_parameter, given or ()))
     return (asked, why), made(asked, values, name=column or "")
 
 
-def _parameter(text: str) -> tuple[str, Any]:
+def _parse_parameter(text: str) -> tuple[str, Any]:
     """`width=[5,10]` as TOML would read it; what TOML cannot read is a text."""
     import tomllib
     from decimal import Decimal
@@ -141,12 +146,12 @@ def _parameter(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _fitting(tree: Any, values: Any, column: str) -> Any:
+def _require_fit(tree: Any, values: Any, column: str) -> Any:
     """How the hierarchy fits the column; refused where it lacks values."""
-    from reticent.cli.drawing import fit
+    from reticent.cli.hierarchy_tree import fit_hierarchy
     from reticent.errors import HierarchyError
 
-    found = fit(tree, values)
+    found = fit_hierarchy(tree, values)
     if not found.usable:
         raise HierarchyError(
             f"The hierarchy has no rule for {len(found.lacking)} of the {found.distinct} distinct values of {column!r}.",
@@ -157,7 +162,7 @@ def _fitting(tree: Any, values: Any, column: str) -> Any:
     return found
 
 
-def _facts(tree: Any, found: Any, asked: Any, output: Path | None) -> dict[str, Any]:
+def _collect_facts(tree: Any, found: Any, asked: Any, output: Path | None) -> dict[str, Any]:
     groups = [len(set(tree.paths[:, level].tolist())) for level in range(tree.height + 1)]
     facts: dict[str, Any] = {"values": len(tree.leaves), "height": tree.height, "groups": groups}
     if found is not None:
@@ -169,19 +174,19 @@ def _facts(tree: Any, found: Any, asked: Any, output: Path | None) -> dict[str, 
         }
         facts["groups"] = list(found.levels)
     if asked:
-        facts |= {"hierarchy": {name: _plain(value) for name, value in asked[0].items()}, "why": asked[1]}
+        facts |= {"hierarchy": {name: _convert_decimals(value) for name, value in asked[0].items()}, "why": asked[1]}
     return facts | ({"saved": str(output)} if output is not None else {})
 
 
-def _plain(value: Any) -> Any:
+def _convert_decimals(value: Any) -> Any:
     from decimal import Decimal
 
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_convert_decimals(one) for one in value]
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _job_text(asked: dict[str, Any]) -> str:
-    from reticent.toml import value_text
+def _format_job_text(asked: dict[str, Any]) -> str:
+    from reticent.job.job import format_toml_value
 
-    return value_text(asked)
+    return format_toml_value(asked)

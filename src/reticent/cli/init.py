@@ -31,26 +31,25 @@ def init(
     It shows column names and counts, never a value but codes that files use for missing. Of more than a million rows that many are
     looked at, evenly spread.
     """
-    from reticent.cli.output import new_file
-    from reticent.cli.printing import say, say_json, say_table, stages
-    from reticent.draft import NOT_LOOKED_AT, draft
-    from reticent.table.source import Source
+    from reticent.cli.output import say, say_json, say_table, show_progress, write_new_file
+    from reticent.data.source import Source
+    from reticent.job.draft import UNEXAMINED_PROPERTIES, draft_job
 
     source = Source(path=str(data), delimiter=delimiter, encoding=encoding, missing=tuple(missing or ()))
     printed = output == Path("-")
     target = Path(f"{data.stem}.toml") if output is None else output
-    with stages(json or printed) as progress:
+    with show_progress(json or printed) as progress:
         progress("looking at columns")
-        found = draft(source)
+        found = draft_job(source)
     if printed:
         text = found.to_toml()
-        say_json({"job": text, **_facts(found)}) if json else say(text.rstrip())
+        say_json({"job": text, **_collect_facts(found)}) if json else say(text.rstrip())
         return
     beside = os.path.relpath(data.resolve(), target.resolve().parent) if not data.is_absolute() else str(data)
-    with new_file(target, force) as part:
+    with write_new_file(target, force) as part:
         part.write_text(replace(found, source=replace(found.source, path=beside)).to_toml(), encoding="utf-8")
     if json:
-        say_json({"job": str(target), **_facts(found)})
+        say_json({"job": str(target), **_collect_facts(found)})
         return
     rows = (
         (c.name, c.type or "categorical", f"{c.distinct:,}", f"{c.missing:,}", c.role.value, c.risk)
@@ -59,11 +58,11 @@ def init(
     say_table(("column", "type", "distinct", "missing", "proposed role", "risk"), rows)
     if found.sampled:
         say("", found.sampled)
-    say("", f"Not looked at: {NOT_LOOKED_AT}.")
+    say("", f"Not looked at: {UNEXAMINED_PROPERTIES}.")
     say("", f"{target} is a draft: confirm each role in it, then `reticent check {target}`.")
 
 
-def _facts(found) -> dict:
+def _collect_facts(found) -> dict:
     columns = [
         {"name": c.name, "type": c.type or "categorical", "distinct": c.distinct, "missing": c.missing,
          "role": c.role.value, "why": c.why, "risk": c.risk,

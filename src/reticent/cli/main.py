@@ -17,11 +17,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from reticent.cli import streams
-from reticent.cli.failures import Terminated, UsageError, Wishes, tell
-from reticent.cli.room import leave_if_short, refuse_little_room
-from reticent.cli.settling import settle
-from reticent.cli.stages import ended, telling
+from reticent.cli import startup
+from reticent.cli.failures import ErrorOptions, TerminationSignal, UsageError, report_failure
+from reticent.cli.progress import apply_log_options, log_exit_code
+from reticent.cli.startup import exit_if_out_of_memory, recover_interrupted_runs, require_address_space
 from reticent.errors import DiskError, ReticentError
 
 
@@ -30,77 +29,77 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:  # the process is ours: a warning is a line, not a place in the code
         warnings.showwarning = lambda message, *_, **__: print(f"reticent: {message}", file=sys.stderr)
-    wishes = Wishes(
+    wishes = ErrorOptions(
         json="--json" in given,
         show_values="--show-values" in given,
         traceback="--traceback" in given or bool(os.environ.get("RETICENT_TRACEBACK")),
     )
-    streams.prepare()
-    streams.forget_settings()
+    startup.prepare_streams()
+    startup.drop_polars_settings()
     try:
-        refuse_unwritable(given)
-        code = told([word for word in given if word != "--traceback"], wishes)
+        require_utf8_arguments(given)
+        code = run_with_logging([word for word in given if word != "--traceback"], wishes)
         if arguments is None:
-            leave_if_short(code)
+            exit_if_out_of_memory(code)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader has seen enough, as in `| head`
-        streams.silence()
+        startup.silence_stdout()
         return 1
     except ReticentError as error:
-        return tell(error, wishes)
+        return report_failure(error, wishes)
     except OSError as error:  # a full disk behind `> file`: what the command did is done
-        streams.silence()
-        return tell(DiskError(f"Standard output cannot be written: {error.strerror}."), wishes)
+        startup.silence_stdout()
+        return report_failure(DiskError(f"Standard output cannot be written: {error.strerror}."), wishes)
 
 
-def refuse_unwritable(words: Sequence[str]) -> None:
+def require_utf8_arguments(words: Sequence[str]) -> None:
     """An argument that is not UTF-8, or holds a NUL, could be written neither to a job nor to a ledger."""
     for place, word in enumerate(words, 1):
         if "\x00" in word or any("\ud800" <= mark <= "\udfff" for mark in word):
             raise UsageError(f"Argument {place} is not UTF-8, or holds a NUL.", attempt="another name.")
 
 
-def told(words: list[str], wishes: Wishes) -> int:
+def run_with_logging(words: list[str], wishes: ErrorOptions) -> int:
     """Run, with stages told as the words ask."""
-    with telling(words) as rest:
-        code = run(rest, wishes)
-        ended(code)
+    with apply_log_options(words) as rest:
+        code = run_command(rest, wishes)
+        log_exit_code(code)
         return code
 
 
-def run(words: list[str], wishes: Wishes) -> int:
+def run_command(words: list[str], wishes: ErrorOptions) -> int:
     try:
-        with _told_to_end():
-            code = _command(words)
+        with _handle_termination():
+            code = _invoke_command(words)
     except BrokenPipeError:
         raise
     except SystemExit as error:  # how the parser ends where the reader of a pipe has seen enough
         return error.code if isinstance(error.code, int) else 1
     except BaseException as error:
-        return tell(error, wishes)
+        return report_failure(error, wishes)
     if code == 130:  # the parser's word for Ctrl-C
-        return tell(KeyboardInterrupt(), wishes)
+        return report_failure(KeyboardInterrupt(), wishes)
     return code if isinstance(code, int) else 0
 
 
-def _command(words: list[str]) -> object:
+def _invoke_command(words: list[str]) -> object:
     if not {"-h", "--help", "--version"} & set(words):
-        refuse_little_room()
-    for line in settle(words):
+        require_address_space()
+    for line in recover_interrupted_runs(words):
         print(line, file=sys.stderr)
-    from reticent.cli.app import command
+    from reticent.cli.commands import build_parser
 
     # On its own the parser ends the process with 2 for a usage error, which means "unreachable" here.
-    return command(words).main(words, "reticent", standalone_mode=False)
+    return build_parser(words).main(words, "reticent", standalone_mode=False)
 
 
 @contextmanager
-def _told_to_end() -> Iterator[None]:
+def _handle_termination() -> Iterator[None]:
     """An order to end (SIGTERM), or a terminal that closes, cleans up as Ctrl-C does; nohup has the latter ignored."""
 
     def end(*_: object) -> None:
-        raise Terminated
+        raise TerminationSignal
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     ours = threading.current_thread() is threading.main_thread()

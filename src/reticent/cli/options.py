@@ -13,6 +13,24 @@ import typer
 from reticent import catalogue
 from reticent.errors import JobError
 
+# MERGED: reticent.cli.columns: Columns and files as options name them: `--quasi A,B`, `--hierarchy COLUMN=FILE`.
+
+
+def split_names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def parse_hierarchy_files(given: list[str] | None) -> dict[str, str]:
+    from reticent.errors import RequestError
+
+    pairs = [entry.partition("=") for entry in given or ()]
+    if wrong := [column for column, mark, path in pairs if not (column and mark and path)]:
+        raise RequestError(
+            f"--hierarchy: {wrong[0]!r} names no column and file.", attempt="--hierarchy education=education.csv."
+        )
+    return {column: path for column, _, path in pairs}
+
+
 JobFile = Annotated[
     Path,
     typer.Argument(metavar="JOB", help="The job file (TOML); `reticent init DATA` drafts one.", show_default=False),
@@ -62,7 +80,7 @@ Regions = Annotated[
 ]  # fmt: skip
 
 
-def engine_at(engine: str, master: str | None, regions: int | None = None) -> Any:
+def make_engine(engine: str, master: str | None, regions: int | None = None) -> Any:
     """The engine of that name, at that master and with so many regions if these are given."""
     if master is None and regions is None:
         return engine
@@ -73,6 +91,6 @@ def engine_at(engine: str, master: str | None, regions: int | None = None) -> An
     return Spark(master=master, regions=regions)
 
 
-def reading(**given: Any) -> dict[str, Any]:
+def collect_reading_options(**given: Any) -> dict[str, Any]:
     """The options above that were given, as fields of a job's [source]."""
     return {name: value for name, value in given.items() if value is not None}

@@ -2,21 +2,179 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from reticent.cli.progress import LOG_SETTINGS
+from reticent.cli.progress import show_progress as show_progress
+from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
 from reticent.errors import OutputExists
+
+# MERGED: reticent.cli.printing: What commands print: text and tables for people, one object for machines.
+
+
+def say(*lines: str) -> None:
+    """Plain lines, never wrapped: paths and digests are there to be copied."""
+    print(*map(sanitize_text, lines), sep="\n")
+
+
+def say_note(line: str) -> None:
+    """A line for the person at the keyboard that is no part of the result; on stdout where stderr is a log, which travels."""
+    print(sanitize_text(line), file=sys.stdout if LOG_SETTINGS.stderr_is_log else sys.stderr)
+
+
+def say_json(value: Any) -> None:
+    print(sanitize_json(json.dumps(value, indent=1, ensure_ascii=False)))
+
+
+def say_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 0) -> None:
+    """A table without lines; as wide as its content where nobody watches, else as the terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for name in head:
+        table.add_column(Text(sanitize_line(name)), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("" if cell is None else sanitize_line(str(cell))) for cell in row))
+    console = Console(highlight=False, width=None if is_watched(sys.stdout) else 400)
+    console.print(Padding(table, (0, 0, 0, indent), expand=False))
+
+
+def is_watched(stream: Any) -> bool:
+    """Whether somebody sits in front of a stream; a program may be started without one."""
+    return stream is not None and stream.isatty()
+
+
+def format_number(value: Any) -> str:
+    """A number as people read it; what is no number as it is."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+# MERGED: reticent.cli.findings: What an audit found, as text.
+
+
+VERDICT_SENTENCES = {
+    "kept": "Every promise is kept.",
+    "broken": "NOT every promise is kept.",
+    "undecided": "The files alone do not show every promise.",
+    "differs": "No promise is broken, but the release is NOT what its source or job says.",
+}
+UNDECIDED_SOURCE_SENTENCE = "Every promise is kept, but whether the release is that of its source could not be decided."
+REREAD_HINT = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
+UNKNOWN_TEXT = "not known (see the notes)"
+KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
+
+
+def format_headline(found: Mapping[str, Any], together: str | None = None) -> str:
+    """The verdict of a release alone and, where there are earlier ones of the same people, `together` with them."""
+    stated = found["promises"] or found["verdict"] == "differs"
+    verdict = VERDICT_SENTENCES[found["verdict"]] if stated else "No promise was stated."
+    if found["verdict"] == "undecided" and found["promises"] and all(promise["kept"] for promise in found["promises"]):
+        verdict = UNDECIDED_SOURCE_SENTENCE
+    if together is None:
+        return verdict
+    return f"Alone, {verdict[0].lower() if verdict[1:2].islower() else verdict[0]}{verdict[1:-1]}; {together}."
+
+
+def say_findings(found: Mapping[str, Any], together: str | None = None) -> None:
+    """The verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
+    withheld = "an unknown number" if found["withheld"] is None else f"{found['withheld']:,}"
+    say(
+        f"{found['rows']:,} rows in {found['groups']:,} groups, {withheld} withheld. {format_headline(found, together)}"
+    )
+    if found["promises"]:
+        say("")
+        say_table(
+            ("promise", "asked", "achieved", "kept", "evidence"), map(_format_promise, found["promises"]), indent=2
+        )
+    _say_measures(found)
+    if source := found.get("source"):
+        say("", *source["sentences"])
+        if not source["passed"]:
+            say("", f"The comparison with the source failed. {REREAD_HINT}")
+    if carried := found.get("carried"):
+        say("")
+        ties = [", ".join(f"{name} {value:.2f}" for name, value in one["association"].items()) for one in carried]
+        rows = [
+            (one["column"], f"{one['distinct']:,}", f"{one['unique']:.1%}", tie)
+            for one, tie in zip(carried, ties, strict=True)
+        ]
+        say_table(
+            ("carried column", "distinct values", "rows with one of their own", "association (Cramer's V)"),
+            rows,
+            indent=2,
+        )
+    for line in found.get("disagreements", ()):
+        say("", f"Not as the job says: {line}.")
+    for promise in found["promises"]:
+        if promise.get("why"):
+            say("", f"{promise['model']} is not shown: {promise['why']}.")
+    for line in found.get("notes", ()):
+        say("", f"Note: {line}")
+    if page := found.get("page"):
+        say("", page["says"])
+    if identity := found.get("identity"):
+        say("", identity["says"])
+
+
+def _say_measures(found: Mapping[str, Any]) -> None:
+    """Every measure; where several columns are sensitive, the worst of them and each column's own."""
+    columns: Mapping[str, Mapping[str, Any]] = found.get("achieved_by_column", {})
+    utility = {name: UNKNOWN_TEXT if value is None else value for name, value in found.get("utility", {}).items()}
+    measures = {**found["achieved"], **utility}
+    rows = [
+        (name, _format_measure(value), *(_format_measure(one[name]) if name in one else "" for one in columns.values()))
+        for name, value in measures.items()
+        if not isinstance(value, Mapping)
+    ]
+    if rows:
+        say("")
+        say_table(("measure", "achieved, at worst" if columns else "achieved", *columns), rows, indent=2)
+
+
+def _format_promise(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    about = f" of {entry['column']}" if entry.get("column") else ""
+    return (
+        entry["model"] + about,
+        _format_pairs(entry["asked"]),
+        _format_pairs(entry["achieved"]),
+        KEPT_WORDS[entry["kept"]],
+        entry["evidence"],
+    )
+
+
+def _format_pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_format_measure(value)}" for name, value in values.items())
+
+
+def _format_measure(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return _format_pairs(value)
+    if isinstance(value, list):
+        return "; ".join(map(_format_measure, value)) or "none"
+    return "none holds" if value is None else format_number(value)
 
 
 @contextmanager
-def new_file(target: Path, force: bool) -> Iterator[Path]:
+def write_new_file(target: Path, force: bool) -> Iterator[Path]:
     """A path to write to; what is there when the block ends takes the target's place."""
-    from reticent.owner import staging
+    from reticent.ledger import staging
 
     if target.is_dir() or (target.exists() and not force):
         raise OutputExists(
             f"{target} exists.", attempt="another name" + (" (-o)." if target.is_dir() else " (-o), or --force.")
         )
-    with staging.new_file(target) as path:
+    with staging.stage_file(target) as path:
         yield path

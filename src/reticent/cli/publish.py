@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from reticent import catalogue
-from reticent.cli.options import Engine, Force, JobFile, Json, Master, Regions, ShowValues, engine_at
+from reticent.cli.options import Engine, Force, JobFile, Json, Master, Regions, ShowValues, make_engine
 
 EXAMPLE = "reticent publish patients.toml -o patients-release"
-FEW = 6  # notices on the terminal
+MAX_NOTICES_SHOWN = 6  # notices on the terminal
 
 
 def publish(
@@ -41,7 +41,7 @@ def publish(
                      help="One release in RELEASE for each value of an insensitive or undeclared column; the promise is "
                      "per batch."),
     ] = None,
-    engine: Engine = catalogue.ENGINE,
+    engine: Engine = catalogue.DEFAULT_ENGINE,
     master: Master = None,
     regions: Regions = None,
     show_values: ShowValues = False,
@@ -53,38 +53,37 @@ def publish(
     (reticent-owner, or RETICENT_OWNER) keeps its digest, its audit and its job; your ledger (RETICENT_LEDGER) notes
     which rows were published. Both stay with you.
     """
-    from reticent.cli.findings import headline, say_findings
-    from reticent.cli.printing import note, say, say_json, stages
-    from reticent.job import Job
-    from reticent.owner.ledger import Ledger
-    from reticent.owner.places import notes_folder, owner_folder
-    from reticent.owner.together import lost_together, no_longer_promised
+    from reticent.cli.output import format_headline, say, say_findings, say_json, say_note, show_progress
+    from reticent.job.job import Job
+    from reticent.ledger.ledger import Ledger
+    from reticent.ledger.notes import describe_lost_promises, summarize_lost_promises
+    from reticent.ledger.paths import resolve_notes_folder, resolve_owner_folder
     from reticent.publish import publish as publish_job
 
-    wanted, worker = Job.read(job), engine_at(engine, master, regions)
+    wanted, worker = Job.read(job), make_engine(engine, master, regions)
     if format is not None:
         wanted = wanted.at(release=replace(wanted.release, format=format))
     if batch_by is not None:
-        return _batches(
+        return _publish_batches(
             wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger, engine=worker
         )
-    with stages(json) as progress:
+    with show_progress(json) as progress:
         how: dict[str, Any] = {"seed": seed, "force": force, "again": again, "ledger": ledger, "engine": worker}
         said_before: list[str] = []
 
         def warn(sentence: str) -> None:
             said_before.append(sentence)
             if not json:
-                note(f"Note: {sentence}")
+                say_note(f"Note: {sentence}")
 
         release = publish_job(wanted, to=output, **how, progress=progress, warn=warn)
-    found, owner = release.audited.to_dict(), owner_folder(output)
-    noted = Ledger.of(ledger).together_with(output)
-    together = no_longer_promised(noted)
+    found, owner = release.audited.to_dict(), resolve_owner_folder(output)
+    noted = Ledger.of(ledger).find_joined_entries(output)
+    together = describe_lost_promises(noted)
     if json:
         said = {
             "notices": list(release.notices),
-            "headline": headline(found, lost_together(noted)),
+            "headline": format_headline(found, summarize_lost_promises(noted)),
             "together": together,
         }
         say_json(
@@ -99,47 +98,51 @@ def publish(
         )
         return None
     say(f"Published {output}.", "")
-    say_findings(found, lost_together(noted))
+    say_findings(found, summarize_lost_promises(noted))
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
-    say(f"Check   reticent audit {output} --expect-digest $(cat {notes_folder(output) / 'digest.txt'})")
+    say(f"Check   reticent audit {output} --expect-digest $(cat {resolve_notes_folder(output) / 'digest.txt'})")
     later = [line for line in release.notices if line not in said_before]
-    for line in (*few(later, notes_folder(output) / "README.md"), *together):
-        note(f"Note: {line}")
+    for line in (*shorten_notices(later, resolve_notes_folder(output) / "README.md"), *together):
+        say_note(f"Note: {line}")
     if release.manifest.formulas == "present":
-        note(
+        say_note(
             'Note: texts begin as formulas do, and a spreadsheet may run them; formulas = "quote" in [release] quotes them.'
         )
     if seed is not None:
-        note("Not for publication: a seeded release can be undone by who guesses the seed.")
+        say_note("Not for publication: a seeded release can be undone by who guesses the seed.")
     return None
 
 
-def _batches(job: Any, by: str, output: Path, json: bool, **how: Any) -> int:
+def _publish_batches(job: Any, by: str, output: Path, json: bool, **how: Any) -> int:
     """Every batch by itself; 2 if one could not be published."""
     from reticent.batches import publish_batches
-    from reticent.cli.printing import note, number, say, say_json, say_table, stages
+    from reticent.cli.output import format_number, say, say_json, say_note, say_table, show_progress
     from reticent.errors import PromiseUnreachable
 
-    with stages(json) as progress:
+    with show_progress(json) as progress:
         found = publish_batches(job, by, output, **how, progress=progress)
     if json:
         say_json(found)
     else:
         say(f"Published {found['published']} of {len(found['batches'])} batches by {by!r} in {output}.", "")
-        rows = [(one["batch"], *(number(one[key]) if key in one else "-" for key in ("source_rows", "rows", "withheld", "kept")))
+        rows = [(one["batch"], *(format_number(one[key]) if key in one else "-" for key in ("source_rows", "rows", "withheld", "kept")))
                 for one in found["batches"]]  # fmt: skip
         say_table(("batch", "rows in source", "published", "withheld", "kept"), rows, indent=2)
         for one in found["batches"]:
             if not one["published"]:
                 say("", f"{one['batch']}: {one['why']}")
-        note(f"Note: {found['promise']}")
+        say_note(f"Note: {found['promise']}")
         if how["seed"] is not None:
-            note("Not for publication: a seeded release can be undone by who guesses the seed.")
+            say_note("Not for publication: a seeded release can be undone by who guesses the seed.")
     return PromiseUnreachable.exit_code if found["unreachable"] else 0
 
 
-def few(lines: Sequence[str], where: Path) -> list[str]:
+def shorten_notices(lines: Sequence[str], where: Path) -> list[str]:
     """The first of many lines and the last, which says what the releases say together; `where` lists all of them."""
-    if len(lines) <= FEW:
+    if len(lines) <= MAX_NOTICES_SHOWN:
         return list(lines)
-    return [*lines[: FEW - 2], f"{len(lines) - FEW + 1} more like these stand in {where}.", lines[-1]]
+    return [
+        *lines[: MAX_NOTICES_SHOWN - 2],
+        f"{len(lines) - MAX_NOTICES_SHOWN + 1} more like these stand in {where}.",
+        lines[-1],
+    ]

@@ -31,15 +31,15 @@ def query(
 
     Conditions are on any published columns: AND, OR, NOT, comparisons, BETWEEN, IN, IS NULL.
     """
-    from reticent.cli.printing import say, say_json
+    from reticent.cli.output import say, say_json
     from reticent.errors import RequestError
-    from reticent.opened import open as open_release
+    from reticent.release.release import open as open_release
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     opened = open_release(release)
     if question is None or file is not None or source is not None:
-        _list(opened, question, file, source, {"level": level, "by": by, "time_limit": time_limit}, json)
+        _answer_file(opened, question, file, source, {"level": level, "by": by, "time_limit": time_limit}, json)
         return
     if print_sql is not None:
         text = opened.sql(question, print_sql, table)
@@ -49,31 +49,31 @@ def query(
             say(text)
         return
     if at is not None:
-        from reticent.query.database import ask_at
+        from reticent.query.run import ask_database
 
-        found = ask_at(opened.manifest, question, at, table)
+        found = ask_database(opened.manifest, question, at, table)
     else:
         found = opened.query(question, level=level, by=by, time_limit=time_limit)
     answers = found if isinstance(found, list) else [found]
     if json:
         say_json([one.to_dict() for one in answers] if isinstance(found, list) else found.to_dict())
         return
-    _table(answers)
+    _print_answers(answers)
 
 
-def _list(
+def _answer_file(
     opened: Any, question: str | None, file: Path | None, source: str | None, how: dict[str, Any], json: bool
 ) -> None:
     """Every question of a file; with the source, what is true and how far answers are off."""
-    from reticent.cli.printing import say, say_json
-    from reticent.errors import RequestError, some
+    from reticent.cli.output import say, say_json
+    from reticent.errors import RequestError, pluralize
 
     if file is None or question is not None:
         raise RequestError(
             "A release is asked one question, or those of a file.",
             attempt="SQL in quotes; or --file FILE, and --source DATA with it.",
         )
-    from reticent.query.listed import summed_up
+    from reticent.query.run import summarize_errors
 
     found = opened.measure(file, source, **how)
     if json:
@@ -81,26 +81,26 @@ def _list(
         return
     for asked in dict.fromkeys(line["question"] for line in found):
         say(asked)
-        _rows(
+        _print_rows(
             [
                 {name: value for name, value in line.items() if name != "question"}
                 for line in found
                 if line["question"] == asked
             ]
         )
-    if errors := summed_up(found):
+    if errors := summarize_errors(found):
         say(
             "",
-            f"Relative error of {some(errors['answers'], 'answer')}: median {errors['median']:.4g}, mean {errors['mean']:.4g}.",
+            f"Relative error of {pluralize(errors['answers'], 'answer')}: median {errors['median']:.4g}, mean {errors['mean']:.4g}.",
         )
 
 
-def _table(answers: list[Any]) -> None:
-    _rows([one.to_dict() for one in answers])
+def _print_answers(answers: list[Any]) -> None:
+    _print_rows([one.to_dict() for one in answers])
 
 
-def _rows(rows: list[dict[str, Any]]) -> None:
-    from reticent.cli.printing import number, say, say_table
+def _print_rows(rows: list[dict[str, Any]]) -> None:
+    from reticent.cli.output import format_number, say, say_table
 
     notes = list(dict.fromkeys(row.pop("note") for row in rows if "note" in row))
     for row in rows:
@@ -109,25 +109,25 @@ def _rows(rows: list[dict[str, Any]]) -> None:
     if not rows:
         say("No row is selected.")
         return
-    say_table(names, [[_shown(row.get(name), number) for name in names] for row in rows])
+    say_table(names, [[_format_value(row.get(name), format_number) for name in names] for row in rows])
     for note in notes:
         say(note)
 
 
-def _shown(value: Any, number: Any) -> str:
+def _format_value(value: Any, number: Any) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, dict):
-        return _show_published(value, number)
+        return _format_published(value, number)
     if isinstance(value, list):
         return " to ".join(number(end) for end in value)
     return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-def _show_published(answer: dict[str, Any], number: Any) -> str:
+def _format_published(answer: dict[str, Any], number: Any) -> str:
     """The answer about published rows in one cell: the estimate, and the bounds where they are others."""
     estimate, ends = answer.get("estimate"), [answer.get(side) for side in ("lower", "upper")]
-    shown = _shown(estimate, number)
+    shown = _format_value(estimate, number)
     if ends == [None, None] or ends == [estimate, estimate]:
         return shown
     return f"{shown} ({' to '.join('-' if end is None else number(end) for end in ends)})"

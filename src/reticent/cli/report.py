@@ -7,8 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
-from reticent.step import Step
+from reticent.cli.options import (
+    Delimiter,
+    Empty,
+    Encoding,
+    FromQuery,
+    FromTable,
+    Json,
+    Missing,
+    Quote,
+    collect_reading_options,
+)
+from reticent.progress import ProgressEvent
 
 EXAMPLE = "reticent report patients-release -o patients.html"
 
@@ -40,18 +50,20 @@ def report(
     The public edition is made from the folder alone, and the same folder gives the same bytes. Charts need the extra `charts`;
     --format md and json need none.
     """
-    from reticent.cli.printing import say, say_json, stages
+    from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import RequestError
-    from reticent.job import Job
-    from reticent.owner.reading import reading_of
-    from reticent.report import placing
+    from reticent.job.job import Job
+    from reticent.ledger.source_options import resolve_source
+    from reticent.report import paths
     from reticent.report import report as made
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
-    if form not in placing.ENDINGS:
+    if form not in paths.FILE_ENDINGS:
         raise RequestError(f"There is no format {form!r}.", attempt="--format html, md or json.")
-    how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query)
+    how = collect_reading_options(
+        delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
+    )
     if internal and source is None:
         raise RequestError(
             "The internal edition compares the release with the data it was made from, and none is given.",
@@ -62,20 +74,20 @@ def report(
             "The public edition is made from the folder alone.",
             attempt="--internal, or leaving --source and the rest out.",
         )
-    target = (placing.internal_place if internal else placing.public_place)(release, output, form, force)
+    target = (paths.choose_internal_path if internal else paths.choose_public_path)(release, output, form, force)
     given: dict[str, Any] = {}
     if source is not None:
         as_job = None if job is None else Job.read(job)
-        given["source"] = reading_of(release, source, as_job, missing=tuple(missing or ()), how=how)[0]
-    with stages(json) as progress:
+        given["source"] = resolve_source(release, source, as_job, missing=tuple(missing or ()), how=how)[0]
+    with show_progress(json) as progress:
         progress("reading the release")
         found = made(release, progress=progress, budget=budget, **given)
-        progress(Step("drawing", 0.85))
+        progress(ProgressEvent("drawing", 0.85))
         text = found.text(form)
     if internal:
-        placing.write_internal(target, text)
+        paths.write_internal_report(target, text)
     else:
-        placing.write_public(target, text, force)
+        paths.write_public_report(target, text, force)
     if json:
         say_json(
             {"report": str(target), "edition": found.facts["edition"], "format": form, "bytes": len(text.encode())}

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
+from reticent.cli.options import (
+    Delimiter,
+    Empty,
+    Encoding,
+    FromQuery,
+    FromTable,
+    Json,
+    Missing,
+    Quote,
+    collect_reading_options,
+)
 
 EXAMPLE = "reticent risk patients.csv --quasi age,zip,sex"
 
@@ -41,17 +51,17 @@ def risk(
 
     A record's risk is one over the number of people it could be, persons being counted where they have several rows. It says nothing about sensitive values: see `reticent attack`.
     """
+    from reticent.audit.risk import compute_risk_before
     from reticent.audit.risk import risk as measure
-    from reticent.audit.risk import risk_before
-    from reticent.cli.printing import say, say_json, stages
+    from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import JobError, RequestError, SourceUnreachable
-    from reticent.job import Job
-    from reticent.models.exact import exact
-    from reticent.owner.reading import reading_of
+    from reticent.job.job import Job
+    from reticent.ledger.source_options import resolve_source
+    from reticent.models.rational_bounds import parse_fraction
 
     if not table.exists():
         raise SourceUnreachable(f"There is no {table}.", attempt="a table, or the folder that `reticent publish` made.")
-    limit = exact(threshold, "--threshold")
+    limit = parse_fraction(threshold, "--threshold")
     if not 0 <= limit <= 1:
         raise JobError("--threshold must be a share.", attempt="a number from 0 to 1, such as 0.2.")
     if table.is_dir() and (quasi or (job and source is None)):
@@ -60,7 +70,9 @@ def risk(
         raise RequestError("--source is for a release folder.", attempt="`reticent risk` of the source alone.")
     names = None if quasi is None else [name.strip() for name in quasi.split(",") if name.strip()]
     as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
-    how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=from_table, query=from_query)
+    how = collect_reading_options(
+        delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=from_table, query=from_query
+    )
     if how and table.is_dir() and source is None:
         named = ", ".join(f"--{name}" for name in how)
         raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
@@ -68,21 +80,21 @@ def risk(
     if naming and table.is_dir() and source is None:
         raise RequestError("--person is a column of a table, and a release has none.", attempt="--source DATA.")
     given: dict[str, Any] = {"population": population, "threshold": limit, "missing": marks, "person": naming}
-    subject: Any = table if table.is_dir() else reading_of(None, table, as_job, missing=marks, how=how)[0]
-    with stages(json) as progress:
+    subject: Any = table if table.is_dir() else resolve_source(None, table, as_job, missing=marks, how=how)[0]
+    with show_progress(json) as progress:
         progress("counting")
         after = measure(subject, quasi=names, job=as_job, **given)
         before = None
         if source is not None:
-            read = reading_of(table, source, as_job, missing=marks, how=how)[0]
-            before = risk_before(table, read, job=as_job, **given)
+            read = resolve_source(table, source, as_job, missing=marks, how=how)[0]
+            before = compute_risk_before(table, read, job=as_job, **given)
     if json:
         say_json(after.to_dict() if before is None else {"before": before.to_dict(), "after": after.to_dict()})
         return
     if before is not None:
-        say("Before, in the source:", "", *_lines(before), "", "After, in the release:", "")
-    say(*_lines(after))
+        say("Before, in the source:", "", *_split_lines(before), "", "After, in the release:", "")
+    say(*_split_lines(after))
 
 
-def _lines(found: Any) -> list[str]:
+def _split_lines(found: Any) -> list[str]:
     return str(found).splitlines()

@@ -11,36 +11,243 @@ nothing enters the ledger.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from reticent import catalogue
-from reticent.budget import Clock
-from reticent.compare.candidates import Candidate, candidates, method_names, named
-from reticent.compare.comparison import Comparison
-from reticent.compare.foreign import of_tables, tables_given
-from reticent.compare.measured import of_candidate, of_source, of_trivial
-from reticent.compare.setting import Setting
-from reticent.compare.trivial import trivials
-from reticent.door import called, door, flag, names, optional, seconds, whole
-from reticent.errors import RequestError, suggest
-from reticent.job import Job
-from reticent.table import source as sources
-from reticent.table.source_types import has_types
-from reticent.utility.learners import stats
+import polars as pl
+
+from reticent import catalogue, charts
+from reticent.attacks.target import locate_plain_labels
+from reticent.audit.audit import audit
+from reticent.budget import BudgetClock
+from reticent.compare.candidates import Candidate, check_method_names, make_candidates, name_jobs
+from reticent.compare.metrics import (
+    ComparisonSetting,
+    measure_answers,
+    measure_attacks,
+    measure_candidate,
+    measure_source,
+    measure_trivial,
+    summarize_audit,
+    summarize_spread,
+)
+from reticent.compare.trivial_sanitizations import make_trivial_sanitizations
+from reticent.data import source as sources
+from reticent.data.column_types import has_types
+from reticent.errors import ColumnError, RequestError, suggest
+from reticent.html_repr import render_page, render_table
+from reticent.job.job import Job
+from reticent.utility.classification import Exam, require_stats_extra
+from reticent.utility.loss import compute_table_loss
+from reticent.utility.workload import answer_from_view
+from reticent.validation import (
+    flag,
+    integer,
+    is_callable,
+    mapping,
+    names,
+    optional,
+    path_or_table,
+    seconds,
+    text,
+    validate_arguments,
+)
+
+# MERGED: reticent.compare.comparison: What a comparison found: rows as they were measured, a flat table of them, and the frontier of privacy and utility.
+
+
+SPREAD_FIGURES = ("row_loss", "count_error", "count_error_mean", "average_error", "average_error_mean", "seconds")
+PLAIN_FIGURES = ("rows", "groups", "withheld", "kept", "marginal_error", "association_error")
+PRIVACY_FIGURE, UTILITY_FIGURE = "attack_gain", "count_error"
+FIGURE_WORDS = {
+    "attack_gain": "what adversaries gain over the baseline",
+    "count_error": "median relative error of counts",
+    "count_error_mean": "mean relative error of counts",
+    "average_error": "median error of averages, by the span",
+    "average_range": "mean width of guaranteed averages, by the span",
+    "row_loss": "row loss",
+    "loss": "information loss",
+    "marginal_error": "mean error of marginals",
+    "association_error": "mean error of associations",
+    "seconds": "CPU seconds of publishing",
+}
+"""What a chart calls its figures."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """`rows` as measured: candidates first, then the trivial sanitizations, then the source as it is."""
+
+    rows: tuple[Mapping[str, Any], ...]
+    people: int
+    runs: int
+    seed: int
+    of: int  # the rows of the source; `people` of them were drawn where that is fewer
+    smaller: Comparison | None = None  # the same of a part of these rows, where it was made for advice
+
+    @property
+    def sampled(self) -> bool:
+        return self.people < self.of
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each candidate and yardstick, a column for each figure; null where there is none."""
+        flat = [self._flatten(row) for row in self.rows]
+        names = list(dict.fromkeys(name for row in flat for name in row if name != "why"))
+        return pl.DataFrame(
+            {name: [row.get(name) for row in flat] for name in [*names, "why"]}, strict=False, infer_schema_length=None
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that was measured, with each figure's spread."""
+        on = find_frontier(self.frame(), PRIVACY_FIGURE, UTILITY_FIGURE)
+        rows = [
+            {**row, "attack_gain": compute_gain(row), "frontier": at} for row, at in zip(self.rows, on, strict=True)
+        ]
+        return {
+            "people": self.people,
+            "of": self.of,
+            "runs": self.runs,
+            "seed": self.seed,
+            "published": False,
+            "rows": rows,
+        }
+
+    @validate_arguments(privacy=text, utility=text)
+    def chart(self, privacy: str = PRIVACY_FIGURE, utility: str = UTILITY_FIGURE) -> charts.Chart:
+        """Every candidate and yardstick by two figures of the table, less being better of both.
+
+        A line joins the candidates that no other candidate beats; a yardstick below and to the left of it beats them all.
+        """
+        found = self.frame()
+        numeric = [name for name, dtype in found.schema.items() if dtype.is_numeric()]
+        for name in (privacy, utility):
+            if name not in numeric:
+                raise ColumnError(f"The comparison measured no {name!r}.", attempt=suggest(name, numeric))
+        tried = found.with_columns(pl.when(pl.col("role") != "trivial").then(pl.col(privacy)).alias(privacy))
+        found = found.with_columns(pl.Series("frontier", find_frontier(tried, privacy, utility)))
+        shown = found.drop_nulls([privacy, utility])
+        up, across = FIGURE_WORDS.get(privacy, privacy), FIGURE_WORDS.get(utility, utility)
+        return charts.draw_frontier(shown.rename({privacy: up, utility: across}), across, up, f"{up}, by {across}")
+
+    def _flatten(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {name: row.get(name) for name in ("name", "role", "method", "kind", "reached")}
+        found |= {**(row.get("parameters") or {}), **{name: row.get(name) for name in PLAIN_FIGURES}}
+        found["loss"] = (row.get("loss") or {}).get("ail")
+        for name in SPREAD_FIGURES:
+            found[name] = None if row.get(name) is None else row[name]["value"]
+        found["average_range"] = (row.get("average_range") or {}).get("mean")
+        found |= {"memory": row.get("memory"), "attack_gain": compute_gain(row), "accuracy": find_best_accuracy(row)}
+        for learner, told in (row.get("classification") or {}).items():
+            found[f"accuracy {learner}"] = None if told is None else told["value"]
+        for name, value in (row.get("privacy") or {}).items():
+            found[name] = value if not isinstance(value, list | dict) else str(value)
+        for name, outcome in (row.get("attacks") or {}).items():
+            found |= {f"{name} {part}": outcome[part] for part in ("success", "baseline", "worst_posterior")}
+        return {**found, "why": row.get("why", "")}
+
+    def _repr_html_(self) -> str:
+        shown = ("name", "kind", "kept", "attack_gain", "loss", "count_error", "average_error", "accuracy", "seconds")
+        flat = [self._flatten(row) for row in self.rows]
+        lines = [[row.get(name) for name in shown] for row in flat]
+        return render_page(
+            f"{len(flat)} ways to publish {self.people:,} rows; nothing was published", render_table(shown, lines)
+        )
+
+    def __repr__(self) -> str:
+        tried = sum(row["role"] == "candidate" for row in self.rows)
+        reached = sum(row["role"] == "candidate" and row["reached"] for row in self.rows)
+        return f"<comparison of {tried} candidates on {self.people:,} rows: {reached} reach their promise>"
+
+
+def compute_gain(row: Mapping[str, Any]) -> float | None:
+    """The most that guesses of sensitive values gained over the baseline, by who has the release alone; never below 0."""
+    attacks = [one for name, one in (row.get("attacks") or {}).items() if catalogue.ATTACKS[name].guesses]
+    return max((max(one["success"] - one["baseline"], 0.0) for one in attacks), default=None)
+
+
+def find_best_accuracy(row: Mapping[str, Any]) -> float | None:
+    """Of the best learner."""
+    told = [one["value"] for one in (row.get("classification") or {}).values() if one is not None]
+    return max(told, default=None)
+
+
+def find_frontier(found: pl.DataFrame, privacy: str, utility: str) -> list[bool]:
+    """Which rows no other one beats: less in both figures, and in one of them truly less."""
+    if privacy not in found.columns or utility not in found.columns:
+        return [False] * len(found)
+    points: Sequence[tuple[Any, Any]] = list(zip(found[privacy], found[utility], strict=True))
+
+    def beaten(a: Any, b: Any) -> bool:
+        return any(c is not None and d is not None and c <= a and d <= b and (c < a or d < b) for c, d in points)
+
+    return [a is not None and b is not None and not beaten(a, b) for a, b in points]
+
+
+# MERGED: reticent.compare.foreign: A plain table that another tool made of the source, beside our candidates: measured as they are.
+#
+# Its people cannot be held back any more: a learner is asked about the people whom the table is of, and the row says so.
+
+
+TABLE_ROLE = "table"
+CLASSIFICATION_NOTE = "learned from the table of all people, and asked about them"
+GIVES_UP_TEXT = "what it says of itself is not known: it has no manifest"
+
+
+def check_tables(given: Any) -> dict[str, Any]:
+    """Tables by name, each a path or a frame."""
+    if given is None:
+        return {}
+    return {str(name): path_or_table(one, f"tables[{name!r}]") for name, one in mapping(given, "tables").items()}
+
+
+def measure_tables(
+    given: Mapping[str, Any], job: Job, setting: ComparisonSetting, sampled: bool
+) -> list[dict[str, Any]]:
+    if given and sampled:
+        raise RequestError(
+            "A table of another tool is of all rows, and a part of them is compared.", attempt="leaving rows out."
+        )
+    return [_measure_table(name, one, job, setting) for name, one in given.items()]
+
+
+def _measure_table(name: str, given: Any, job: Job, setting: ComparisonSetting) -> dict[str, Any]:
+    setting.progress(f"{name}: measuring")
+    rows, cells, _ = setting.coded(job)
+    sight = locate_plain_labels(given, cells, job)
+    found = audit(given, job=job).to_dict()
+    row: dict[str, Any] = {
+        "name": name,
+        "role": TABLE_ROLE,
+        "gives_up": GIVES_UP_TEXT,
+        "reached": True,
+        "why": "",
+        **summarize_audit(found),
+    }
+    row |= measure_attacks(given, setting, name, [promise.name for promise in job.promises], job=job)
+    row |= measure_answers([answer_from_view(sight)] * setting.runs, cells, setting)
+    row["row_loss"] = summarize_spread([compute_table_loss(found, cells)])
+    if setting.learning:
+        learned = Exam(cells, cells, rows).of_groups(sight)
+        row |= {
+            "classification": {learner: summarize_spread([told]) for learner, told in learned.items()},
+            "classification_asked": CLASSIFICATION_NOTE,
+        }
+    return row
+
 
 YARDSTICK_SHARE = 0.25
 """How much of a budget the yardsticks may use: the rest is for candidates."""
 
 
-@door(
+@validate_arguments(
     methods=optional(names),
-    rows=optional(whole),
-    runs=whole,
+    rows=optional(integer),
+    runs=integer,
     attacks=optional(names),
     classification=optional(flag),
-    seed=whole,
+    seed=integer,
     budget=optional(seconds),
-    progress=called,
+    progress=is_callable,
 )
 def compare(
     jobs: Any,
@@ -64,15 +271,15 @@ def compare(
     frames) that other tools made of the same rows; `budget`: CPU seconds that all of it may take, and what there was no time for
     is named with the reason.
     """
-    listed, beside = candidates(jobs, method_names(methods), parameters), tables_given(tables)
-    setting = setting_of(
-        next(iter(named(jobs).values())), frame, rows, runs, attacks, classification, seed, progress, budget
+    listed, beside = make_candidates(jobs, check_method_names(methods), parameters), check_tables(tables)
+    setting = make_setting(
+        next(iter(name_jobs(jobs).values())), frame, rows, runs, attacks, classification, seed, progress, budget
     )
-    first = next(iter(named(jobs).values()))
-    return measured_all(listed, setting, first, lambda: of_tables(beside, first, setting, rows is not None))
+    first = next(iter(name_jobs(jobs).values()))
+    return measure_candidates(listed, setting, first, lambda: measure_tables(beside, first, setting, rows is not None))
 
 
-def setting_of(
+def make_setting(
     job: Job,
     frame: Any,
     rows: int | None,
@@ -82,35 +289,35 @@ def setting_of(
     seed: int,
     progress: Callable[[str], None],
     budget: float | None = None,
-) -> Setting:
+) -> ComparisonSetting:
     """What all candidates share; what is asked for is looked at before any data is read."""
     if runs < 1 or (rows is not None and rows < 10):
         raise RequestError("A comparison has 1 run or more, on 10 rows or more.", attempt="runs=3, rows=10_000.")
     if seed < 0:
         raise RequestError("A seed is a whole number from 0 on.", attempt="seed=1.")
-    clock = None if budget is None else Clock(budget)  # first: what learners need takes seconds to load
-    chosen, learning = _attacks(attacks), _learning(classification)
+    clock = None if budget is None else BudgetClock(budget)  # first: what learners need takes seconds to load
+    chosen, learning = _select_attacks(attacks), _can_learn(classification)
     progress("reading")
-    people = sources.collect(sources.scan(job.source, frame), "Reading the source")
+    people = sources.collect_frame(sources.scan_source(job.source, frame), "Reading the source")
     of = len(people)
     if rows is not None and rows < of:
         people = people.sample(rows, seed=seed)
-    return Setting(people, runs, seed, chosen, learning, progress, of, has_types(job.source, frame), clock)
+    return ComparisonSetting(people, runs, seed, chosen, learning, progress, of, has_types(job.source, frame), clock)
 
 
-def measured_all(
-    listed: Sequence[Candidate], setting: Setting, job: Job, beside: Callable[[], list[dict[str, Any]]] = list
+def measure_candidates(
+    listed: Sequence[Candidate], setting: ComparisonSetting, job: Job, beside: Callable[[], list[dict[str, Any]]] = list
 ) -> Comparison:
     """Every candidate, then the yardsticks, of the columns as the first job declares them."""
     _, cells, _ = setting.coded(job)
     first = setting.limited(YARDSTICK_SHARE)  # what anybody could publish, before the others use the budget
-    yardsticks = [of_trivial(trivial, first, job) for trivial in trivials(cells)]
-    rows = [*beside(), *(of_candidate(candidate, setting) for candidate in listed), *yardsticks]
-    rows.append(of_source(cells, setting, job))
+    yardsticks = [measure_trivial(trivial, first, job) for trivial in make_trivial_sanitizations(cells)]
+    rows = [*beside(), *(measure_candidate(candidate, setting) for candidate in listed), *yardsticks]
+    rows.append(measure_source(cells, setting, job))
     return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed, setting.of)
 
 
-def _attacks(given: Sequence[str] | None) -> tuple[str, ...]:
+def _select_attacks(given: Sequence[str] | None) -> tuple[str, ...]:
     if given is None:
         return tuple(catalogue.ATTACKS)
     for name in given:
@@ -119,12 +326,12 @@ def _attacks(given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _learning(given: bool | None) -> bool:
+def _can_learn(given: bool | None) -> bool:
     """Whether learners are tried: asked for without the extra, a refusal names it."""
     if given is False:
         return False
     try:
-        stats()
+        require_stats_extra()
     except RequestError:
         if given:
             raise

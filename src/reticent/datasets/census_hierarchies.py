@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reticent.datasets.census_population import BIRTHPLACES, GENDERS, OCCUPATIONS
 
-Rows = list[list[str]]
+HierarchyRows = list[list[str]]
 
 MARITAL_STATUS = {
     "married": ("spouse present", "spouse absent"),
@@ -42,7 +42,7 @@ OCCUPATION = {
 }  # fmt: skip
 
 
-def census_hierarchies() -> dict[str, Rows]:
+def make_census_hierarchies() -> dict[str, HierarchyRows]:
     """For each categorical attribute its rows, in the order of its tree."""
     return {
         "gender": [[leaf, "*"] for leaf in GENDERS],
@@ -67,7 +67,7 @@ def census_hierarchies() -> dict[str, Rows]:
     }
 
 
-def write_hierarchies(hierarchies: Mapping[str, Rows], folder: str | Path) -> list[Path]:
+def write_hierarchy_files(hierarchies: Mapping[str, HierarchyRows], folder: str | Path) -> list[Path]:
     """Save each hierarchy as `<attribute>.csv` in ARX's format: no header, `;` between levels."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

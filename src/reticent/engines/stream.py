@@ -17,168 +17,179 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from reticent.data import passthrough
+from reticent.data import source as sources
+from reticent.data.columnar import group_frames
+from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.passthrough import PassthroughCounts, cast_columns, count_passthrough
+from reticent.data.source import Source, is_text, iterate_batches
 from reticent.engines import local
-from reticent.engines.buckets import BYTES, Buckets, many
-from reticent.engines.changed import Tally, read_again
-from reticent.engines.engine import PLAINLY, Counted, Working
-from reticent.engines.expanded import expanded
-from reticent.engines.locate import Locator
-from reticent.engines.looked import Repeated
-from reticent.engines.pace import Pace
-from reticent.engines.ranked import Ranks
+from reticent.engines.cell_lookup import CellLocator, CellRecount, translate_reread_errors
+from reticent.engines.counting import FrequencyCounter
+from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, EngineContext, PassProgress
+from reticent.engines.expansion import expand_rows
+from reticent.engines.external_sort import BUCKET_BYTES, DiskBuckets, RowRanker, choose_bucket_count
+from reticent.format.rows import BATCH_ROWS, BatchColumn, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.release.rows import PIECE, Beside, Piece
-from reticent.table import beside
-from reticent.table import source as sources
-from reticent.table.carried import CarriedCounts, count_carried
-from reticent.table.roles import Column, Role, with_role
-from reticent.table.source import Source, batches, is_text
-from reticent.table.spanned import together
-from reticent.table.typed_rows import typed
 
-ENTRY = "\x00entry"
-READ = 4 * BYTES  # what is read at a time
-PARTS = 8  # in which it comes
-SOME = 1 << 20  # entries whose places tell how to part them all
-_NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
-_SMALL = {pl.Boolean: 1, pl.Int8: 1, pl.UInt8: 1, pl.Int16: 2, pl.UInt16: 2, pl.Int32: 4, pl.UInt32: 4, pl.Float32: 4}
-_Ranked = tuple[pl.DataFrame, np.ndarray]
+ENTRY_COLUMN = "\x00entry"
+READ_BYTES = 4 * BUCKET_BYTES  # what is read at a time
+BATCHES_PER_READ = 8  # in which it comes
+MAX_SAMPLED_ENTRIES = 1 << 20  # entries whose places tell how to part them all
+_NUMBER_BYTES, _TEXT_BYTES = 8, 24  # bytes that a value is taken for before one was seen
+_SMALL_TYPE_BYTES = {
+    pl.Boolean: 1,
+    pl.Int8: 1,
+    pl.UInt8: 1,
+    pl.Int16: 2,
+    pl.UInt16: 2,
+    pl.Int32: 4,
+    pl.UInt32: 4,
+    pl.Float32: 4,
+}
+_RankedFrame = tuple[pl.DataFrame, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Streamed:
+class StreamedRows:
     """Published rows that are made as they are written."""
 
     rows: int
-    beside: Mapping[str, Beside]
-    made: Callable[[], Iterator[Piece]]
+    beside: Mapping[str, BatchColumn]
+    make_batches: Callable[[], Iterator[RowBatch]]
 
-    def __iter__(self) -> Iterator[Piece]:
-        return self.made()
+    def __iter__(self) -> Iterator[RowBatch]:
+        return self.make_batches()
 
 
-class Stream:
+class StreamEngine:
     """Rows piece by piece; what does not fit memory is on the release's disk."""
 
     name: ClassVar[str] = "stream"
     distributed: ClassVar[bool] = False
     regions: ClassVar[None] = None
 
-    def each(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+    def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
         return [function(*given) for given in asked]
 
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
-        return sources.scan(source, frame, by_pieces=True)
+        return sources.scan_source(source, frame, by_pieces=True)
 
-    def held(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+    def cache(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows
 
-    def typed(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
-        return typed(rows, columns)
+    def cast(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+        return cast_columns(rows, columns)
 
-    def count_carried(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> CarriedCounts:
-        return count_carried(rows, columns)
+    def count_passthrough(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughCounts:
+        return count_passthrough(rows, columns)
 
-    def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
-        names = beside.asked(columns)
+    def profile_columns(
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+    ) -> passthrough.PassthroughProfile:
+        names = passthrough.list_profiled_columns(columns)
         if not names:
-            return beside.Beside()
+            return passthrough.PassthroughProfile()
         doing, wanted = "Counting identifying and carried values", rows.select(names)
-        found = {name: Repeated(how.room) for name in names}
-        pace = Pace(doing.lower(), None, how.progress)
-        for frame in batches_of(wanted, doing):
+        found = {name: FrequencyCounter(how.make_temp_dir) for name in names}
+        pace = PassProgress(doing.lower(), None, how.progress)
+        for frame in iterate_row_batches(wanted, doing):
             for name in names:
                 found[name].add(frame[name])
             pace.add(len(frame))
             del frame  # before the next is read
-        return beside.answered(columns, pace.done, {name: one.found() for name, one in found.items()})
+        return passthrough.build_profile(columns, pace.done, {name: one.get_result() for name, one in found.items()})
 
     def count(
-        self, rows: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
-    ) -> Counted:
+        self,
+        rows: pl.LazyFrame,
+        columns: Mapping[str, Column],
+        rows_per_person: int = 1,
+        how: EngineContext = DEFAULT_CONTEXT,
+    ) -> CountedTable:
         """The count of `local` takes pieces already: it holds combinations, and few rows."""
-        return local.count(rows, columns, rows_per_person)
+        return local.count_rows(rows, columns, rows_per_person)
 
-    def tallied(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
-        return local.tallied(rows, names)
+    def count_distinct_rows(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+        return local.count_distinct_rows(rows, names)
 
-    def cut(self, rows: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
-        return local.cut(rows, by, value, names)
+    def filter_equal(self, rows: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
+        return local.filter_equal(rows, by, value, names)
 
     def apply(
         self,
-        counted: Counted,
+        counted: CountedTable,
         recipe: Recipe,
         rng: Random,
         rows: pl.LazyFrame,
         place: np.ndarray | None = None,
-        how: Working = PLAINLY,
-    ) -> Streamed:
-        published = int(recipe.quota[recipe.shown].sum())
-        names = with_role(counted.columns, Role.INSENSITIVE)
+        how: EngineContext = DEFAULT_CONTEXT,
+    ) -> StreamedRows:
+        published = int(recipe.quota[recipe.published_entries].sum())
+        names = find_columns_with_role(counted.columns, Role.INSENSITIVE)
         if not names:
-            return Streamed(published, {}, lambda: expanded(recipe, rng))
+            return StreamedRows(published, {}, lambda: expand_rows(recipe, rng))
         schema = rows.collect_schema()
-        types = {name: Beside(pl.String() if is_text(schema[name]) else schema[name]) for name in names}
-        carrying = Carrying(counted, recipe, rng, place, how)
-        return Streamed(published, types, lambda: carrying.pieces(rows, names))
+        types = {name: BatchColumn(pl.String() if is_text(schema[name]) else schema[name]) for name in names}
+        carrying = StreamPassthroughWriter(counted, recipe, rng, place, how)
+        return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
 
 
 @dataclass(frozen=True, eq=False)
-class Carrying:
+class StreamPassthroughWriter:
     """Carried rows on their way from the source to the release."""
 
-    counted: Counted
+    counted: CountedTable
     recipe: Recipe
     rng: Random
     place: np.ndarray | None
-    how: Working
+    context: EngineContext
 
-    def pieces(self, rows: pl.LazyFrame, names: list[str]) -> Iterator[Piece]:
-        folder = self.how.room()
-        with closing(Ranks(self.recipe, self.rng, folder)) as ranks:
-            buckets = self._scattered(rows, names, ranks, folder / "scattered")
+    def iterate_batches(self, rows: pl.LazyFrame, names: list[str]) -> Iterator[RowBatch]:
+        folder = self.context.make_temp_dir()
+        with closing(RowRanker(self.recipe, self.rng, folder)) as ranks:
+            buckets = self._scatter_rows(rows, names, ranks, folder / "scattered")
             ranks.settle()
         shown = np.zeros(len(self.recipe.group), bool)
-        shown[self.recipe.shown] = True
-        ranked = (_ranked(frame, ranks, shown) for frame in buckets.frames())
-        found = self._shuffled(ranked) if self.place is None else self._sorted(ranked, folder / "sorted")
+        shown[self.recipe.published_entries] = True
+        ranked = (_rank_frame(frame, ranks, shown) for frame in buckets.frames())
+        found = self._shuffle_buckets(ranked) if self.place is None else self._sort_buckets(ranked, folder / "sorted")
         for entry, carried in found:
-            for start in range(0, len(entry), PIECE):
-                yield Piece(entry[start : start + PIECE], carried[start : start + PIECE])
+            for start in range(0, len(entry), BATCH_ROWS):
+                yield RowBatch(entry[start : start + BATCH_ROWS], carried[start : start + BATCH_ROWS])
 
-    def _scattered(self, rows: pl.LazyFrame, names: list[str], ranks: Ranks, folder: Path) -> Buckets:
+    def _scatter_rows(self, rows: pl.LazyFrame, names: list[str], ranks: RowRanker, folder: Path) -> DiskBuckets:
         """Carried columns in random buckets, each row with its entry or with what it is waiting for."""
         doing, keys, cells = "Reading the carried columns", self.counted.combinations.columns, self.counted.cells
-        wanted = local.keyed(rows, keys).select(*keys, *names)
-        locator, tally = Locator.of(self.counted.combinations, self.counted.cell), Tally(cells)
-        pace, buckets = Pace("writing", cells.rows, self.how.progress), Buckets(folder)
-        with closing(buckets), read_again():
-            for frame in batches_of(wanted, doing):
-                beside = _texts(frame.select(names))
+        wanted = local.cast_texts_to_categories(rows, keys).select(*keys, *names)
+        locator, tally = CellLocator.of(self.counted.combinations, self.counted.cell), CellRecount(cells)
+        pace, buckets = PassProgress("writing", cells.rows, self.context.progress), DiskBuckets(folder)
+        with closing(buckets), translate_reread_errors():
+            for frame in iterate_row_batches(wanted, doing):
+                beside = _cast_categories(frame.select(names))
                 if not pace.done:
-                    buckets.begin(many(cells.rows, beside.estimated_size() / max(len(frame), 1) + 8))
-                cell = locator.cells(frame.select(keys))
+                    buckets.begin(choose_bucket_count(cells.rows, beside.estimated_size() / max(len(frame), 1) + 8))
+                cell = locator.find_cells(frame.select(keys))
                 tally.add(cell)
                 number = self.rng.words("bucket", pace.done, len(frame)) % np.uint64(buckets.count)
-                buckets.put(number, beside.with_columns(pl.Series(ENTRY, ranks.take(cell))))
+                buckets.put_rows(number, beside.with_columns(pl.Series(ENTRY_COLUMN, ranks.take(cell))))
                 pace.add(len(frame))
                 del frame, beside  # before the next are read
             tally.finish()
             buckets.finish()
         return buckets
 
-    def _shuffled(self, ranked: Iterator[_Ranked]) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
+    def _shuffle_buckets(self, ranked: Iterator[_RankedFrame]) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
         for at, (frame, kept) in enumerate(ranked):
             order = kept[self.rng.stream(f"shuffle {at}").permutation(len(kept))]
-            yield _parted(frame[order])
+            yield _split_entries(frame[order])
 
-    def _sorted(self, ranked: Iterator[_Ranked], folder: Path) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
+    def _sort_buckets(self, ranked: Iterator[_RankedFrame], folder: Path) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
         """By place and by what is carried: a bucket holds whole places."""
         assert self.place is not None
-        rows = int(self.recipe.quota[self.recipe.shown].sum())
-        buckets = Buckets(folder)
+        rows = int(self.recipe.quota[self.recipe.published_entries].sum())
+        buckets = DiskBuckets(folder)
         with closing(buckets):
             for frame, kept in ranked:
                 if not len(kept):
@@ -186,49 +197,51 @@ class Carrying:
                 if len(kept) < len(frame):
                     frame = frame[kept]
                 if not buckets.count:
-                    buckets.begin(many(rows, frame.estimated_size() / max(len(frame), 1)))
-                    ends = self._ends(buckets.count)
-                buckets.put(np.searchsorted(ends, self.place[frame[ENTRY].to_numpy()]), frame)
+                    buckets.begin(choose_bucket_count(rows, frame.estimated_size() / max(len(frame), 1)))
+                    ends = self._find_bucket_ends(buckets.count)
+                buckets.put_rows(np.searchsorted(ends, self.place[frame[ENTRY_COLUMN].to_numpy()]), frame)
             buckets.finish()
         for frame in buckets.frames():
-            entry, carried = _parted(frame)
-            order = local.by_place(self.place[entry], carried)
+            entry, carried = _split_entries(frame)
+            order = local.order_by_place(self.place[entry], carried)
             yield entry[order], carried[order]
 
-    def _ends(self, parts: int) -> np.ndarray:
+    def _find_bucket_ends(self, parts: int) -> np.ndarray:
         """The last place of all parts but one, which should have as many rows each: from some of the entries."""
         assert self.place is not None
-        some = self.recipe.shown[:: -(-len(self.recipe.shown) // SOME)]
+        some = self.recipe.published_entries[:: -(-len(self.recipe.published_entries) // MAX_SAMPLED_ENTRIES)]
         some = some[np.argsort(self.place[some])]
         until = np.cumsum(self.recipe.quota[some])
         return self.place[some][np.searchsorted(until, until[-1] * np.arange(1, parts) // parts)]
 
 
-def _ranked(frame: pl.DataFrame, ranks: Ranks, shown: np.ndarray) -> _Ranked:
+def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, shown: np.ndarray) -> _RankedFrame:
     """The rows of a bucket, each with its entry, and which of them are published."""
-    entry = ranks.entries(frame[ENTRY].to_numpy())
-    return frame.with_columns(pl.Series(ENTRY, entry)), np.flatnonzero(shown[entry])
+    entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
+    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(shown[entry])
 
 
-def _parted(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
-    return frame[ENTRY].to_numpy(), frame.drop(ENTRY)
+def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
+    return frame[ENTRY_COLUMN].to_numpy(), frame.drop(ENTRY_COLUMN)
 
 
-def _texts(frame: pl.DataFrame) -> pl.DataFrame:
+def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
 
 
-def batches_of(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
+def iterate_row_batches(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
     """The rows in their order: so many at a time, or fewer that take as many bytes as were meant."""
-    most = at_once(rows)
-    return together(batches(rows, doing, -(-most // PARTS)), most, READ)
+    most = choose_batch_rows(rows)
+    return group_frames(iterate_batches(rows, doing, -(-most // BATCHES_PER_READ)), most, READ_BYTES)
 
 
-def at_once(rows: pl.LazyFrame) -> int:
+def choose_batch_rows(rows: pl.LazyFrame) -> int:
     """How many rows are read at a time, where none of them is longer than it is taken for."""
     types = rows.collect_schema().values()
-    size = sum(_TEXT if is_text(dtype) else _SMALL.get(dtype.base_type(), _NUMBER) for dtype in types)
-    return min(max(READ // max(size, 1), PARTS), 1 << 20) // PARTS * PARTS
+    size = sum(
+        _TEXT_BYTES if is_text(dtype) else _SMALL_TYPE_BYTES.get(dtype.base_type(), _NUMBER_BYTES) for dtype in types
+    )
+    return min(max(READ_BYTES // max(size, 1), BATCHES_PER_READ), 1 << 20) // BATCHES_PER_READ * BATCHES_PER_READ
 
 
-ENGINE = Stream()
+ENGINE = StreamEngine()

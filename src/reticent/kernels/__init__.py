@@ -8,19 +8,19 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from warnings import warn
 
-UNCOMPILED = "reticent runs uncompiled"
+UNCOMPILED_WARNING = "reticent runs uncompiled"
 
 
-def uncompiled() -> list[str]:
+def list_uncompiled_kernels() -> list[str]:
     """The kernels that have no compiled module beside them, in the order of their names."""
     folder = Path(__file__).parent
     names = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
     return [name for name in names if not any((folder / f"{name}{suffix}").exists() for suffix in EXTENSION_SUFFIXES)]
 
 
-if slow := uncompiled():
+if slow := list_uncompiled_kernels():
     warn(
-        f"{UNCOMPILED}: {len(slow)} of its kernels are plain Python here, and planning is many times slower. "
+        f"{UNCOMPILED_WARNING}: {len(slow)} of its kernels are plain Python here, and planning is many times slower. "
         "Results are the same. To compile them, install a C compiler and Python's headers, then install reticent again.",
         RuntimeWarning,
         stacklevel=2,

@@ -7,7 +7,7 @@ what is left, and the way from the full state to the empty one is a Markov chain
 import cython
 
 
-def beliefs(
+def compute_beliefs(
     begin: cython.longlong[::1],
     person: cython.int[::1],
     first: cython.longlong[::1],
@@ -25,13 +25,13 @@ def beliefs(
     g: cython.Py_ssize_t
     with cython.nogil:
         for g in range(begin.shape[0] - 1):
-            done[g] = _group(begin[g], begin[g + 1], person, held[first[g] : first[g + 1]], prior, work, found)
+            done[g] = _solve_group(begin[g], begin[g + 1], person, held[first[g] : first[g + 1]], prior, work, found)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _group(
+def _solve_group(
     begin: cython.longlong,
     end: cython.longlong,
     person: cython.int[::1],
@@ -74,14 +74,14 @@ def _group(
         return 0
     work[1, 0] = 0.0
     work[1, states - 1] = 1.0
-    _back(states, begin, held, work, found)
+    _walk_back(states, begin, held, work, found)
     return 1
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _back(
+def _walk_back(
     states: cython.Py_ssize_t,
     begin: cython.longlong,
     held: cython.longlong[:, ::1],

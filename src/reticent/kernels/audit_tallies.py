@@ -7,13 +7,13 @@ import cython
 @cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
-def _home(word: cython.longlong, mask: cython.ulonglong) -> cython.ulonglong:
+def _find_home(word: cython.longlong, mask: cython.ulonglong) -> cython.ulonglong:
     """Where a number is looked for first."""
     mixed: cython.ulonglong = cython.cast(cython.ulonglong, word) * cython.cast(cython.ulonglong, 0x9E3779B97F4A7C15)
     return (mixed ^ (mixed >> 32)) & mask
 
 
-def tally(
+def tally_words(
     word: cython.longlong[::1],
     begin: cython.Py_ssize_t,
     keys: cython.longlong[::1],
@@ -30,7 +30,7 @@ def tally(
     mask: cython.ulonglong = keys.shape[0] - 1
     with cython.nogil:
         while i < word.shape[0] and held < most:
-            at = _home(word[i], mask)
+            at = _find_home(word[i], mask)
             while keys[at] != word[i] and keys[at] != -1:
                 at = (at + 1) & mask
             if keys[at] == -1:
@@ -41,7 +41,7 @@ def tally(
     return i, held
 
 
-def place(
+def place_words(
     word: cython.longlong[::1], count: cython.longlong[::1], keys: cython.longlong[::1], times: cython.longlong[::1]
 ):
     """Put distinct numbers with their counts into an empty table that has room for them."""
@@ -50,7 +50,7 @@ def place(
     mask: cython.ulonglong = keys.shape[0] - 1
     with cython.nogil:
         for i in range(word.shape[0]):
-            at = _home(word[i], mask)
+            at = _find_home(word[i], mask)
             while keys[at] != -1:
                 at = (at + 1) & mask
             keys[at] = word[i]

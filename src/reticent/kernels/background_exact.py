@@ -9,7 +9,7 @@ vanish, and posteriors are ratios within a level.
 import cython
 
 
-def expected(
+def expect_placements(
     room: cython.longlong[::1],
     item: cython.longlong[::1],
     weight: cython.double[:, ::1],
@@ -41,7 +41,7 @@ def expected(
                     for b in range(bins):
                         if order[s, b + 1] > 0:
                             ways[code - room[b], 0] += ways[code, 0] * weight[item[i], b] * order[s, b + 1]
-            _scaled(order, level[i + 1], level[i + 2], 0, ways)
+            _scale_ways(order, level[i + 1], level[i + 2], 0, ways)
         ways[order[order.shape[0] - 1, 0], 1] = 1.0
         for i in range(items - 1, -1, -1):
             for s in range(level[i], level[i + 1]):
@@ -51,7 +51,7 @@ def expected(
                     if order[s, b + 1] > 0:
                         total += ways[code - room[b], 1] * weight[item[i], b] * order[s, b + 1]
                 ways[code, 1] = total
-            _scaled(order, level[i], level[i + 1], 1, ways)
+            _scale_ways(order, level[i], level[i + 1], 1, ways)
         for i in range(items):
             total = 0.0
             for s in range(level[i], level[i + 1]):
@@ -71,7 +71,7 @@ def expected(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _scaled(
+def _scale_ways(
     order: cython.longlong[:, ::1],
     begin: cython.longlong,
     end: cython.longlong,

@@ -6,7 +6,7 @@ Every term is a product of weights >= 0 and a count: no sum here cancels, and re
 import cython
 
 
-def last_axis(
+def contract_last_axis(
     place: cython.longlong[:, ::1],
     row_of: cython.longlong[:, ::1],
     weight: cython.double[:, ::1],
@@ -37,7 +37,7 @@ def last_axis(
                             found[p, v] += w * held[row, at, v]
 
 
-def all_pairs(
+def sum_all_pairs(
     codes: cython.int[:, ::1],
     base: cython.longlong[:, ::1],
     weight: cython.double[::1],

@@ -10,7 +10,7 @@ LN2 = cython.declare(cython.double, 0.6931471805599453)
 REST = cython.declare(cython.double, 0.10981384722661198)  # ln 2 - 1/2 - 1/12: all further terms of the series at x = 1
 
 
-def judge(
+def judge_groups(
     offsets: cython.longlong[::1],
     point: cython.int[::1],
     counts: cython.longlong[:, ::1],
@@ -30,14 +30,16 @@ def judge(
     with cython.nogil:
         for g in range(counts.shape[0]):
             most = settings[1] + settings[2] * (offsets[g + 1] - offsets[g])
-            _factors(offsets[g], offsets[g + 1], point, counts[g], table, cython.cast(cython.int, settings[3]), work)
-            verdict[g] = _group(offsets[g], offsets[g + 1], point, table, smooth, settings[0], most, work)
+            _compute_factors(
+                offsets[g], offsets[g + 1], point, counts[g], table, cython.cast(cython.int, settings[3]), work
+            )
+            verdict[g] = _judge_group(offsets[g], offsets[g + 1], point, table, smooth, settings[0], most, work)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _factors(
+def _compute_factors(
     begin: cython.longlong,
     end: cython.longlong,
     point: cython.int[::1],
@@ -76,7 +78,7 @@ def _factors(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _group(
+def _judge_group(
     begin: cython.longlong,
     end: cython.longlong,
     point: cython.int[::1],
@@ -118,7 +120,7 @@ def _group(
                 whole += work[3, v]
             for v in range(values):
                 work[3, v] /= whole
-        said = _moved(table[p], begin_seen, work[row], t, most)
+        said = _judge_move(table[p], begin_seen, work[row], t, most)
         if said == 0:
             return 0
         if said == 2:
@@ -129,7 +131,7 @@ def _group(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _moved(
+def _judge_move(
     prior: cython.double[::1], begin: cython.Py_ssize_t, now: cython.double[::1], t: cython.double, most: cython.double
 ) -> cython.char:
     """1 if the Jensen-Shannon divergence in bits is at most t, 0 if above, 2 if within the error bound.

@@ -12,7 +12,7 @@ import numpy as np
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _root(parent: cython.int[::1], code: cython.int) -> cython.int:
+def _find_root(parent: cython.int[::1], code: cython.int) -> cython.int:
     while parent[code] != code:
         parent[code] = parent[parent[code]]
         code = parent[code]
@@ -22,7 +22,9 @@ def _root(parent: cython.int[::1], code: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _meet(span: cython.int[:, ::1], member: cython.uchar[:, ::1], one: cython.int, other: cython.int) -> cython.bint:
+def _share_code(
+    span: cython.int[:, ::1], member: cython.uchar[:, ::1], one: cython.int, other: cython.int
+) -> cython.bint:
     """Whether two labels of one column share a code."""
     low: cython.int = span[one, 0] if span[one, 0] > span[other, 0] else span[other, 0]
     high: cython.int = span[one, 1] if span[one, 1] < span[other, 1] else span[other, 1]
@@ -39,7 +41,9 @@ def _meet(span: cython.int[:, ::1], member: cython.uchar[:, ::1], one: cython.in
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _holds(span: cython.int[:, ::1], member: cython.uchar[:, ::1], label: cython.int, code: cython.int) -> cython.bint:
+def _holds_code(
+    span: cython.int[:, ::1], member: cython.uchar[:, ::1], label: cython.int, code: cython.int
+) -> cython.bint:
     if code < span[label, 0] or code > span[label, 1]:
         return False
     return span[label, 2] < 0 or member[span[label, 2], code] != 0
@@ -48,7 +52,7 @@ def _holds(span: cython.int[:, ::1], member: cython.uchar[:, ::1], label: cython
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _components(
+def _number_components(
     boxes: cython.int[:, ::1],
     box: cython.longlong[::1],
     span: cython.int[:, ::1],
@@ -86,17 +90,17 @@ def _components(
         else:
             for code in range(span[label, 0] + 1, span[label, 1] + 1):
                 if member[span[label, 2], code]:
-                    work[0, _root(work[0], code)] = _root(work[0], span[label, 0])
+                    work[0, _find_root(work[0], code)] = _find_root(work[0], span[label, 0])
     running: cython.int = 0
     for code in range(low, high):
         running += work[1, code]
         if running > 0:
-            work[0, _root(work[0], code + 1)] = _root(work[0], code)
+            work[0, _find_root(work[0], code + 1)] = _find_root(work[0], code)
     number: cython.int = 0
     largest: cython.int = 0
     root: cython.int
     for i in range(first, last):
-        root = _root(work[0], span[boxes[box[i], column], 0])
+        root = _find_root(work[0], span[boxes[box[i], column], 0])
         if work[2, root] < 0:
             work[2, root] = number
             number += 1
@@ -106,7 +110,7 @@ def _components(
     return largest
 
 
-def route(
+def route_points(
     boxes: cython.int[:, ::1],
     points: cython.int[:, ::1],
     span: cython.int[:, ::1],
@@ -153,7 +157,7 @@ def route(
             best, least = -1, cython.cast(cython.int, b1 - b0)
             if b1 - b0 > few:
                 for c in range(width):
-                    size = _components(boxes, box, span, member, node, top, c, work)
+                    size = _number_components(boxes, box, span, member, node, top, c, work)
                     if size < least:
                         best, least = c, size
                     if 4 * least <= 3 * (b1 - b0):  # small enough parts: any column will do
@@ -162,7 +166,7 @@ def route(
                 for i in range(b0, b1):
                     for j in range(i + 1, b1):
                         c = 0
-                        while c < width and _meet(span, member, boxes[box[i], c], boxes[box[j], c]):
+                        while c < width and _share_code(span, member, boxes[box[i], c], boxes[box[j], c]):
                             c += 1
                         if c == width:
                             with cython.gil:
@@ -170,23 +174,23 @@ def route(
                 for i in range(p0, p1):
                     for j in range(b0, b1):
                         c = 0
-                        while c < width and _holds(span, member, boxes[box[j], c], points[point[i], c]):
+                        while c < width and _holds_code(span, member, boxes[box[j], c], points[point[i], c]):
                             c += 1
                         if c == width:
                             owner[point[i]] = box[j]
                             break
                 continue
             if c != best:  # else its components are those just numbered
-                _components(boxes, box, span, member, node, top, best, work)
+                _number_components(boxes, box, span, member, node, top, best, work)
             parts = work[4, 0]
             for j in range(parts + 2):
                 starts[0, j] = 0
                 starts[1, j] = 0
             for i in range(b0, b1):
-                starts[0, work[2, _root(work[0], span[boxes[box[i], best], 0])] + 1] += 1
+                starts[0, work[2, _find_root(work[0], span[boxes[box[i], best], 0])] + 1] += 1
             for i in range(p0, p1):
                 code = points[point[i], best]
-                part = work[2, _root(work[0], code)] if work[4, 1] <= code <= work[4, 2] else -1
+                part = work[2, _find_root(work[0], code)] if work[4, 1] <= code <= work[4, 2] else -1
                 starts[1, (part if part >= 0 else parts) + 1] += 1
             for j in range(parts + 1):
                 starts[0, j + 1] += starts[0, j]
@@ -197,14 +201,14 @@ def route(
                     node[top, 2], node[top, 3] = p0 + starts[1, j], p0 + starts[1, j + 1]
                     top += 1
             for i in range(b0, b1):
-                part = work[2, _root(work[0], span[boxes[box[i], best], 0])]
+                part = work[2, _find_root(work[0], span[boxes[box[i], best], 0])]
                 spare[starts[0, part]] = box[i]
                 starts[0, part] += 1
             for i in range(b1 - b0):
                 box[b0 + i] = spare[i]
             for i in range(p0, p1):
                 code = points[point[i], best]
-                part = work[2, _root(work[0], code)] if work[4, 1] <= code <= work[4, 2] else -1
+                part = work[2, _find_root(work[0], code)] if work[4, 1] <= code <= work[4, 2] else -1
                 part = part if part >= 0 else parts
                 spare[starts[1, part]] = point[i]
                 starts[1, part] += 1

@@ -9,7 +9,7 @@ import cython
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def find(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
+def find_free_place(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
     """The first place at or beyond `at` that has free rows."""
     end: cython.longlong = at
     step: cython.longlong
@@ -24,7 +24,7 @@ def find(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def place_of(
+def find_key_place(
     keys: cython.longlong[::1], low: cython.longlong, high: cython.longlong, key: cython.longlong
 ) -> cython.longlong:
     """The first place in low .. high whose key is at least `key`."""
@@ -72,11 +72,11 @@ def fill_along(
         key = keys[seeds[at] >> bits]
         for b in range(sizes.shape[1]):
             need = sizes[c, b]
-            after = place_of(keys, starts[b], starts[b + 1], key) + 1
+            after = find_key_place(keys, starts[b], starts[b + 1], key) + 1
             before = after - 1
             while need > 0:
-                before = find(lower, before)
-                after = find(higher, after)
+                before = find_free_place(lower, before)
+                after = find_free_place(higher, after)
                 if after > starts[b + 1]:
                     pick = before
                 elif before <= starts[b]:

@@ -9,7 +9,9 @@ import cython
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def away(box: cython.longlong[:, ::1], node: cython.longlong, seed: cython.longlong[::1]) -> cython.longlong:
+def compute_squared_distance(
+    box: cython.longlong[:, ::1], node: cython.longlong, seed: cython.longlong[::1]
+) -> cython.longlong:
     """Squared distance of the seed from a subtree's box."""
     d: cython.Py_ssize_t = seed.shape[0]
     j: cython.Py_ssize_t
@@ -27,7 +29,7 @@ def away(box: cython.longlong[:, ::1], node: cython.longlong, seed: cython.longl
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def nearest(
+def find_nearest_place(
     points: cython.longlong[:, ::1],
     box: cython.longlong[:, ::1],
     left: cython.longlong[::1],
@@ -55,7 +57,7 @@ def nearest(
         low = stack[top, 0]
         high = stack[top, 1]
         node = (low + high) >> 1
-        if alive[node] == 0 or (best >= 0 and away(box, node, seed) > least):
+        if alive[node] == 0 or (best >= 0 and compute_squared_distance(box, node, seed) > least):
             continue
         if left[node] > 0:
             gap = 0
@@ -64,8 +66,8 @@ def nearest(
             if best < 0 or gap < least or (gap == least and node < best):
                 best = node
                 least = gap
-        one = away(box, (low + node) >> 1, seed) if low < node else -1
-        two = away(box, (node + 1 + high) >> 1, seed) if node + 1 < high else -1
+        one = compute_squared_distance(box, (low + node) >> 1, seed) if low < node else -1
+        two = compute_squared_distance(box, (node + 1 + high) >> 1, seed) if node + 1 < high else -1
         if one >= 0 and (two < 0 or one > two):  # the nearer half is looked at first
             stack[top, 0] = low
             stack[top, 1] = node
@@ -84,7 +86,7 @@ def nearest(
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def drop(
+def drop_rows(
     alive: cython.longlong[::1],
     place: cython.longlong,
     rows: cython.longlong,
@@ -132,11 +134,13 @@ def fill_nearest(
         for b in range(sizes.shape[1]):
             need = sizes[c, b]
             while need > 0:
-                pick = nearest(points, box, left, alive, stack, points[seeds[at] >> bits], starts[b], starts[b + 1])
+                pick = find_nearest_place(
+                    points, box, left, alive, stack, points[seeds[at] >> bits], starts[b], starts[b + 1]
+                )
                 rows = left[pick] if left[pick] < need else need
                 left[pick] -= rows
                 need -= rows
-                drop(alive, pick, rows, starts[b], starts[b + 1])
+                drop_rows(alive, pick, rows, starts[b], starts[b + 1])
                 taken[entries, 0] = pick
                 taken[entries, 1] = c
                 taken[entries, 2] = rows

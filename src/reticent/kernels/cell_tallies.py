@@ -3,7 +3,7 @@
 import cython
 
 
-def tally(
+def tally_numbers(
     word: cython.longlong[::1],
     start: cython.longlong,
     times: cython.longlong[::1],

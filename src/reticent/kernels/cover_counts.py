@@ -3,7 +3,7 @@
 import cython
 
 
-def cover_counts(
+def count_covered(
     low: cython.int[:, ::1],
     high: cython.int[:, ::1],
     window: cython.longlong[:, ::1],

@@ -18,7 +18,7 @@ import cython
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def weight_below(tree: cython.longlong[:, ::1], node: cython.longlong) -> cython.longlong:
+def sum_weight_below(tree: cython.longlong[:, ::1], node: cython.longlong) -> cython.longlong:
     total: cython.longlong = 0
     c: cython.Py_ssize_t
     for c in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
@@ -26,7 +26,7 @@ def weight_below(tree: cython.longlong[:, ::1], node: cython.longlong) -> cython
     return total
 
 
-def fill(
+def fill_costs(
     held: cython.longlong[::1],
     tree: cython.longlong[:, ::1],
     ranges: cython.double[::1],
@@ -65,7 +65,7 @@ def fill(
                 for u in range(width):
                     cost[base + k * width + u] = 0.0 if u <= held[node] + k else far
             continue
-        parts = weight_below(tree, node)
+        parts = sum_weight_below(tree, node)
         units = (held[node] + t) // parts + 1 if parts > 0 else 1
         first = True
         for c in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
@@ -108,7 +108,7 @@ def fill(
                 cost[base + k * width + u] = least
 
 
-def recover(
+def recover_choices(
     held: cython.longlong[::1],
     tree: cython.longlong[:, ::1],
     ranges: cython.double[::1],
@@ -134,7 +134,7 @@ def recover(
         if tree[node, 2] == 0:
             out[node, 2] = u
             continue
-        parts = weight_below(tree, node)
+        parts = sum_weight_below(tree, node)
         if parts == 0:
             out[node, 2] = u
             continue

@@ -3,7 +3,7 @@
 import cython
 
 
-def expected_counts(
+def sum_expected_counts(
     points: cython.int[:, ::1],
     until: cython.double[:, ::1],
     lower: cython.int[:, ::1],

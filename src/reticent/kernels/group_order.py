@@ -2,10 +2,12 @@
 
 import cython
 
-Whole = cython.fused_type(cython.int, cython.longlong)
+AnyInteger = cython.fused_type(cython.int, cython.longlong)
 
 
-def by_group(number: Whole[::1], group: Whole[::1], begin: cython.longlong[::1], placed: Whole[::1]):
+def order_by_group(
+    number: AnyInteger[::1], group: AnyInteger[::1], begin: cython.longlong[::1], placed: AnyInteger[::1]
+):
     """placed[begin[g]] .. are the numbers of group g as they came.  `begin` is where each group begins, and is moved to its end."""
     i: cython.Py_ssize_t
     with cython.nogil:

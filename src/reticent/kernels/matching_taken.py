@@ -3,7 +3,7 @@
 import cython
 
 
-def taken_first(
+def take_first(
     start: cython.longlong[::1],
     place: cython.longlong[::1],
     number: cython.longlong[::1],

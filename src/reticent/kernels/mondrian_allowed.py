@@ -11,11 +11,11 @@ import cython
 import numpy as np
 
 CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
-NEVER = cython.declare(cython.longlong, 1 << 62)
+NO_LIMIT = cython.declare(cython.longlong, 1 << 62)
 SUBTREES = cython.declare(cython.Py_ssize_t, 2)
 
 
-def allow(
+def mark_allowed_cuts(
     nodes: cython.longlong[:, ::1],
     rows: cython.int[:, ::1],
     words: cython.ulonglong[:, ::1],
@@ -33,9 +33,9 @@ def allow(
     """
     i: cython.Py_ssize_t
     rule: cython.Py_ssize_t
-    sweep: Moves
+    sweep: SideMoves
     for rule in range(rules[0].shape[0]):
-        sweep = Moves(rule, rules, words, cells, held, trees)
+        sweep = SideMoves(rule, rules, words, cells, held, trees)
         sweep.rows = rows
         sweep.allowed = allowed
         with cython.nogil:
@@ -47,13 +47,13 @@ def allow(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
+def _unpack_code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
     return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
 
 
 @cython.final
 @cython.cclass
-class Moves:
+class SideMoves:
     """Two sides of a node, 0 and 1, under one rule: what each holds, and the needs and limits of its values."""
 
     words: cython.ulonglong[:, ::1]
@@ -87,7 +87,7 @@ class Moves:
         self.leaves = 1 << max(values - 1, 1).bit_length()
         self.counts = np.zeros((2, values), np.int64)
         self.need = np.zeros((2, 2 * self.leaves), np.int64)
-        self.limit = np.full((2, 2 * self.leaves), NEVER, np.int64)
+        self.limit = np.full((2, 2 * self.leaves), NO_LIMIT, np.int64)
         self.size, self.distinct, self.floored = np.zeros((3, 2), np.int64)
 
     @cython.cfunc
@@ -106,8 +106,8 @@ class Moves:
         self.end = first + n
         self.move(0, first, self.end, 1, 0)
         for j in range(self.rows.shape[0]):
-            low = _code(self.words, self.rows[j, first], j)
-            high = _code(self.words, self.rows[j, self.end - 1], j)
+            low = _unpack_code(self.words, self.rows[j, first], j)
+            high = _unpack_code(self.words, self.rows[j, self.end - 1], j)
             if low < high:
                 if self.shape[j, 0] != SUBTREES:
                     self.prefixes(j)
@@ -144,7 +144,7 @@ class Moves:
             end = self.run(j, at)
             self.alone(j, at, end)
             if end == self.end or root == self.depth(
-                j, _code(self.words, self.rows[j, at], j), _code(self.words, self.rows[j, end], j)
+                j, _unpack_code(self.words, self.rows[j, at], j), _unpack_code(self.words, self.rows[j, end], j)
             ):
                 if child < at:
                     self.alone(j, child, end)
@@ -171,8 +171,8 @@ class Moves:
     @cython.exceptval(check=False)
     def run(self, j: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The end of the run of equal codes that begins at a row."""
-        code: cython.longlong = _code(self.words, self.rows[j, at], j)
-        while at < self.end and _code(self.words, self.rows[j, at], j) == code:
+        code: cython.longlong = _unpack_code(self.words, self.rows[j, at], j)
+        while at < self.end and _unpack_code(self.words, self.rows[j, at], j) == code:
             at += 1
         return at
 
@@ -247,7 +247,7 @@ class Moves:
         if now == 0:
             self.ask(which, at, 0)
         elif self.bounds[b, 0] == 0:
-            self.ask(which, at, NEVER)
+            self.ask(which, at, NO_LIMIT)
         else:
             self.ask(which, at, (now * self.bounds[b, 1] + self.bounds[b, 0] - 1) // self.bounds[b, 0])
 
@@ -276,7 +276,7 @@ class Moves:
         """A value lets the side have so many rows, or any number where it does not occur."""
         other: cython.longlong
         at += self.leaves
-        rows = NEVER if free else rows
+        rows = NO_LIMIT if free else rows
         self.limit[which, at] = rows
         while at > 1:
             other = self.limit[which, at ^ 1]

@@ -23,7 +23,7 @@ UPTO = cython.declare(cython.Py_ssize_t, 2)  # of all runs up to it,
 FROM = cython.declare(cython.Py_ssize_t, 4)  # of all runs from it on
 
 
-def span_losses(
+def compute_span_losses(
     box: cython.int[:, :, ::1],
     shape: cython.longlong[:, ::1],
     value: cython.double[::1],
@@ -36,10 +36,10 @@ def span_losses(
     with cython.nogil:
         for i in range(found.shape[0]):
             for j in range(found.shape[1]):
-                found[i, j] = _loss(j, box[i, 0, j], box[i, 1, j], shape, value, least)
+                found[i, j] = _compute_loss(j, box[i, 0, j], box[i, 1, j], shape, value, least)
 
 
-def weigh(
+def weigh_cuts(
     nodes: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
     count: cython.longlong[::1],
@@ -58,7 +58,7 @@ def weigh(
     of fewer rows; cost is infinite in empty slots.
     """
     i: cython.Py_ssize_t
-    sweep: Sweep = Sweep(nodes, words, count, box)
+    sweep: CutSweep = CutSweep(nodes, words, count, box)
     sweep.shape = shape
     sweep.value = value
     sweep.least = least
@@ -74,7 +74,7 @@ def weigh(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _depth(
+def _find_split_depth(
     j: cython.Py_ssize_t,
     lo: cython.Py_ssize_t,
     hi: cython.Py_ssize_t,
@@ -93,7 +93,7 @@ def _depth(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _loss(
+def _compute_loss(
     j: cython.Py_ssize_t,
     lo: cython.Py_ssize_t,
     hi: cython.Py_ssize_t,
@@ -106,14 +106,14 @@ def _loss(
         return 0.0
     if shape[j, 0] == 0:
         return value[begin + hi] if hi == shape[j, 4] else value[begin + hi] - value[begin + lo]
-    return value[begin + lo * shape[j, 3] + _depth(j, lo, hi, shape, least)]
+    return value[begin + lo * shape[j, 3] + _find_split_depth(j, lo, hi, shape, least)]
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _lesser(
+def _take_lesser(
     one: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
 ) -> cython.ulonglong:
     """The lesser code of each lane; `below` is how many bits a lane has below its guard."""
@@ -126,7 +126,7 @@ def _lesser(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _greater(
+def _take_greater(
     one: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
 ) -> cython.ulonglong:
     within: cython.ulonglong = ((one | guard) - other) & guard
@@ -136,7 +136,7 @@ def _greater(
 
 @cython.final
 @cython.cclass
-class Sweep:
+class CutSweep:
     """What a call of `weigh` reads and writes, and its scratch: for a node and a column, the runs of equal codes."""
 
     nodes: cython.longlong[:, ::1]
@@ -328,8 +328,8 @@ class Sweep:
         row: cython.ulonglong
         for w in range(self.width):
             row = self.packed[r * self.width + w]
-            self.own[0, c, w] = _lesser(row, self.own[0, c, w], self.guard, self.lane - 1)
-            self.own[1, c, w] = _greater(row, self.own[1, c, w], self.guard, self.lane - 1)
+            self.own[0, c, w] = _take_lesser(row, self.own[0, c, w], self.guard, self.lane - 1)
+            self.own[1, c, w] = _take_greater(row, self.own[1, c, w], self.guard, self.lane - 1)
 
     @cython.cfunc
     @cython.nogil
@@ -408,8 +408,8 @@ class Sweep:
             if within != self.guard:  # most rows lie in their run's box: what is not written need not be waited for
                 for w in range(width):
                     row = self.packed[r * width + w]
-                    self.part[OWN, run, w] = _lesser(row, self.part[OWN, run, w], self.guard, below)
-                    self.part[OWN + 1, run, w] = _greater(row, self.part[OWN + 1, run, w], self.guard, below)
+                    self.part[OWN, run, w] = _take_lesser(row, self.part[OWN, run, w], self.guard, below)
+                    self.part[OWN + 1, run, w] = _take_greater(row, self.part[OWN + 1, run, w], self.guard, below)
 
     @cython.cfunc
     @cython.nogil
@@ -422,10 +422,10 @@ class Sweep:
             self.part[which, run, w] = self.part[OWN, run, w]
             self.part[which + 1, run, w] = self.part[OWN + 1, run, w]
             if other != run:
-                self.part[which, run, w] = _lesser(
+                self.part[which, run, w] = _take_lesser(
                     self.part[OWN, run, w], self.part[which, other, w], self.guard, below
                 )
-                self.part[which + 1, run, w] = _greater(
+                self.part[which + 1, run, w] = _take_greater(
                     self.part[OWN + 1, run, w], self.part[which + 1, other, w], self.guard, below
                 )
 
@@ -448,7 +448,7 @@ class Sweep:
             lo = self.box[self.i, 0, c]
             low = lo + cython.cast(cython.Py_ssize_t, (self.part[which, run, bit >> 6] >> (bit & 63)) & code)
             high = lo + cython.cast(cython.Py_ssize_t, (self.part[which + 1, run, bit >> 6] >> (bit & 63)) & code)
-            total += _loss(c, low, high, self.shape, self.value, self.least)
+            total += _compute_loss(c, low, high, self.shape, self.value, self.least)
         return total
 
     @cython.cfunc
@@ -487,12 +487,12 @@ class Sweep:
         root: cython.int
         if self.shape[self.j, 0] == 0:
             return
-        root = _depth(self.j, self.code[0], self.code[self.runs - 1], self.shape, self.least)
+        root = _find_split_depth(self.j, self.code[0], self.code[self.runs - 1], self.shape, self.least)
         for run in range(self.runs):
             self.outlier(run, run)
             if run > first:  # from here on the box of the child so far is the run's own
                 self.join(OWN, run, run - 1)
-            if run == self.runs - 1 or root == _depth(
+            if run == self.runs - 1 or root == _find_split_depth(
                 self.j, self.code[run], self.code[run + 1], self.shape, self.least
             ):
                 if run > first:
@@ -538,10 +538,10 @@ class Sweep:
         if after == self.runs:
             return self.side(UPTO, before)
         for w in range(self.width):
-            self.part[OWN, spare, w] = _lesser(
+            self.part[OWN, spare, w] = _take_lesser(
                 self.part[UPTO, before, w], self.part[FROM, after, w], self.guard, self.lane - 1
             )
-            self.part[OWN + 1, spare, w] = _greater(
+            self.part[OWN + 1, spare, w] = _take_greater(
                 self.part[UPTO + 1, before, w], self.part[FROM + 1, after, w], self.guard, self.lane - 1
             )
         return self.side(OWN, spare)

@@ -11,7 +11,7 @@ import numpy as np
 CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
 
 
-def median_cuts(
+def place_median_cuts(
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
     count: cython.longlong[::1],
@@ -39,23 +39,23 @@ def median_cuts(
             left[i, 1] = 0
             middle = 0
             if not apart:
-                middle = _median(i, cuts, words, count, tally)
-            _fences(cuts[i, 3], cuts[i, 4] - 1, middle, b, fence, apart, pair)
-            _fairer(i, cuts, words, count, pair, left)
+                middle = _find_median(i, cuts, words, count, tally)
+            _find_fences(cuts[i, 3], cuts[i, 4] - 1, middle, b, fence, apart, pair)
+            _choose_fairer(i, cuts, words, count, pair, left)
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
+def _unpack_code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
     return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _median(
+def _find_median(
     i: cython.Py_ssize_t,
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
@@ -74,7 +74,7 @@ def _median(
     middle: cython.longlong
     if upper - lower < tally.shape[0] and upper - lower < 2 * (stop - start) + 64:
         for r in range(start, stop):
-            tally[_code(words, r, j) - lower] += count[r]
+            tally[_unpack_code(words, r, j) - lower] += count[r]
             total += count[r]
         middle = -1
         for r in range(upper - lower + 1):
@@ -89,7 +89,7 @@ def _median(
         middle = (lower + upper) // 2
         below = 0
         for r in range(start, stop):
-            below += count[r] if _code(words, r, j) <= middle else 0
+            below += count[r] if _unpack_code(words, r, j) <= middle else 0
         if 2 * below >= total:
             upper = middle
         else:
@@ -100,7 +100,7 @@ def _median(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _fences(
+def _find_fences(
     first: cython.longlong,
     last: cython.longlong,
     middle: cython.longlong,
@@ -126,7 +126,7 @@ def _fences(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _fairer(
+def _choose_fairer(
     i: cython.Py_ssize_t,
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
@@ -142,8 +142,8 @@ def _fairer(
     other: cython.longlong = 0
     for r in range(cuts[i, 0], cuts[i, 1]):
         total += count[r]
-        one += count[r] if _code(words, r, j) <= pair[0] else 0
-        other += count[r] if _code(words, r, j) <= pair[1] else 0
+        one += count[r] if _unpack_code(words, r, j) <= pair[0] else 0
+        other += count[r] if _unpack_code(words, r, j) <= pair[1] else 0
     left[i, 1] = total
     if abs(2 * one - total) <= abs(2 * other - total):
         cuts[i, 4] = pair[0]

@@ -14,7 +14,7 @@ GUARD = cython.declare(cython.ulonglong, 0x8000000080000000)
 CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
 
 
-def divide(
+def divide_nodes(
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
@@ -31,13 +31,13 @@ def divide(
     aside_count: cython.longlong[::1] = np.empty(most, np.int64)
     with cython.nogil:
         for i in range(cuts.shape[0]):
-            middle[i] = _part(i, cuts, words, atom, count, aside, aside_atom, aside_count)
+            middle[i] = _divide_node(i, cuts, words, atom, count, aside, aside_atom, aside_count)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _part(
+def _divide_node(
     i: cython.Py_ssize_t,
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
@@ -77,7 +77,7 @@ def _part(
     return put
 
 
-def measure(
+def measure_nodes(
     start: cython.longlong[::1],
     stop: cython.longlong[::1],
     words: cython.ulonglong[:, ::1],
@@ -95,13 +95,13 @@ def measure(
             for r in range(start[i], stop[i]):
                 size[i] += count[r]
             for w in range(words.shape[1]):
-                _box(i, w, start[i], stop[i], words, box)
+                _measure_box(i, w, start[i], stop[i], words, box)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _box(
+def _measure_box(
     i: cython.Py_ssize_t,
     w: cython.Py_ssize_t,
     start: cython.Py_ssize_t,

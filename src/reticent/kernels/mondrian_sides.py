@@ -10,12 +10,12 @@ import cython
 import numpy as np
 
 CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
-ROOM = cython.declare(cython.Py_ssize_t, 1 << 17)  # counts that a node's sums may take
+MAX_SUM_CELLS = cython.declare(cython.Py_ssize_t, 1 << 17)  # counts that a node's sums may take
 UNDECIDED = cython.declare(cython.Py_ssize_t, -1)
-EACH = cython.declare(cython.Py_ssize_t, -2)  # a pass over the node for each cut
+COUNT_EACH = cython.declare(cython.Py_ssize_t, -2)  # a pass over the node for each cut
 
 
-def keep_caps(
+def mark_cuts_within_caps(
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
@@ -36,7 +36,7 @@ def keep_caps(
     values: cython.Py_ssize_t = 1
     for i in range(rules.shape[0]):
         values = max(values, rules[i, 7])
-    sides: Sides = Sides(cuts, words, atom, first, held, values)
+    sides: SideCounts = SideCounts(cuts, words, atom, first, held, values)
     with cython.nogil:
         for i in range(cuts.shape[0]):
             if sides.enter(i):
@@ -50,7 +50,7 @@ def keep_caps(
                 enough += kept[i]
 
 
-def tally(
+def tally_sides(
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
@@ -61,7 +61,7 @@ def tally(
     """counts[2i], counts[2i + 1] = how often each value occurs within cut i and in the rest of its node."""
     i: cython.Py_ssize_t
     v: cython.Py_ssize_t
-    sides: Sides = Sides(cuts, words, atom, first, held, counts.shape[1])
+    sides: SideCounts = SideCounts(cuts, words, atom, first, held, counts.shape[1])
     with cython.nogil:
         for i in range(cuts.shape[0]):
             sides.enter(i)
@@ -71,7 +71,7 @@ def tally(
                 counts[2 * i + 1, v] = sides.outside[v]
 
 
-def part(
+def list_side_atoms(
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
@@ -104,7 +104,7 @@ def part(
 
 @cython.final
 @cython.cclass
-class Sides:
+class SideCounts:
     """The cuts asked about, and for the node at hand the values that occur, their counts, and sums by column."""
 
     cuts: cython.longlong[:, ::1]
@@ -127,7 +127,7 @@ class Sides:
         self.cuts, self.words, self.atom, self.first, self.held = cuts, words, atom, first, held
         self.whole, self.inside, self.outside = np.zeros((3, values), np.int64)
         self.touched = np.empty(values, np.int64)
-        self.sums = np.empty(ROOM, np.int64)
+        self.sums = np.empty(MAX_SUM_CELLS, np.int64)
         self.base = np.empty(2 * np.asarray(words).shape[1], np.intp)
         self.least = np.empty(2 * np.asarray(words).shape[1], np.int64)
         self.seen = self.used = self.end = 0
@@ -144,7 +144,9 @@ class Sides:
             self.whole[self.touched[t]] = 0
             self.inside[self.touched[t]] = 0
             self.outside[self.touched[t]] = 0
-        self.seen = _whole(self.cuts[i, 0], self.cuts[i, 1], self.atom, self.first, self.held, self.whole, self.touched)
+        self.seen = _count_node(
+            self.cuts[i, 0], self.cuts[i, 1], self.atom, self.first, self.held, self.whole, self.touched
+        )
         self.end = i
         while self.end < self.cuts.shape[0] and self.cuts[self.end, 0] == self.cuts[i, 0]:
             self.end += 1
@@ -166,10 +168,10 @@ class Sides:
         values: cython.Py_ssize_t = self.whole.shape[0]
         if self.base[j] == UNDECIDED:
             self.decide(i, j)
-        if self.base[j] == EACH:
+        if self.base[j] == COUNT_EACH:
             for t in range(self.seen):
                 self.inside[self.touched[t]] = 0
-            _within(i, self.cuts, self.words, self.atom, self.first, self.held, self.inside)
+            _count_within(i, self.cuts, self.words, self.atom, self.first, self.held, self.inside)
         else:
             lower = self.base[j] + (self.cuts[i, 3] - self.least[j]) * values
             upper = self.base[j] + (self.cuts[i, 4] + 1 - self.least[j]) * values
@@ -197,13 +199,13 @@ class Sides:
                 hi = self.cuts[k, 4] if self.cuts[k, 4] > hi else hi
                 asked += 1
         room = (hi - lo + 2) * self.whole.shape[0]
-        if asked < 2 or self.used + room > ROOM or room > asked * rows:
-            self.base[j] = EACH
+        if asked < 2 or self.used + room > MAX_SUM_CELLS or room > asked * rows:
+            self.base[j] = COUNT_EACH
             return
         self.base[j] = self.used
         self.least[j] = lo
         self.used += room
-        _sum(
+        _sum_column(
             i,
             lo,
             hi,
@@ -222,14 +224,14 @@ class Sides:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
+def _unpack_code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
     return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _whole(
+def _count_node(
     start: cython.Py_ssize_t,
     stop: cython.Py_ssize_t,
     atom: cython.int[::1],
@@ -258,7 +260,7 @@ def _whole(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _within(
+def _count_within(
     i: cython.Py_ssize_t,
     cuts: cython.longlong[:, ::1],
     words: cython.ulonglong[:, ::1],
@@ -275,7 +277,7 @@ def _within(
     lo: cython.longlong = cuts[i, 3]
     hi: cython.longlong = cuts[i, 4]
     for r in range(cuts[i, 0], cuts[i, 1]):
-        if lo <= _code(words, r, j) <= hi:
+        if lo <= _unpack_code(words, r, j) <= hi:
             for h in range(first[atom[r]], first[atom[r] + 1]):
                 for s in range(1, held.shape[1]):
                     inside[held[h, s]] += held[h, 0]
@@ -284,7 +286,7 @@ def _within(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _sum(
+def _sum_column(
     i: cython.Py_ssize_t,
     lo: cython.longlong,
     hi: cython.longlong,
@@ -306,7 +308,7 @@ def _sum(
     for r in range(base, base + (hi - lo + 2) * values):
         sums[r] = 0
     for r in range(cuts[i, 0], cuts[i, 1]):
-        x = _code(words, r, j)
+        x = _unpack_code(words, r, j)
         if lo <= x <= hi:
             for h in range(first[atom[r]], first[atom[r] + 1]):
                 for s in range(1, held.shape[1]):

@@ -9,7 +9,7 @@ rows by those choices, summed up level by level, gives the best of them exactly.
 import cython
 
 
-def carrier_box(
+def find_carrier_box(
     codes: cython.int[:, ::1], rows: cython.longlong[::1], level: cython.int[::1], columns: cython.longlong[:, ::1],
     table: cython.longlong[:, ::1], price: cython.double[::1], width: cython.double[:, ::1], best: cython.longlong[::1],
 ):  # fmt: skip
@@ -75,7 +75,7 @@ def carrier_box(
     return least
 
 
-def fill(
+def take_rows(
     codes: cython.int[:, ::1], starts: cython.longlong[::1], values: cython.int[::1], rows: cython.longlong[::1],
     order: cython.int[::1], box: cython.int[:, ::1], room: cython.longlong[::1], take: cython.longlong[::1],
 ):  # fmt: skip

@@ -50,7 +50,7 @@ class Chainer:
 
     def __init__(self, units, space, limits, room, follow):
         """units = (codes, values); space = (spans, places); limits = (needs, first, shares of the values, least and
-        limits of the rule as `reticent.methods.mosaic.rule` has them); room = (rows of a pool, groups of a block); `follow` is shared by workers, whose units are their own."""
+        limits of the rule as `reticent.methods.mosaic.kernel_tables` has them); room = (rows of a pool, groups of a block); `follow` is shared by workers, whose units are their own."""
         self.codes, self.sens = units
         self.spans, self.places = space
         self.needs, self.first, self.rate, self.few, self.limits = limits

@@ -112,7 +112,7 @@ class Cutter:
     stop: cython.char[::1]
 
     def __init__(self, items, space, rule, sizes):
-        """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic.rule` makes it;
+        """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic.kernel_tables` makes it;
         sizes = (rows of the largest region, items and groups of the largest block)."""
         self.codes, self.sens = items
         self.spans, self.places, self.nodes, self.trees = space

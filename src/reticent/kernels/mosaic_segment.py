@@ -3,7 +3,7 @@
 
 A *unit* is one row.  marks[u] = (home, value): a unit whose home is a cell that keeps its own rows may go there at no cost
 (home -1: it has none); value -1 never counts as distinct.  least = (k, l, longest segment).  Losses come from `spans`
-and `places`, see `reticent.methods.mosaic.space`.
+and `places`, see `reticent.methods.mosaic.kernel_tables`.
 """
 
 import cython

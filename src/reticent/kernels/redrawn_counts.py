@@ -3,7 +3,7 @@
 import cython
 
 
-def redrawn(
+def count_perturbed(
     counts: cython.longlong[::1],
     rank: cython.longlong[::1],
     until: cython.longlong[:, ::1],

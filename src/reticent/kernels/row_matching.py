@@ -11,7 +11,7 @@ import cython
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def unseen(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
+def find_unseen_point(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
     """The first point at or after `at` that was not seen in this phase."""
     end: cython.longlong = at
     step: cython.longlong
@@ -26,7 +26,7 @@ def unseen(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def next_point(
+def take_next_point(
     stretches: cython.longlong[:, ::1],
     boxes: cython.longlong[:, ::1],
     chain: cython.longlong[::1],
@@ -35,7 +35,7 @@ def next_point(
     """An unseen point of a box, seen from now on; -1 where there is none."""
     point: cython.longlong
     while boxes[box, 2] < boxes[box, 1]:
-        point = unseen(chain, stretches[boxes[box, 2], 0])
+        point = find_unseen_point(chain, stretches[boxes[box, 2], 0])
         if point < stretches[boxes[box, 2], 1]:
             chain[point] = point + 1
             return point
@@ -45,7 +45,7 @@ def next_point(
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def give(
+def give_rows(
     points: cython.longlong[:, ::1],
     pool: cython.longlong[:, ::1],
     point: cython.longlong,
@@ -66,7 +66,7 @@ def give(
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def take(
+def take_rows(
     points: cython.longlong[:, ::1],
     pool: cython.longlong[:, ::1],
     point: cython.longlong,
@@ -91,7 +91,7 @@ def take(
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def augment(
+def augment_path(
     stretches: cython.longlong[:, ::1],
     boxes: cython.longlong[:, ::1],
     points: cython.longlong[:, ::1],
@@ -110,7 +110,7 @@ def augment(
     path[0, 1] = -1
     while depth >= 0:
         if path[depth, 1] < 0:
-            point = next_point(stretches, boxes, chain, path[depth, 0])
+            point = take_next_point(stretches, boxes, chain, path[depth, 0])
             if point < 0:
                 depth -= 1
                 continue
@@ -121,10 +121,10 @@ def augment(
                 for i in range(depth):
                     rows = min(rows, pool[path[i, 2], 1])
                 points[point, 0] -= rows
-                give(points, pool, point, path[depth, 0], rows)
+                give_rows(points, pool, point, path[depth, 0], rows)
                 for i in range(depth):
-                    take(points, pool, path[i, 1], path[i, 2], rows)
-                    give(points, pool, path[i, 1], path[i, 0], rows)
+                    take_rows(points, pool, path[i, 1], path[i, 2], rows)
+                    give_rows(points, pool, path[i, 1], path[i, 0], rows)
                 boxes[root, 3] -= rows
                 return rows
         else:
@@ -143,7 +143,7 @@ def augment(
     return 0
 
 
-def match(
+def match_rows(
     stretches: cython.longlong[:, ::1],
     boxes: cython.longlong[:, ::1],
     points: cython.longlong[:, ::1],
@@ -176,7 +176,7 @@ def match(
             boxes[b, 4] = 1
             rows = 1
             while boxes[b, 3] > 0 and rows > 0:
-                rows = augment(stretches, boxes, points, pool, chain, path, b)
+                rows = augment_path(stretches, boxes, points, pool, chain, path, b)
                 gained += rows
             lacking += boxes[b, 3]
         if lacking == 0:

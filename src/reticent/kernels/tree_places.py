@@ -3,7 +3,7 @@
 import cython
 
 
-def spread(
+def spread_tallies(
     label: cython.int[::1],
     tallies: cython.double[:, ::1],
     scale: cython.double[::1],

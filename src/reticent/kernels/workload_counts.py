@@ -49,7 +49,7 @@ def select_histograms(
                     found[q, values[c]] += counts[c]
 
 
-def overlap_counts(
+def count_overlaps(
     first: cython.int[:, ::1],
     last: cython.int[:, ::1],
     holes: cython.int[:, ::1],

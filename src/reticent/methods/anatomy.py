@@ -22,21 +22,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.door import check_parameters
+from reticent.data.cells import Cells
 from reticent.errors import JobError, PromiseUnreachable
-from reticent.exact import shares_at_most
-from reticent.kernels.hilbert import hilbert_keys
-from reticent.methods.classes.retrieve import curve_bits, grid
-from reticent.methods.protocols import Method
-from reticent.models.distinct_l_diversity import DistinctLDiversity
-from reticent.models.entropy_l_diversity import EntropyLDiversity
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
-from reticent.models.promises import Promises
+from reticent.exact_arithmetic import shares_at_most
+from reticent.kernels.hilbert import compute_hilbert_keys
+from reticent.methods.base import Method
+from reticent.methods.equivalence_classes import choose_curve_bits, compute_grid
+from reticent.models.l_diversity import DistinctLDiversity, EntropyLDiversity, ProbabilisticLDiversity
+from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells
+from reticent.validation import check_parameters
 
-CUTS = ((1, 2), (3, 8), (5, 8))  # where a piece of the curve is tried
+CUT_SHARES = ((1, 2), (3, 8), (5, 8))  # where a piece of the curve is tried
 Diversity = ProbabilisticLDiversity | DistinctLDiversity | EntropyLDiversity
 
 
@@ -59,15 +57,15 @@ class Anatomy(Method):
                 f"anatomy publishes one sensitive column; there are {len(cells.sensitive)}.",
                 attempt='method = "mondrian" for several.',
             )
-        diverse: list[Diversity] = promises.only(*self.keeps)
+        diverse: list[Diversity] = promises.require_models(*self.keeps)
         l = max(ceil(promise.l) for promise in diverse)
         value, null = cells.values[:, 0], cells.sensitive[0].null_code
         known = np.flatnonzero(value != null) if null >= 0 else np.arange(len(cells))
         totals = np.bincount(value[known], weights=cells.counts[known]).astype(np.int64)
-        check_eligible(totals, l, cells.sensitive[0].name)
+        require_eligible(totals, l, cells.sensitive[0].name)
         draw = rng.stream("anatomy")
         if self.grouping == "hilbert":
-            row, group, groups = self._along_curve(cells, known, len(totals), l, draw)
+            row, group, groups = self._group_along_curve(cells, known, len(totals), l, draw)
         else:
             by_value = known[np.argsort(value[known], kind="stable")]
             row = np.repeat(by_value.astype(np.int32), cells.counts[by_value])
@@ -78,20 +76,22 @@ class Anatomy(Method):
             group = np.resize(np.arange(groups, dtype=np.int32), len(row))
         if null >= 0:
             missing = np.repeat(np.flatnonzero(value == null), cells.counts[value == null])
-            row, group = add_missing(row, group, groups, draw.permutation(missing), promises, cells.sensitive[0].name)
+            row, group = add_rows_without_value(
+                row, group, groups, draw.permutation(missing), promises, cells.sensitive[0].name
+            )
         return Recipe(cells, row, group, np.broadcast_to(np.int64(1), len(row)), groups)
 
-    def _along_curve(self, cells: Cells, known: np.ndarray, values: int, l: int,
+    def _group_along_curve(self, cells: Cells, known: np.ndarray, values: int, l: int,
                      draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         """Rows, their groups, and how many there are: each eligible piece of the curve dealt by itself."""
-        known = known[np.argsort(curve(cells)[known], kind="stable")]
+        known = known[np.argsort(compute_curve_keys(cells)[known], kind="stable")]
         row = np.repeat(known.astype(np.int32), cells.counts[known])
         held = cells.values[row, 0].astype(np.int16 if values < 1 << 15 else np.int32)
-        order, group, groups = deal(held, pieces(held, values, l), l, draw)
+        order, group, groups = deal_rows(held, find_piece_starts(held, values, l), l, draw)
         return row[order], group, groups
 
 
-def check_eligible(totals: np.ndarray, l: int, column: str) -> None:
+def require_eligible(totals: np.ndarray, l: int, column: str) -> None:
     rows, most = int(totals.sum()), int(totals.max(initial=0))
     if rows < l or l * most > rows:
         share = most / rows if rows else 0.0
@@ -103,26 +103,26 @@ def check_eligible(totals: np.ndarray, l: int, column: str) -> None:
         )
 
 
-def curve(cells: Cells) -> np.ndarray:
+def compute_curve_keys(cells: Cells) -> np.ndarray:
     """Each cell's place on the Hilbert curve through quasi-identifier space."""
-    bits = curve_bits(cells)
+    bits = choose_curve_bits(cells)
     keys = np.empty(len(cells), np.int64)
-    hilbert_keys(grid(cells, bits, stretch=True), bits, keys)
+    compute_hilbert_keys(compute_grid(cells, bits, stretch=True), bits, keys)
     return keys
 
 
-def pieces(held: np.ndarray, values: int, l: int) -> np.ndarray:
+def find_piece_starts(held: np.ndarray, values: int, l: int) -> np.ndarray:
     """Where to cut rows in curve order: in halves, or nearly, as long as both sides are l-eligible.  Loops over depth only."""
     starts, done = np.array([0, len(held)]), np.zeros(1, bool)
     while not done.all():
         sizes = np.diff(starts)
         done |= sizes < 2 * l
         cut = np.zeros(len(sizes), np.int64)
-        for part, whole in CUTS:
+        for part, whole in CUT_SHARES:
             left = np.flatnonzero(~done & (cut == 0))
             at = starts[left] + sizes[left] * part // whole
             ends = np.sort(np.concatenate([starts, at]))
-            fits = _fit(held, ends, values, l)
+            fits = _are_eligible(held, ends, values, l)
             first = np.searchsorted(ends, starts[left], side="right") - 1
             cut[left] = np.where(fits[first] & fits[first + 1], at, 0)
         split = cut > 0
@@ -133,7 +133,7 @@ def pieces(held: np.ndarray, values: int, l: int) -> np.ndarray:
     return starts
 
 
-def _fit(held: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
+def _are_eligible(held: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
     """Which of the pieces are l-eligible."""
     sizes = np.diff(ends)
     piece = np.repeat(np.arange(len(sizes)), sizes)
@@ -142,7 +142,9 @@ def _fit(held: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
     return l * most <= sizes
 
 
-def deal(held: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
+def deal_rows(
+    held: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, int]:
     """(order, group of each row in that order, number of groups): each piece's rows in turn to floor(size / l) groups."""
     sizes = np.diff(starts)
     groups = sizes // l
@@ -155,7 +157,7 @@ def deal(held: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator)
     return order, np.repeat(first, sizes) + place % np.repeat(groups, sizes), int(groups.sum())
 
 
-def add_missing(row: np.ndarray, group: np.ndarray, groups: int, missing: np.ndarray, promises: Promises,
+def add_rows_without_value(row: np.ndarray, group: np.ndarray, groups: int, missing: np.ndarray, promises: Promises,
                 column: str) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Rows without a value onto the groups in turn; a group may not hold too many of them either."""
     dealt = np.arange(len(missing)) % groups

@@ -11,16 +11,29 @@ q of its parts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from reticent.door import check_parameters
-from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
-from reticent.models.exact import Number, at_most_log, below, below_real, log_bounds
-from reticent.models.shapes import Promise
+from reticent.data.cells import Cells
+from reticent.data.domain import Domain, RangeDomain, TreeDomain
+from reticent.errors import JobError, PromiseUnreachable
+from reticent.exact_arithmetic import find_common_denominator
+from reticent.models.caps import NO_VALUE, Caps, exclude_value, list_excluded_values, make_upper_caps, to_integer_pairs
+from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals, resolve_totals
+from reticent.models.rational_bounds import (
+    Number,
+    enclose_log,
+    find_fraction_below,
+    find_fraction_below_real,
+    is_at_most_log,
+)
+from reticent.validation import check_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +58,23 @@ class BetaLikeness(Promise):
         check_parameters(self)
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
-        return [self._caps(left_out(totals, without), without) for without in ways(totals, null)]
+        return [
+            self._compute_caps(exclude_value(totals, without), without)
+            for without in list_excluded_values(totals, null)
+        ]
 
-    def _caps(self, totals: np.ndarray, without: int) -> Caps:
+    def _compute_caps(self, totals: np.ndarray, without: int) -> Caps:
         rows = int(totals.sum())
         frequencies = [Fraction(int(c), rows) if c else Fraction(0) for c in totals]
         cap = {p: self.cap(p, rows) for p in set(frequencies)}
         lower = None
         if self.two_sided:
             floor = {p: self.floor(p, rows) for p in set(frequencies)}
-            lower = fractions([floor[p] for p in frequencies])
+            lower = to_integer_pairs([floor[p] for p in frequencies])
         return Caps(
             len(totals),
             least_size=int(without < 0),
-            upper=upper_caps([cap[p] for p in frequencies], without),
+            upper=make_upper_caps([cap[p] for p in frequencies], without),
             lower=lower,
             without=without,
         )
@@ -67,28 +83,311 @@ class BetaLikeness(Promise):
         """The greatest frequency a group of at most `rows` rows can have without exceeding f(p), equation 1."""
         if p == 0:
             return Fraction(0)
-        if not self.enhanced or at_most_log(self.beta, 1 / p):
-            return below(min(p * (1 + self.beta), Fraction(1)), rows)
+        if not self.enhanced or is_at_most_log(self.beta, 1 / p):
+            return find_fraction_below(min(p * (1 + self.beta), Fraction(1)), rows)
         if p == 1:
             return Fraction(1)
-        return below_real(lambda digits: _enhanced(p, digits), rows)
+        return find_fraction_below_real(lambda digits: _enclose_enhanced_cap(p, digits), rows)
 
     def floor(self, p: Fraction, rows: int) -> Fraction:
         """The least frequency the two-sided form allows: 1 minus the greatest that the others may have together."""
         if p == 0:
             return Fraction(0)
-        if not self.enhanced or at_most_log(self.beta, 1 / p):
-            return 1 - below(1 - p / (1 + self.beta), rows)
+        if not self.enhanced or is_at_most_log(self.beta, 1 / p):
+            return 1 - find_fraction_below(1 - p / (1 + self.beta), rows)
         if p == 1:
             return Fraction(1)
-        return 1 - below_real(lambda digits: _others(p, digits), rows)
+        return 1 - find_fraction_below_real(lambda digits: _enclose_others_cap(p, digits), rows)
 
 
-def _enhanced(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    lower, upper = log_bounds(1 / p, digits)
+def _enclose_enhanced_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    lower, upper = enclose_log(1 / p, digits)
     return p * (1 + lower), min(p * (1 + upper), Fraction(1))
 
 
-def _others(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    lower, upper = log_bounds(1 / p, digits)
+def _enclose_others_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    lower, upper = enclose_log(1 / p, digits)
     return 1 - p / (1 + lower), 1 - p / (1 + upper)
+
+
+# MERGED: reticent.models.beta_posterior: beta-likeness of a perturbation (Cao & Karras, VLDB 2012, definition 6): a property of the matrix, not of groups.
+#
+# M[i][v] is the chance that v_i is published as v, as whole numbers over a common denominator.  Who sees v and knows
+# the distribution p and the matrix believes in v_i with p_i M[i][v] / sum_u p_u M[u][v]; the relative gain over p_i
+# is at most min(beta, -ln p_i) (basic: beta), and two-sided so is the loss.  Compared exactly, for every value.
+
+
+RATIO_ROUNDING = 2.0**-50  # more than what three roundings to 53 bits, and those of the comparison, can make of it
+
+
+@dataclass(frozen=True, slots=True)
+class BetaPosterior:
+    """A promise of beta-likeness as the mechanism that a perturbation is."""
+
+    promise: BetaLikeness
+    name: ClassVar[str] = "beta-likeness"
+
+    def verify(self, parameters: Mapping[str, Any]) -> None:
+        """Raise where the `matrix`, over values held by `counts` rows each, lifts a belief above its cap."""
+        over = self.excess(parameters["matrix"], parameters["counts"])
+        if over is not None:
+            raise PromiseUnreachable(
+                "The perturbation matrix does not keep beta-likeness.",
+                why=f"The belief in a value can exceed its cap by {over:.3g}.",
+                attempt='matrix = "rank-one", which is always valid.',
+            )
+
+    def excess(self, matrix: Sequence[Sequence[int]], counts: Sequence[int]) -> float | None:
+        """By how much the worst posterior exceeds its cap, None where all are within."""
+        rows, found = sum(counts), None
+        for count, (up, down) in zip(counts, compute_worst_gains(matrix, counts), strict=True):
+            p = Fraction(count, rows)
+            fine = self.allows(p, up) and (not self.promise.two_sided or (down is not None and self.allows(p, down)))
+            if not fine:
+                found = max(found or 0.0, float(p * (up - self.gain(p))))
+        return found
+
+    def allows(self, p: Fraction, gain: Fraction) -> bool:
+        """gain <= beta and, enhanced, gain <= -ln p."""
+        return gain <= self.promise.beta and (not self.promise.enhanced or is_at_most_log(gain, 1 / p))
+
+    def gain(self, p: Fraction) -> Fraction:
+        """A rational not above min(beta, -ln p): what construction aims at; the check uses the logarithm itself."""
+        if not self.promise.enhanced or is_at_most_log(self.promise.beta, 1 / p):
+            return self.promise.beta
+        lower, _ = enclose_log(1 / p, 30)
+        return Fraction(int(lower * 10**15), 10**15)
+
+
+def compute_worst_gains(
+    matrix: Sequence[Sequence[int]], counts: Sequence[int]
+) -> list[tuple[Fraction, Fraction | None]]:
+    """For each value the greatest posterior / prior - 1 and prior / posterior - 1 (None: ruled out), exactly."""
+    rows = sum(counts)
+    entries = np.array(matrix, dtype=object)
+    seen = np.array(counts, dtype=object) @ entries  # n WHOLE Pr(v), as whole numbers
+    found = []
+    for row in entries:
+        ratios = [Fraction(int(entry) * rows, int(s)) for entry, s in _find_extreme_entries(row, seen)]
+        low, high = min(ratios), max(ratios)
+        found.append((high - 1, None if low == 0 else 1 / low - 1))
+    return found
+
+
+def _find_extreme_entries(row: np.ndarray, seen: np.ndarray) -> list[tuple[int, int]]:
+    """The entries whose ratio to the column may be the greatest or the least.
+
+    Floating point only sorts out the others: a quotient of two rounded numbers is off by less than three roundings.
+    """
+    possible = np.flatnonzero(seen > 0)
+    ratio = row[possible].astype(np.float64) / seen[possible].astype(np.float64)
+    near = (ratio >= ratio.max() * (1 - RATIO_ROUNDING)) | (ratio <= ratio.min() * (1 + RATIO_ROUNDING))
+    return [(row[v], seen[v]) for v in possible[near]]
+
+
+# MERGED: reticent.models.families: beta-likeness of families of values: caps on how many rows of a family a group may hold.
+#
+# A family is a set of values (a node's leaves, a window's values); families may overlap.  With p and q the family's frequencies in the
+# table and in a group, the inequalities are those of `beta_likeness`, exact in the same way, with and without the null rows.
+
+
+class ValueSets:
+    """Families as sets of values: `member` is (values, families), 1 where a value belongs to a family."""
+
+    def __init__(self, member: np.ndarray):
+        self.member = member
+
+    def sums(self, counts: np.ndarray) -> np.ndarray:
+        """Counts by value, added up by family."""
+        return counts @ self.member
+
+    def only(self, kept: np.ndarray) -> ValueSets:
+        return ValueSets(self.member[:, kept])
+
+    def family(self) -> np.ndarray | None:
+        """Of each value its family, where each has one."""
+        return self.member.argmax(axis=1) if (self.member.sum(axis=1) == 1).all() else None
+
+
+class ValueRuns:
+    """Families as runs of codes, `first` .. `last`: as many as twice the values, so that no matrix of both would fit."""
+
+    def __init__(self, first: np.ndarray, last: np.ndarray, values: int):
+        self.first, self.last, self.values = first, last, values
+
+    def sums(self, counts: np.ndarray) -> np.ndarray:
+        until = np.zeros((*counts.shape[:-1], self.values + 1), np.int64)
+        np.cumsum(counts, axis=-1, out=until[..., 1:])
+        return until[..., self.last + 1] - until[..., self.first]
+
+    def only(self, kept: np.ndarray) -> ValueRuns:
+        return ValueRuns(self.first[kept], self.last[kept], self.values)
+
+    def family(self) -> np.ndarray | None:
+        within = np.bincount(self.first, minlength=self.values + 1) - np.bincount(
+            self.last + 1, minlength=self.values + 1
+        )
+        if not (np.cumsum(within)[:-1] == 1).all():
+            return None
+        order = np.argsort(self.first)
+        return np.repeat(order, (self.last - self.first + 1)[order])
+
+
+def make_family_check(
+    like: BetaLikeness, at: int, families: ValueSets | ValueRuns, totals: np.ndarray, null: int
+) -> GroupCheck:
+    """Which groups keep every family within its caps."""
+    views = [_FamilyReference(like, families, totals, without) for without in list_excluded_values(totals, null)]
+
+    def keeps(groups: CandidateGroups) -> np.ndarray:
+        counts = groups.histogram(at)
+        return np.logical_and.reduce([view.within(counts) for view in views])
+
+    if (family := families.family()) is not None:  # what a kernel can ask about many groups
+        nothing = NO_VALUE if null < 0 else int(family[null])
+        caps = like.caps(families.sums(totals), nothing)
+        cast("Any", keeps).caps = tuple((at, replace(cap, family=family)) for cap in caps)
+    return keeps
+
+
+class _FamilyReference:
+    """The table as published, or without its null rows."""
+
+    def __init__(self, like: BetaLikeness, families: ValueSets | ValueRuns, totals: np.ndarray, without: int):
+        self.without = without
+        totals = exclude_value(totals, without)
+        rows, held = int(totals.sum()), families.sums(totals)
+        self.families = families.only(held > 0)
+        counts, which = np.unique(held[held > 0], return_inverse=True)  # families of one size have one cap
+        frequency = [Fraction(int(count), rows) for count in counts]
+        self.upper = to_integer_pairs([like.cap(p, rows) for p in frequency])[which]
+        self.lower = to_integer_pairs([like.floor(p, rows) for p in frequency])[which] if like.two_sided else None
+
+    def within(self, counts: np.ndarray) -> np.ndarray:
+        counts = exclude_value(counts, self.without)
+        size, held = counts.sum(axis=1)[:, None], self.families.sums(counts)
+        fine = (held * self.upper[:, 1] <= self.upper[:, 0] * size).all(axis=1)
+        if self.lower is not None:
+            fine &= (held * self.lower[:, 1] >= self.lower[:, 0] * size).all(axis=1)
+        return fine
+
+
+# MERGED: reticent.models.proximity_likeness: Proximity beta-likeness: beta-likeness of every window of a chosen width, for numeric sensitive values.
+#
+# Cao & Karras (VLDB 2012, section 7) ask for it: an extension to numbers "should constrain not merely the variation in the frequencies
+# of discrete numerical values, but rather of any values in close proximity", against proximity attacks (Li, Tao & Xiao, SIGMOD 2008).
+#
+# A window is any interval [x, x + width]; width 0 is beta-likeness of single values.  As x moves, the values in the window change where
+# x passes a value or x + width reaches one: 2m windows at most have different values in them.  Numbers are compared as they are written,
+# dates in days (times in microseconds), ordered values by rank.  The null is in no window of others.  Closed under union.
+
+
+@dataclass(frozen=True, slots=True)
+class ProximityLikeness(Promise):
+    """beta-likeness of the rows in every window of a width."""
+
+    beta: Fraction
+    width: Fraction
+    enhanced: bool = True
+    column: str | None = None
+    name: ClassVar[str] = "proximity-beta-likeness"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, beta: Number, width: Number, enhanced: bool = True, column: str | None = None) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @property
+    def likeness(self) -> BetaLikeness:
+        return BetaLikeness(self.beta, self.enhanced)
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        at = cells.find_sensitive(self.column)
+        domain, reference = cells.sensitive[at], resolve_totals(cells, totals)[at]
+        occurring = [code for code in np.flatnonzero(reference).tolist() if code != domain.null_code]
+        spans = list_windows([find_position(domain, code) for code in occurring], self.width)
+        ends = [(occurring[first], occurring[last]) for first, last in spans]
+        ends += [(domain.null_code, domain.null_code)] if domain.null else []
+        first, last = np.array(ends, np.int64).reshape(-1, 2).T
+        return make_family_check(self.likeness, at, ValueRuns(first, last, domain.size), reference, domain.null_code)
+
+
+def find_position(domain: Domain, code: int) -> Fraction:
+    """Where a value stands, exactly."""
+    if not isinstance(domain, RangeDomain):
+        raise JobError(
+            f"proximity-beta-likeness needs numbers, dates or ordered values in {domain.name!r}.",
+            attempt='type = "numeric", order = [...], or semantic-beta-likeness for categories.',
+        )
+    return Fraction(domain.texts[code]) if domain.kind == "numeric" else Fraction(float(domain.positions[code]))
+
+
+def list_windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, int]]:
+    """(first, last) of every run of values that some interval of this width holds and no more; positions ascend."""
+    unit = 2 * find_common_denominator((*positions, width))  # whole numbers are compared faster; 2 leaves room between
+    places, wide = [int(x * unit) for x in positions], int(width * unit)
+    events = sorted({*places, *(x - wide for x in places)})
+    between = [(a + b) // 2 for a, b in pairwise(events)]
+    found = {(bisect_left(places, x), bisect_right(places, x + wide) - 1) for x in [*events, *between]}
+    return sorted((first, last) for first, last in found if first <= last)
+
+
+# MERGED: reticent.models.semantic_likeness: Semantic beta-likeness (Cao & Karras, VLDB 2012, section 7): the values under one node of the sensitive hierarchy count as one.
+#
+# No disease *family* gains more than beta.  `level` 1 is the node just above a value; the null is a family of its own.  It says nothing of
+# the single values: promise beta-likeness as well where they matter.  Closed under union, as beta-likeness is.
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticLikeness(Promise):
+    """beta-likeness of the nodes at one level of the sensitive column's hierarchy."""
+
+    beta: Fraction
+    level: int = 1
+    enhanced: bool = True
+    two_sided: bool = False
+    column: str | None = None
+    name: ClassVar[str] = "semantic-beta-likeness"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            beta: Number,
+            level: int = 1,
+            enhanced: bool = True,
+            two_sided: bool = False,
+            column: str | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @property
+    def likeness(self) -> BetaLikeness:
+        return BetaLikeness(self.beta, self.enhanced, self.two_sided)
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        at = cells.find_sensitive(self.column)
+        domain = cells.sensitive[at]
+        family = self.families(domain)
+        member = (family[:, None] == np.arange(family.max(initial=-1) + 1)).astype(np.int64)
+        return make_family_check(
+            self.likeness, at, ValueSets(member), resolve_totals(cells, totals)[at], domain.null_code
+        )
+
+    def families(self, domain: Domain) -> np.ndarray:
+        """The family of each value, numbered from 0; the null's is the last."""
+        if not isinstance(domain, TreeDomain) or self.level >= domain.hierarchy.height:
+            raise JobError(
+                f"{self.name} needs a hierarchy over {domain.name!r} with a level {self.level} below its root.",
+                attempt='hierarchy = "file.csv" on that column, or a lower level.',
+            )
+        nodes = np.unique(domain.hierarchy.paths[:, self.level], return_inverse=True)[1].reshape(-1)
+        return np.append(nodes, [nodes.max() + 1] * domain.null).astype(np.int64)

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-NEVER = -1
+NO_VALUE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +28,13 @@ class Caps:
     upper: np.ndarray | None = None  # (values, 2) int64: numerator, denominator
     lower: np.ndarray | None = None
     present_only: bool = False
-    null: int = NEVER  # never counts as a distinct value
-    without: int = NEVER  # left out before anything is compared
+    null: int = NO_VALUE  # never counts as a distinct value
+    without: int = NO_VALUE  # left out before anything is compared
     family: np.ndarray | None = None  # where sets of values are counted as one: the number of each value's set
 
     def allows(self, counts: np.ndarray) -> np.ndarray:
         """Which of the groups (rows of a (groups, values) array) are allowed: the kernel's meaning, in NumPy."""
-        counts = left_out(np.asarray(counts, np.int64), self.without)
+        counts = exclude_value(np.asarray(counts, np.int64), self.without)
         size = counts.sum(axis=1)
         fine = size >= self.least_size
         if self.least_distinct:
@@ -50,25 +50,25 @@ class Caps:
         return fine
 
 
-def fractions(caps: list[Fraction]) -> np.ndarray:
+def to_integer_pairs(caps: list[Fraction]) -> np.ndarray:
     """Fractions as the integer pairs a kernel takes."""
     return np.array([(cap.numerator, cap.denominator) for cap in caps], np.int64).reshape(-1, 2)
 
 
-def upper_caps(caps: list[Fraction], without: int) -> np.ndarray:
+def make_upper_caps(caps: list[Fraction], without: int) -> np.ndarray:
     """Upper caps as pairs; the value left out is not bound by them."""
-    pairs = fractions(caps)
+    pairs = to_integer_pairs(caps)
     if without >= 0:
         pairs[without] = 1
     return pairs
 
 
-def ways(totals: np.ndarray, null: int) -> list[int]:
+def list_excluded_values(totals: np.ndarray, null: int) -> list[int]:
     """What to leave out, one after the other: nothing, and the null rows where there are any."""
-    return [NEVER, null] if null >= 0 and totals[null] else [NEVER]
+    return [NO_VALUE, null] if null >= 0 and totals[null] else [NO_VALUE]
 
 
-def left_out(counts: np.ndarray, without: int) -> np.ndarray:
+def exclude_value(counts: np.ndarray, without: int) -> np.ndarray:
     """The counts, or groups of counts, with those of one value set to 0."""
     if without < 0:
         return counts
@@ -77,38 +77,38 @@ def left_out(counts: np.ndarray, without: int) -> np.ndarray:
     return counts
 
 
-def join(caps: list[Caps]) -> list[Caps]:
+def merge_caps(caps: list[Caps]) -> list[Caps]:
     """One set of caps for each way of counting: the strictest of each."""
     joined: list[Caps] = []
     for cap in caps:
-        at = next((i for i, other in enumerate(joined) if _alike(cap, other)), None)
+        at = next((i for i, other in enumerate(joined) if _count_the_same_way(cap, other)), None)
         if at is None:
             joined.append(cap)
         else:
-            joined[at] = _stricter(joined[at], cap)
+            joined[at] = _merge_two_caps(joined[at], cap)
     return joined
 
 
-def _alike(one: Caps, other: Caps) -> bool:
+def _count_the_same_way(one: Caps, other: Caps) -> bool:
     """Whether both count the same way; what a set of caps does not use cannot set it apart."""
     same_null = one.null == other.null or not (one.least_distinct and other.least_distinct)
     same_lower = one.present_only == other.present_only or one.lower is None or other.lower is None
     return one.without == other.without and same_null and same_lower
 
 
-def _stricter(one: Caps, other: Caps) -> Caps:
+def _merge_two_caps(one: Caps, other: Caps) -> Caps:
     return replace(
         one,
         least_size=max(one.least_size, other.least_size),
         least_distinct=max(one.least_distinct, other.least_distinct),
-        upper=_pick(one.upper, other.upper, least=True),
-        lower=_pick(one.lower, other.lower, least=False),
+        upper=_pick_stricter_bounds(one.upper, other.upper, least=True),
+        lower=_pick_stricter_bounds(one.lower, other.lower, least=False),
         present_only=(other if one.lower is None else one).present_only,
         null=(one if one.least_distinct else other).null,
     )
 
 
-def _pick(one: np.ndarray | None, other: np.ndarray | None, *, least: bool) -> np.ndarray | None:
+def _pick_stricter_bounds(one: np.ndarray | None, other: np.ndarray | None, *, least: bool) -> np.ndarray | None:
     if one is None or other is None:
         return other if one is None else one
     smaller = one[:, 0] * other[:, 1] <= other[:, 0] * one[:, 1]

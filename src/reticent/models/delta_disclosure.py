@@ -20,20 +20,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import check_parameters
-from reticent.exact import is_whole, ratio_of
-from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
-from reticent.models.exact import (
+from reticent.exact_arithmetic import as_ratio, is_whole
+from reticent.models.caps import Caps, exclude_value, list_excluded_values, make_upper_caps, to_integer_pairs
+from reticent.models.promise import Promise
+from reticent.models.rational_bounds import (
     Number,
-    at_most_log,
-    below,
-    below_real,
-    exp_between,
-    exp_bounds,
-    log_bounds,
-    sign_of_log_sum,
+    compute_log_sum_sign,
+    enclose_exp,
+    enclose_exp_range,
+    enclose_log,
+    find_fraction_below,
+    find_fraction_below_real,
+    is_at_most_log,
 )
-from reticent.models.shapes import Promise
+from reticent.validation import check_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,20 @@ class DeltaDisclosure(Promise):
         return self.absent == "break"
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
-        return [self._caps(left_out(totals, without), without) for without in ways(totals, null)]
+        return [
+            self._compute_caps(exclude_value(totals, without), without)
+            for without in list_excluded_values(totals, null)
+        ]
 
-    def _caps(self, totals: np.ndarray, without: int) -> Caps:
+    def _compute_caps(self, totals: np.ndarray, without: int) -> Caps:
         rows = int(totals.sum())
         upper = {c: self.cap(c, rows) for c in set(totals.tolist())}
         lower = {c: self.floor(c, rows) for c in set(totals.tolist())}
         return Caps(
             len(totals),
             least_size=int(without < 0),
-            upper=upper_caps([upper[c] for c in totals.tolist()], without),
-            lower=fractions([lower[c] for c in totals.tolist()]),
+            upper=make_upper_caps([upper[c] for c in totals.tolist()], without),
+            lower=to_integer_pairs([lower[c] for c in totals.tolist()]),
             present_only=self.absent == "ignore",
             without=without,
         )
@@ -83,9 +86,9 @@ class DeltaDisclosure(Promise):
         p = Fraction(count, rows)
         if self._exceeds(1 / p):
             return Fraction(1)
-        if factor := self._rational():
-            return below(p * factor, rows, strictly=True)
-        return below_real(lambda digits: self._between(digits, lambda end: p * end), rows)
+        if factor := self._rational_base():
+            return find_fraction_below(p * factor, rows, strictly=True)
+        return find_fraction_below_real(lambda digits: self._enclose_function(digits, lambda end: p * end), rows)
 
     def floor(self, count: int, rows: int) -> Fraction:
         """The least frequency above p / B: 1 minus the greatest that all others may have together."""
@@ -94,30 +97,32 @@ class DeltaDisclosure(Promise):
         p = Fraction(count, rows)
         if self._exceeds(Fraction(count)):  # p / B < 1 / rows: any row at all is enough
             return Fraction(1, rows)
-        if factor := self._rational():
-            return 1 - below(1 - p / factor, rows, strictly=True)
-        return 1 - below_real(lambda digits: self._between(digits, lambda end: 1 - p / end), rows)
+        if factor := self._rational_base():
+            return 1 - find_fraction_below(1 - p / factor, rows, strictly=True)
+        return 1 - find_fraction_below_real(
+            lambda digits: self._enclose_function(digits, lambda end: 1 - p / end), rows
+        )
 
-    def _rational(self) -> int | None:
+    def _rational_base(self) -> int | None:
         """B where it is rational."""
         return 2 ** int(self.delta) if self.base == 2 and is_whole(self.delta) else None
 
     def _exceeds(self, ratio: Fraction) -> bool:
         """Whether B > ratio."""
         if self.base == "e":
-            return not at_most_log(self.delta, ratio)
-        times, over = ratio_of(self.delta)  # times * ln 2 > over * ln ratio
-        numerator, denominator = ratio_of(ratio)
-        return sign_of_log_sum([(2, times), (numerator, -over), (denominator, over)]) > 0
+            return not is_at_most_log(self.delta, ratio)
+        times, over = as_ratio(self.delta)  # times * ln 2 > over * ln ratio
+        numerator, denominator = as_ratio(ratio)
+        return compute_log_sum_sign([(2, times), (numerator, -over), (denominator, over)]) > 0
 
-    def _between(self, digits: int, of: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
+    def _enclose_function(self, digits: int, of: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
         """An enclosure of a function of B that rises with it."""
-        lower, upper = self._factor(digits)
+        lower, upper = self._enclose_factor(digits)
         return of(lower), of(upper)
 
-    def _factor(self, digits: int) -> tuple[Fraction, Fraction]:
+    def _enclose_factor(self, digits: int) -> tuple[Fraction, Fraction]:
         """An enclosure of B."""
         if self.base == "e":
-            return exp_bounds(self.delta, digits)
-        two = log_bounds(Fraction(2), digits)
-        return exp_between(self.delta * two[0], self.delta * two[1], digits)
+            return enclose_exp(self.delta, digits)
+        two = enclose_log(Fraction(2), digits)
+        return enclose_exp_range(self.delta * two[0], self.delta * two[1], digits)

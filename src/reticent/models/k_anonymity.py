@@ -5,14 +5,58 @@ Where a person may have several rows, so many as is declared, a group has at lea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reticent.door import check_parameters
-from reticent.models.caps import Caps
-from reticent.models.shapes import Promise
+from reticent.data.cells import Cells
+from reticent.data.population import count_population, locate_values
+from reticent.kernels.cover_counts import count_covered
+from reticent.models.caps import Caps, list_excluded_values, make_upper_caps
+from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
+from reticent.models.rational_bounds import Number, find_fraction_below
+from reticent.validation import check_parameters
+from reticent.validation import path_or_table as a_table
+
+# MERGED: reticent.models.alpha_k_anonymity: (alpha,k)-anonymity (Wong, Li, Fu & Wang, KDD 2006): `size >= k`, and `count <= alpha * size` for every sensitive value.
+#
+# The paper's general form: alpha bounds every value, not a chosen one.  A null counts as a row toward k; the frequencies
+# hold with and without the null rows.  Closed under union, as k-anonymity and a bound on frequencies each are.
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaKAnonymity(Promise):
+    """size >= k and count <= alpha * size for every value."""
+
+    alpha: Fraction
+    k: int
+    column: str | None = None
+    name: ClassVar[str] = "alpha-k-anonymity"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+    counts_persons: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, alpha: Number, k: int, column: str | None = None) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
+        upper = [find_fraction_below(self.alpha, int(totals.sum()))] * len(totals)
+        return [
+            Caps(
+                len(totals),
+                least_size=self.k if without < 0 else 0,
+                upper=make_upper_caps(upper, without),
+                without=without,
+            )
+            for without in list_excluded_values(totals, null)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +74,73 @@ class KAnonymity(Promise):
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         return [Caps(len(totals), least_size=self.k)]
+
+
+# MERGED: reticent.models.k_map: k-map (Sweeney 2002, section 5): every published combination fits `>= k` people of a population table.
+#
+# The release's groups may be small; what counts is how many rows of the population each group's labels cover.  The
+# population has the release's quasi-identifying columns under the same names, and is placed on their domains (see
+# `table/placing.py`): a value that the release does not know lies under `*` only, one beyond a declared top or bottom
+# at the bound.  A null fits a null and `*`.
+#
+# Closed under union: the label of a union covers what its parts' labels cover.  Labels are hierarchy nodes and
+# ranges; where exact sets are published instead they cover less, so this promise refuses them.
+
+
+@dataclass(frozen=True, slots=True)
+class KMap(Promise):
+    """Each group's labels cover at least k rows of `population`: a path, a `Source` or a frame."""
+
+    k: int
+    population: Any = field(compare=False)
+    name: ClassVar[str] = "k-map"
+    needs_sensitive: ClassVar[bool] = False
+    union_closed: ClassVar[bool] = True
+    labels: ClassVar[str] = "nodes"
+    paths: ClassVar[tuple[str, ...]] = ("population",)
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        a_table(self.population, "population")
+        if isinstance(self.population, str):
+            object.__setattr__(self, "population", Path(self.population))
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        """A population says who else a label covers, whatever part of the table the cells are."""
+        down, up, people = self._locate_population(cells)
+        order, at = _sort_by_widest_column(down)
+        down, up, people = np.ascontiguousarray(down[order]), np.ascontiguousarray(up[order]), people[order]
+
+        def keeps(groups: CandidateGroups) -> np.ndarray:
+            low, high = find_covered_boxes(groups)
+            window = np.column_stack(
+                [np.searchsorted(down[:, at], low[:, at]), np.searchsorted(down[:, at], high[:, at], "right")]
+            ).astype(np.int64)
+            found = np.zeros(len(groups), np.int64)
+            count_covered(low, high, window, down, up, people, self.k, found)
+            return found >= self.k
+
+        return keeps
+
+    def _locate_population(self, cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The population's distinct combinations on the cells' domains, and how many people have each."""
+        table, people = count_population(self.population, [domain.name for domain in cells.quasi])
+        placed = [locate_values(domain, table[domain.name]) for domain in cells.quasi]
+        down, up = (np.column_stack([both[side] for both in placed]).astype(np.int32) for side in (0, 1))
+        return down, up, people
+
+
+def find_covered_boxes(groups: CandidateGroups) -> tuple[np.ndarray, np.ndarray]:
+    """The box of codes that each group's labels cover: (groups, quasi) each."""
+    codes = groups.cells.codes[groups.cell]
+    starts = groups.offsets[:-1]
+    lower, upper = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+    boxes = [domain.find_covered_codes(lower[:, at], upper[:, at]) for at, domain in enumerate(groups.cells.quasi)]
+    low, high = (np.column_stack([box[side] for box in boxes]) for side in (0, 1))
+    return np.ascontiguousarray(low, np.int32), np.ascontiguousarray(high, np.int32)
+
+
+def _sort_by_widest_column(down: np.ndarray) -> tuple[np.ndarray, int]:
+    """Points in the order of the column with most values, so that a box is looked for in a window of them."""
+    at = int(np.argmax([len(np.unique(column)) for column in down.T]))
+    return np.argsort(down[:, at], kind="stable"), at

@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reticent.door import check_parameters
 from reticent.errors import JobError
-from reticent.models.shapes import Promise
+from reticent.models.promise import Promise
+from reticent.validation import check_parameters
 
-SOUND = ("calibrated", "safe")  # kinds of suppression whose posterior of which value led is at most 1/l
+SOUND_KINDS = ("calibrated", "safe")  # kinds of suppression whose posterior of which value led is at most 1/l
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class LDichotomy(Promise):
         """Whether suppression of this `kind`, `l` and `column` gives the promise."""
         of = parameters.get("column")
         same = self.column == of or None in (self.column, of)
-        return parameters["kind"] in SOUND and self.l <= parameters["l"] and same
+        return parameters["kind"] in SOUND_KINDS and self.l <= parameters["l"] and same
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         if not self.given_by(parameters):
             raise JobError(
                 f"l-dichotomy with l = {self.l} is not given by suppression of kind {parameters['kind']!r} with "
                 f"l = {parameters['l']}.",
-                attempt=f"kind = {' or '.join(map(repr, SOUND))} and l = {self.l} on the same column.",
+                attempt=f"kind = {' or '.join(map(repr, SOUND_KINDS))} and l = {self.l} on the same column.",
             )

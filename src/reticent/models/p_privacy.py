@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reticent.door import check_parameters
 from reticent.errors import InternalError
-from reticent.models.exact import Number
-from reticent.models.shapes import Promise
+from reticent.models.promise import Promise
+from reticent.models.rational_bounds import Number
+from reticent.validation import check_parameters
 
-NEAREST: dict[str, tuple[str, ...]] = {
+NEAREST_MODEL_PARAMETERS: dict[str, tuple[str, ...]] = {
     "probabilistic-l-diversity": ("l",),
     "t-closeness": ("t", "distance"),
     "beta-likeness": ("beta", "enhanced"),
@@ -62,7 +62,7 @@ class PPrivacy(Promise):
 
     def __post_init__(self) -> None:
         check_parameters(self, as_given=("target",))
-        object.__setattr__(self, "target", _with_paths(self.target))
+        object.__setattr__(self, "target", _convert_files_to_paths(self.target))
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         """Raise unless each group's nodes (`group`, `node`, `count`) are P-private under `parent` and `weights`."""
@@ -92,8 +92,8 @@ class PPrivacy(Promise):
             key, held = np.concatenate([key[~here], above]), np.concatenate([held[~here], passed])
 
 
-def _with_paths(target: Any) -> Any:
+def _convert_files_to_paths(target: Any) -> Any:
     """A target's files as paths: of a path only the last part is published."""
     if not isinstance(target, Mapping):
         return target
-    return {name: Path(given) if name == "file" else _with_paths(given) for name, given in target.items()}
+    return {name: Path(given) if name == "file" else _convert_files_to_paths(given) for name, given in target.items()}

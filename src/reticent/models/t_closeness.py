@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import check_parameters
+from reticent.data.cells import Cells
+from reticent.data.domain import Domain, TreeDomain
 from reticent.errors import JobError
-from reticent.exact import shares_at_most
-from reticent.models.caps import left_out, ways
-from reticent.models.exact import Number
-from reticent.models.shapes import Check, Groups, Promise, Totals, totals_of
-from reticent.table.cells import Cells
-from reticent.table.domain import Domain, TreeDomain
+from reticent.exact_arithmetic import shares_at_most
+from reticent.models.caps import exclude_value, list_excluded_values
+from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals, resolve_totals
+from reticent.models.rational_bounds import Number
+from reticent.validation import check_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +46,36 @@ class TCloseness(Promise):
     def __post_init__(self) -> None:
         check_parameters(self)
 
-    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
-        at = cells.sensitive_at(self.column)
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        at = cells.find_sensitive(self.column)
         if at == cells.joint and self.distance != "equal":
             raise JobError(f"The combined values of several sensitive columns have no {self.distance} distance.",
                            attempt='distance = "equal", or column = one of them.')  # fmt: skip
-        reference, domain = totals_of(cells, totals)[at], cells.sensitive[at]
-        views = [_View(self.distance, domain, reference, without) for without in ways(reference, domain.null_code)]
+        reference, domain = resolve_totals(cells, totals)[at], cells.sensitive[at]
+        views = [
+            _ClosenessReference(self.distance, domain, reference, without)
+            for without in list_excluded_values(reference, domain.null_code)
+        ]
 
-        def keeps(groups: Groups) -> np.ndarray:
+        def keeps(groups: CandidateGroups) -> np.ndarray:
             counts = groups.histogram(at)
             return np.logical_and.reduce([view.within(counts, self.t) for view in views])
 
         return keeps
 
 
-class _View:
+class _ClosenessReference:
     """The table as published, or without its null rows: the reference that groups are compared with."""
 
     def __init__(self, distance: str, domain: Domain, totals: np.ndarray, without: int):
         self.without = without
-        self.totals = left_out(totals, without)
+        self.totals = exclude_value(totals, without)
         self.rows = int(self.totals.sum())
-        self.work, self.scale = emd_work(distance, domain, self.totals)
+        self.work, self.scale = make_emd_function(distance, domain, self.totals)
 
     def within(self, counts: np.ndarray, t: Fraction) -> np.ndarray:
         """work / (scale * rows * size) <= t; a group of nulls alone is empty without them and breaks nothing."""
-        counts = left_out(counts, self.without)
+        counts = exclude_value(counts, self.without)
         size = counts.sum(axis=1)
         totals = self.totals
         if self.rows * int(size.max(initial=0)) * self.scale >= 1 << 62:
@@ -81,22 +84,24 @@ class _View:
         return shares_at_most(self.work(excess), t * self.scale * self.rows, size)
 
 
-def emd_work(distance: str, domain: Domain, totals: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
+def make_emd_function(
+    distance: str, domain: Domain, totals: np.ndarray
+) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
     """(function of integer excesses, scale): EMD = function / (scale * rows * size)."""
     if distance == "equal":
         return lambda excess: np.abs(excess).sum(axis=1), 2
     if distance == "ordered":
         occurring = np.flatnonzero(totals)
         return (lambda excess: np.abs(np.cumsum(excess[:, occurring], axis=1)).sum(axis=1)), max(len(occurring) - 1, 1)
-    if not isinstance(domain, TreeDomain) or not domain.given:
+    if not isinstance(domain, TreeDomain) or not domain.is_from_steward:
         raise JobError(
             f"Hierarchical t-closeness needs a hierarchy over {domain.name!r}.",
             attempt='hierarchy = "file.csv" on that column.',
         )
-    return _tree_work(domain), 2 * domain.hierarchy.height
+    return _make_tree_emd_function(domain), 2 * domain.hierarchy.height
 
 
-def _tree_work(domain: TreeDomain) -> Callable[[np.ndarray], np.ndarray]:
+def _make_tree_emd_function(domain: TreeDomain) -> Callable[[np.ndarray], np.ndarray]:
     """Each inner node at level h moves min(pos, neg) of its children's extra by h: = h/2 (sum |children| - |node|)."""
     tree = domain.hierarchy
     starts = [np.flatnonzero(np.diff(tree.paths[:, level], prepend=-1)) for level in range(tree.height + 1)]

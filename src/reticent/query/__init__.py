@@ -1,4 +1,4 @@
 """Questions in SQL: text -> predicate and aggregate -> Answer, and the same question as plain SQL over a release's tables."""
 
-from reticent.query.ask import How as How
-from reticent.query.ask import ask as ask
+from reticent.query.run import QueryOptions as QueryOptions
+from reticent.query.run import ask as ask

@@ -10,32 +10,35 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged, numbers, sort_groups
+from reticent.data.columns import PUBLISHED_ROLES, Column, Role
+from reticent.format.rows import BATCH_ROWS, CodedColumn, FileRows, InMemoryRows, RowBatches
+from reticent.recipe.column_entries import build_exact_entries, find_published_cells, list_domain_values
+from reticent.recipe.kind import COUNT_COLUMN, GROUP_COLUMN, GroupedWriter, arrange_entries, sort_groups, to_int_series
 from reticent.recipe.recipe import Recipe
-from reticent.recipe.unchanged import published_cells, schema_of, values_of
 from reticent.recipe.value_record import RecordedPieces, number_by_appearance
 from reticent.release.anatomized import value_type
-from reticent.release.rows import PIECE, Coded, Pieces, Rows, Whole
-from reticent.table.roles import PUBLISHED, Column, Role
 
 
 @dataclass(frozen=True, eq=False)
-class Anatomized(GroupedRows):
+class AnatomizedWriter(GroupedWriter):
     """A recipe whose groups are published by number, ready to be written."""
 
     kind: ClassVar[str] = "anatomized"
-    reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP: PUBLISHED, COUNT: PUBLISHED}
+    reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP_COLUMN: PUBLISHED_ROLES, COUNT_COLUMN: PUBLISHED_ROLES}
 
     @classmethod
-    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Anatomized:
+    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> AnatomizedWriter:
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
-        return cls(recipe if carrying else arranged(recipe), columns)
+        return cls(recipe if carrying else arrange_entries(recipe), columns)
 
-    def frames(self, pieces: Pieces) -> dict[str, Rows]:
+    def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         """`quasi`: a row for each person.  `sensitive`: a row for each group and value.  Both are sorted by all they show."""
-        return {"quasi": self.quasi_rows(pieces), "sensitive": self._sensitive(published_cells(self.recipe))}
+        return {
+            "quasi": self.build_quasi_rows(pieces),
+            "sensitive": self._build_sensitive_rows(find_published_cells(self.recipe)),
+        }
 
-    def record_values(self, pieces: Pieces) -> RecordedPieces:
+    def record_values(self, pieces: RowBatches) -> RecordedPieces:
         """Rows of which the value is recorded while they are written, for the owner alone."""
         listed = self._listed[1]
         numbers = number_by_appearance(listed, self.recipe.cells.sensitive[0].size).astype(
@@ -47,14 +50,14 @@ class Anatomized(GroupedRows):
     def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Groups with each of their values and how many rows have it, in order."""
         recipe = self.recipe
-        kept = slice(None) if recipe.whole else recipe.shown
+        kept = slice(None) if recipe.is_complete else recipe.published_entries
         cell, group, quota = recipe.cell[kept], recipe.group[kept], recipe.quota[kept]
         redrawn = None if recipe.values is None else recipe.values[kept, 0]
         value = np.empty(len(cell), np.int32)
-        for start in range(0, len(cell), PIECE):  # a piece at a time, because fresh memory costs more than the sum
-            here = slice(start, start + PIECE)
+        for start in range(0, len(cell), BATCH_ROWS):  # a piece at a time, because fresh memory costs more than the sum
+            here = slice(start, start + BATCH_ROWS)
             value[here] = recipe.cells.values[cell[here], 0] if redrawn is None else redrawn[here]
-        if recipe.arranged and recipe.alone:
+        if recipe.arranged and recipe.has_single_rows:
             sort_groups(value, np.bincount(group))
         else:
             order = np.lexsort((value, group))
@@ -65,21 +68,26 @@ class Anatomized(GroupedRows):
             group, value, quota = group[starts], value[starts], np.add.reduceat(quota, starts)
         return group, value, quota
 
-    def _sensitive(self, published: np.ndarray) -> Rows:
+    def _build_sensitive_rows(self, published: np.ndarray) -> FileRows:
         recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
         group, value, quota = self._listed
         used = value if recipe.values is not None else recipe.cells.values[published, 0]
-        pieces = Whole.of_frame(pl.DataFrame([numbers(GROUP, group, ascending=True), numbers(COUNT, quota)]), value)
-        listed = Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), used)
+        pieces = InMemoryRows.from_frame(
+            pl.DataFrame([to_int_series(GROUP_COLUMN, group, ascending=True), to_int_series(COUNT_COLUMN, quota)]),
+            value,
+        )
+        listed = CodedColumn.of(list_domain_values(domain), np.arange(domain.size, dtype=np.int32), used)
         beside = pieces.beside
-        return Rows({GROUP: beside[GROUP], domain.name: listed, COUNT: beside[COUNT]}, pieces)
+        return FileRows(
+            {GROUP_COLUMN: beside[GROUP_COLUMN], domain.name: listed, COUNT_COLUMN: beside[COUNT_COLUMN]}, pieces
+        )
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "withheld": self.recipe.withheld,
-            "columns": schema_of(self.recipe, self.columns, types),
+            "columns": build_exact_entries(self.recipe, self.columns, types),
         }
 
 
-WRITER = Anatomized
+WRITER = AnatomizedWriter

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from reticent.recipe.group_labels import Labels, coalesce
-from reticent.recipe.losses import printed_loss
+from reticent.data.cells import Cells
+from reticent.data.columns import Column, Role
+from reticent.data.domain import Domain
+from reticent.data.parsing import parse_texts
+from reticent.format.rows import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch, RowBatches
+from reticent.recipe.column_entries import build_passthrough_entry, build_quasi_entry, build_sensitive_entry
+from reticent.recipe.labels import GroupLabels, merge_equal_labels
+from reticent.recipe.loss import compute_label_loss
 from reticent.recipe.recipe import Recipe
-from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
-from reticent.release.rows import Coded, Pieces, Rows
-from reticent.table.domain import Domain
-from reticent.table.roles import Column, Role
-from reticent.table.types import typed
 
 
 @dataclass(frozen=True, eq=False)
-class Generalized:
+class GeneralizedWriter:
     """A recipe whose equal labels are merged, ready to be written."""
 
     recipe: Recipe
-    labels: Labels
+    labels: GroupLabels
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "generalized"
     generalizes: ClassVar[bool] = True
@@ -32,45 +34,44 @@ class Generalized:
     place: ClassVar[None] = None
 
     @classmethod
-    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Generalized:
-        recipe, labels = coalesce(recipe)
+    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> GeneralizedWriter:
+        recipe, labels = merge_equal_labels(recipe)
         return cls(recipe, labels, columns)
 
     @staticmethod
-    def in_parts(*given: Any) -> Any:
+    def make_partitioned(*given: Any) -> Any:
         """What writes this kind where there is no recipe of all rows."""
-        from reticent.recipe.generalized_in_parts import InParts
 
-        return InParts(*given)
+        return PartitionedGeneralizedWriter(*given)
 
-    def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the planned groups are like: how many, the smallest, and their information loss (AIL)."""
         sizes, rows = self.recipe.as_groups().sizes, self.recipe.cells.rows
-        loss = printed_loss(self.recipe, weights)
+        loss = compute_label_loss(self.recipe, weights)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
-    def frames(self, pieces: Pieces) -> dict[str, Rows]:
+    def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         """The data file, columns in the source's order."""
         recipe = self.recipe
         found: dict[str, Any] = dict(pieces.beside)
-        group, shown = np.maximum(recipe.group, 0), recipe.shown
+        group, shown = np.maximum(recipe.group, 0), recipe.published_entries
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
-            found[domain.name] = Coded.of(texts, self.labels.of_group[group, at], shown)
+            found[domain.name] = CodedColumn.of(texts, self.labels.of_group[group, at], shown)
         for at, domain in enumerate(recipe.cells.sensitive):
-            values = typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
-            found[domain.name] = Coded.of(values, recipe.published_values[:, at], shown)
+            values = parse_texts([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
+            found[domain.name] = CodedColumn.of(values, recipe.published_values[:, at], shown)
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": Rows({name: found[name] for name in published}, pieces)}
+        return {"data": FileRows({name: found[name] for name in published}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """What the manifest says of this kind; `types` are those of carried columns."""
         cells = self.recipe.cells
-        entries = column_entries(self.columns, cells.quasi, self.labels.texts, cells.sensitive, types)
+        entries = build_column_entries(self.columns, cells.quasi, self.labels.texts, cells.sensitive, types)
         return {"kind": self.kind, "withheld": self.recipe.withheld, "columns": entries}
 
 
-def column_entries(
+def build_column_entries(
     columns: Mapping[str, Column], quasi: Sequence[Domain], texts: Sequence[list[str | None]],
     sensitive: Sequence[Domain], types: Mapping[str, str],
 ) -> list[dict[str, Any]]:  # fmt: skip
@@ -80,12 +81,82 @@ def column_entries(
     entries = []
     for name, column in columns.items():
         if column.role is Role.QUASI:
-            entries.append(quasi_schema(*labelled[name], column))
+            entries.append(build_quasi_entry(*labelled[name], column))
         elif column.role is Role.SENSITIVE:
-            entries.append(sensitive_schema(domains[name], column))
+            entries.append(build_sensitive_entry(domains[name], column))
         elif column.role is Role.INSENSITIVE:
-            entries.append(carried_schema(name, types[name], column))
+            entries.append(build_passthrough_entry(name, types[name], column))
     return entries
 
 
-WRITER = Generalized
+WRITER = GeneralizedWriter
+
+
+# MERGED: reticent.recipe.generalized_in_parts: A generalized table whose rows come from parts: there is no recipe of all rows, and nobody holds the labels of all groups.
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedGeneralizedWriter:
+    """`telling` are labels of each quasi-identifier, as many as the manifest needs; `texts` looks up those of some numbers.
+
+    `cells` are the whole table's, as far as sensitive values go.  Rows of a piece stand by the numbers of labels and of values.
+    """
+
+    columns: Mapping[str, Column]
+    cells: Cells
+    sensitive: int
+    telling_labels: Sequence[list[str | None]]
+    texts: Callable[[int, np.ndarray], pl.Series]
+    carried: Mapping[str, pl.DataType]
+
+    @cached_property
+    def numbers(self) -> tuple[np.ndarray, ...]:
+        """For each sensitive column, the number that stands for each code that occurs."""
+        return tuple((np.cumsum(self._find_used_codes(at)) - 1).astype(np.int32) for at in range(self.sensitive))
+
+    def _find_used_codes(self, at: int) -> np.ndarray:
+        return self.cells.totals(at) > 0
+
+    def fields(self) -> dict[str, Any]:
+        """What the manifest says of this kind; nothing is withheld."""
+        types = {name: str(dtype) for name, dtype in self.carried.items()}
+        sensitive = self.cells.sensitive[: self.sensitive]
+        entries = build_column_entries(self.columns, self.cells.quasi, self.telling_labels, sensitive, types)
+        return {"kind": GeneralizedWriter.kind, "withheld": 0, "columns": entries}
+
+    def frames(self, rows: int, made: Callable[[], Iterator[RowBatch]]) -> dict[str, FileRows]:
+        """The data file, columns in the source's order."""
+        beside = {name: BatchColumn(dtype) for name, dtype in self.carried.items()}
+        found: dict[str, Any] = dict(beside)
+        for at, domain in enumerate(self.cells.quasi):
+            found[domain.name] = LookupColumn(
+                partial(self.texts, at), name_label_column(at), None in self.telling_labels[at]
+            )
+        none = np.zeros(0, np.int32)
+        for at, domain in enumerate(self.cells.sensitive[: self.sensitive]):
+            values = parse_texts([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
+            found[domain.name] = CodedColumn(
+                values.filter(pl.Series(self._find_used_codes(at))), none, beside=name_value_column(at)
+            )
+        published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
+        return {"data": FileRows({name: found[name] for name in published}, _GeneratedBatches(rows, beside, made))}
+
+
+def name_label_column(at: int) -> str:
+    """What the numbers of a quasi-identifier's labels are called: as no column of a table is."""
+    return f"\x00l{at}"
+
+
+def name_value_column(at: int) -> str:
+    """The same of a sensitive column's values."""
+    return f"\x00v{at}"
+
+
+@dataclass(frozen=True, eq=False)
+class _GeneratedBatches:
+    rows: int
+    beside: Mapping[str, BatchColumn]
+    make_batches: Callable[[], Iterator[RowBatch]]
+
+    def __iter__(self) -> Iterator[RowBatch]:
+        return self.make_batches()

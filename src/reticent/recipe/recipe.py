@@ -7,16 +7,17 @@ made.  Which row of a cell gets which outcome is the engine's business.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
+from reticent.data.cells import Cells, build_cells
 from reticent.errors import InternalError
-from reticent.models.shapes import Groups, rows_by_group
-from reticent.table.cells import Cells
+from reticent.models.promise import CandidateGroups, order_rows_by_group
 
-WITHHELD = -1
+WITHHELD_GROUP = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class GroupTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Padded:
+class PaddedLabels:
     """The label of each group in a column whose ends were moved, and what it loses: drawn once, and the same ever after."""
 
     labels: list[str | None]
@@ -55,7 +56,7 @@ class Recipe:
     arranged: bool = False
     published: np.ndarray | None = None  # (entries,) bool
     listed: GroupTable | None = None
-    padded: dict[int, Padded] = field(
+    padded: dict[int, PaddedLabels] = field(
         default_factory=dict
     )  # by quasi-identifier, where ends are moved by secret amounts
 
@@ -66,23 +67,23 @@ class Recipe:
         return cls(cells, np.arange(len(cells)), group, cells.counts, int(group.max(initial=-1)) + 1, labels=labels)
 
     @cached_property
-    def shown(self) -> np.ndarray:
+    def published_entries(self) -> np.ndarray:
         """The entries whose rows are published."""
-        grouped = self.group != WITHHELD
+        grouped = self.group != WITHHELD_GROUP
         return np.flatnonzero(grouped if self.published is None else grouped & self.published)
 
     @cached_property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every row is published."""
-        return len(self.shown) == len(self.group)
+        return len(self.published_entries) == len(self.group)
 
     @cached_property
     def withheld(self) -> int:
         """Rows without a group; one that a sample leaves out is not withheld."""
-        return int(self.quota[self.group == WITHHELD].sum())
+        return int(self.quota[self.group == WITHHELD_GROUP].sum())
 
     @cached_property
-    def alone(self) -> bool:
+    def has_single_rows(self) -> bool:
         """Whether every entry is of one row."""
         return bool((self.quota == 1).all())
 
@@ -91,45 +92,161 @@ class Recipe:
         """(entries, sensitive): the codes that are published."""
         return self.cells.values[self.cell] if self.values is None else self.values
 
-    def check_conserved(self) -> None:
+    def require_conserved(self) -> None:
         """Every row of every cell has exactly one outcome."""
-        weights = None if self.alone else self.quota
+        weights = None if self.has_single_rows else self.quota
         given = np.bincount(self.cell, weights=weights, minlength=len(self.cells)).astype(np.int64)
         if (self.quota <= 0).any() or not np.array_equal(given, self.cells.counts):
             raise InternalError("A recipe gives a cell's rows no outcome or two.")
 
-    def as_groups(self) -> Groups:
+    def as_groups(self) -> CandidateGroups:
         """The groups with their cells, for checks over groups and for labels; withheld rows are left out."""
         return self._groups
 
     @cached_property
-    def _groups(self) -> Groups:
-        kept = np.flatnonzero(self.group != WITHHELD)
-        order, offsets = rows_by_group(self.group if len(kept) == len(self.group) else self.group[kept], self.groups)
+    def _groups(self) -> CandidateGroups:
+        kept = np.flatnonzero(self.group != WITHHELD_GROUP)
+        order, offsets = order_rows_by_group(
+            self.group if len(kept) == len(self.group) else self.group[kept], self.groups
+        )
         order = order if len(kept) == len(self.group) else kept[order]
-        return Groups(self.cells, self.cell[order], self.quota[order], offsets)
+        return CandidateGroups(self.cells, self.cell[order], self.quota[order], offsets)
 
-    def spans(self) -> tuple[np.ndarray, np.ndarray]:
+    def find_spans(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest code of each group in each quasi-identifier: (groups, quasi) each."""
-        found = [self.spans_of(at) for at in range(len(self.cells.quasi))]
+        found = [self.find_column_spans(at) for at in range(len(self.cells.quasi))]
         lower, upper = zip(*found, strict=True) if found else ([], [])
         empty = np.zeros((len(self.as_groups()), 0), np.int32)
         return np.column_stack([empty, *lower]), np.column_stack([empty, *upper])
 
-    def spans_of(self, at: int) -> tuple[np.ndarray, np.ndarray]:
+    def find_column_spans(self, at: int) -> tuple[np.ndarray, np.ndarray]:
         """The same in one quasi-identifier."""
         groups = self.as_groups()
-        return spans_of(groups, self.cells.codes[groups.cell, at])
+        return find_spans(groups, self.cells.codes[groups.cell, at])
 
-    def renumbered(self, number: np.ndarray) -> Recipe:
+    def renumber(self, number: np.ndarray) -> Recipe:
         """Groups merged and renumbered: group g becomes number[g]."""
-        kept = self.group != WITHHELD
-        group = np.where(kept, number[np.maximum(self.group, 0)], WITHHELD)
+        kept = self.group != WITHHELD_GROUP
+        group = np.where(kept, number[np.maximum(self.group, 0)], WITHHELD_GROUP)
         return replace(self, group=group, groups=int(number.max(initial=-1)) + 1)
 
 
-def spans_of(groups: Groups, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_spans(groups: CandidateGroups, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest code of each group, of the codes of its entries in a column."""
     if not len(groups):
         return codes[:0], codes[:0]
     return np.minimum.reduceat(codes, groups.offsets[:-1]), np.maximum.reduceat(codes, groups.offsets[:-1])
+
+
+# MERGED: reticent.recipe.drawn: A recipe of which one tuple of each group is published, its sensitive value perturbed.
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingMechanism:
+    """Retention `p`, least group `k`, the `domain` that perturbed values are drawn from, and what `declared` it."""
+
+    p: Fraction
+    k: int
+    domain: tuple[str, ...]
+    declared: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampledRecipe(Recipe):
+    """One published entry for each group; its value is a place in the mechanism's domain."""
+
+    mechanism: SamplingMechanism
+
+    @classmethod
+    def of(cls, plain: Recipe, mechanism: SamplingMechanism) -> SampledRecipe:
+        return cls(**{field.name: getattr(plain, field.name) for field in fields(plain)}, mechanism=mechanism)
+
+
+# MERGED: reticent.recipe.prepared: What a stage made of cells: those that still have rows, and how many rows of each were withheld.
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedCells:
+    """What a stage made of `original`: the cells that still have rows, which cell each was, and the rows withheld of each."""
+
+    original: Cells
+    cells: Cells
+    origin: np.ndarray  # (cells,) the original cell
+    withheld: np.ndarray  # (original cells,) int64
+
+    @classmethod
+    def of(cls, cells: Cells, withheld: np.ndarray) -> PreparedCells:
+        """The cells with so many rows of each taken out; a cell without rows is gone."""
+        left = cells.counts - withheld
+        origin = np.flatnonzero(left)
+        if len(origin) == len(left) and not withheld.any():
+            return cls(cells, cells, origin, withheld)
+        kept = replace(cells, codes=cells.codes[origin], values=cells.values[origin], counts=left[origin])
+        return cls(cells, kept, origin, withheld)
+
+    def chain(self, later: PreparedCells) -> PreparedCells:
+        """This stage followed by one that prepared what it kept."""
+        withheld = self.withheld.copy()
+        withheld[self.origin] += later.withheld
+        return PreparedCells(self.original, later.cells, self.origin[later.origin], withheld)
+
+    def complete(self, recipe: Recipe) -> Recipe:
+        """A recipe for the kept cells as one for the original cells."""
+        taken = np.flatnonzero(self.withheld)
+        values, published = recipe.values, recipe.published
+        if values is not None:
+            values = np.concatenate([values, self.original.values[taken]])
+        if published is not None:
+            published = np.concatenate([published, np.zeros(len(taken), bool)])
+        return replace(
+            recipe,
+            cells=self.original,
+            cell=np.concatenate([self.origin[recipe.cell], taken]),
+            group=np.concatenate([recipe.group, np.full(len(taken), WITHHELD_GROUP, np.int64)]),
+            quota=np.concatenate([recipe.quota, self.withheld[taken]]),
+            values=values,
+            published=published,
+        )
+
+
+# MERGED: reticent.recipe.redrawn: A recipe whose sensitive values are redrawn by a matrix of probabilities.
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedRecipe(Recipe):
+    """`matrix[i][v] / per` is the probability that `occurring[i]` is published as `occurring[v]`."""
+
+    occurring: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    matrix: tuple[tuple[int, ...], ...] = ()
+    denominator: int = 1
+
+    @property
+    def perturbed_cells(self) -> tuple[Cells, np.ndarray, np.ndarray]:
+        """The cells as they are published, the matrix, and the codes it is about."""
+        shown, cells = self.published_entries, self.cells
+        codes, values, quota = cells.codes[self.cell[shown]], self.published_values[shown], self.quota[shown]
+        published, _ = build_cells(cells.quasi, cells.sensitive, codes, values, quota)
+        return published, np.array(self.matrix) / self.denominator, self.occurring
+
+
+# MERGED: reticent.recipe.targeted: A recipe whose groups publish nodes of a hierarchy that follow a target distribution.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TransformedRecipe(Recipe):
+    """`listed` counts values of each group by node; the nodes cover `first` .. `last` of the domain's `texts`.
+
+    `weights` has a row for each different target, `target` says which one each group has.  `units` are the domain's numbers times
+    `scale`, None where it has none.
+    """
+
+    listed: GroupTable
+    texts: tuple[str, ...] = ()
+    node_labels: tuple[str, ...] = ()
+    first: np.ndarray
+    last: np.ndarray
+    weights: tuple[tuple[int, ...], ...] = ()
+    target: np.ndarray
+    units: np.ndarray | None = None
+    scale: int = 1
+    sum_of_ranges: float = 0.0

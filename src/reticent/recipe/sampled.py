@@ -9,26 +9,26 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from reticent.data.cells import Cells
+from reticent.data.columns import PUBLISHED_ROLES, Column, Role
+from reticent.data.grammar import format_value_label
+from reticent.data.parsing import parse_texts
 from reticent.errors import InternalError, JobError
-from reticent.recipe.drawn import SampledRecipe
-from reticent.recipe.group_labels import Labels, coalesce
-from reticent.recipe.losses import total_loss
-from reticent.recipe.schema import number, quasi_schema, sensitive_schema
-from reticent.release.rows import Coded, Pieces, Rows
-from reticent.table.cells import Cells
-from reticent.table.grammar import value_label
-from reticent.table.roles import PUBLISHED, Column, Role
-from reticent.table.types import typed
+from reticent.format.rows import CodedColumn, FileRows, RowBatches
+from reticent.recipe.column_entries import build_quasi_entry, build_sensitive_entry, to_json_number
+from reticent.recipe.labels import GroupLabels, merge_equal_labels
+from reticent.recipe.loss import compute_total_loss
+from reticent.recipe.recipe import SampledRecipe
 
-SIZE = "G"
+SIZE_COLUMN = "G"
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampledWriter:
     """A recipe of disjoint groups, ready to be written.  Their labels differ: equal ones would have to be merged before the draw."""
 
     recipe: SampledRecipe
-    labels: Labels
+    labels: GroupLabels
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "sampled"
     generalizes: ClassVar[bool] = False  # withholding rows to lose less would depend on who is sensitive
@@ -38,66 +38,68 @@ class Sampled:
     apart: ClassVar[bool] = True  # no two labels cover one person
     carries: ClassVar[bool] = False
     prepared: ClassVar[bool] = False
-    reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {SIZE: PUBLISHED}
+    reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {SIZE_COLUMN: PUBLISHED_ROLES}
 
     @classmethod
-    def of(cls, recipe: SampledRecipe, columns: Mapping[str, Column]) -> Sampled:
-        if SIZE in columns and columns[SIZE].role is not Role.IDENTIFYING:
+    def of(cls, recipe: SampledRecipe, columns: Mapping[str, Column]) -> SampledWriter:
+        if SIZE_COLUMN in columns and columns[SIZE_COLUMN].role is not Role.IDENTIFYING:
             raise JobError(
-                f"A sampled release has a column {SIZE!r} of its own.", attempt="renaming the source's column."
+                f"A sampled release has a column {SIZE_COLUMN!r} of its own.", attempt="renaming the source's column."
             )
         tight = replace(recipe.cells, quasi=tuple(domain.tight for domain in recipe.cells.quasi))
         recipe = replace(recipe, cells=tight, padded={})  # labels that overlap would count a person twice
-        merged, labels = coalesce(recipe)
+        merged, labels = merge_equal_labels(recipe)
         if merged.groups != recipe.groups:
             raise InternalError("Two groups would read the same, and a tuple of each was drawn.")
         return cls(recipe, labels, columns)
 
-    def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         sizes, rows = self.recipe.as_groups().sizes, self.recipe.cells.rows
-        loss = total_loss(self.recipe, weights) / max(rows, 1)
+        loss = compute_total_loss(self.recipe, weights) / max(rows, 1)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
-    def frames(self, pieces: Pieces) -> dict[str, Rows]:
-        recipe, shown = self.recipe, self.recipe.shown
+    def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
+        recipe, shown = self.recipe, self.recipe.published_entries
         found: dict[str, Any] = {}
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
-            found[domain.name] = Coded.of(texts, self.labels.of_group[recipe.group, at], shown)
+            found[domain.name] = CodedColumn.of(texts, self.labels.of_group[recipe.group, at], shown)
         sensitive = recipe.cells.sensitive[0]
-        values = typed(list(recipe.mechanism.domain), sensitive.dtype).alias(sensitive.name)
-        found[sensitive.name] = Coded.of(values, recipe.published_values[:, 0], shown)
+        values = parse_texts(list(recipe.mechanism.domain), sensitive.dtype).alias(sensitive.name)
+        found[sensitive.name] = CodedColumn.of(values, recipe.published_values[:, 0], shown)
         sizes = recipe.as_groups().sizes
-        found[SIZE] = Coded.of(pl.Series(SIZE, np.arange(int(sizes.max()) + 1)), sizes[recipe.group], shown)
+        found[SIZE_COLUMN] = CodedColumn.of(
+            pl.Series(SIZE_COLUMN, np.arange(int(sizes.max()) + 1)), sizes[recipe.group], shown
+        )
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": Rows({name: found[name] for name in (*published, SIZE)}, pieces)}
+        return {"data": FileRows({name: found[name] for name in (*published, SIZE_COLUMN)}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Schema, p, k and the domain; never the overall distribution."""
         cells, mechanism = self.recipe.cells, self.recipe.mechanism
-        quasi = {domain.name: (domain, _values(cells, at)) for at, domain in enumerate(cells.quasi)}
+        quasi = {domain.name: (domain, _list_value_labels(cells, at)) for at, domain in enumerate(cells.quasi)}
         entries = []
         for name, column in self.columns.items():
             if column.role is Role.QUASI:
-                entries.append(quasi_schema(*quasi[name], column))
+                entries.append(build_quasi_entry(*quasi[name], column))
             elif column.role is Role.SENSITIVE:
-                entries.append(sensitive_schema(cells.sensitive[0], column))
+                entries.append(build_sensitive_entry(cells.sensitive[0], column))
         return {
             "kind": self.kind,
             "withheld": self.recipe.withheld,
             "columns": entries,
-            "p": number(mechanism.p),
+            "p": to_json_number(mechanism.p),
             "k": mechanism.k,
             "domain": list(mechanism.domain),
             "declared": mechanism.declared,
         }
 
 
-def _values(cells: Cells, at: int) -> list[str | None]:
+def _list_value_labels(cells: Cells, at: int) -> list[str | None]:
     """Each value of a quasi-identifier as its own label: together the exact labels of all groups name just these."""
     domain = cells.quasi[at]
     held = np.flatnonzero(np.bincount(cells.codes[:, at], minlength=domain.size)).tolist()
-    return [None if code == domain.null_code else value_label(domain.texts[code]) for code in held]
+    return [None if code == domain.null_code else format_value_label(domain.texts[code]) for code in held]
 
 
-WRITER = Sampled
+WRITER = SampledWriter

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from reticent.release.rows import Beside, Piece, Pieces
+from reticent.format.rows import BatchColumn, RowBatch, RowBatches
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedPieces:
     """Pieces of rows that pass through unchanged; of each row the value of its entry (`of_entry`) is recorded."""
 
-    pieces: Pieces
+    pieces: RowBatches
     of_entry: np.ndarray
     _parts: list[np.ndarray] = field(default_factory=list)
 
@@ -23,10 +23,10 @@ class RecordedPieces:
         return self.pieces.rows
 
     @property
-    def beside(self) -> Mapping[str, Beside]:
+    def beside(self) -> Mapping[str, BatchColumn]:
         return self.pieces.beside
 
-    def __iter__(self) -> Iterator[Piece]:
+    def __iter__(self) -> Iterator[RowBatch]:
         for piece in self.pieces:
             self._parts.append(self.of_entry[piece.entry])
             yield piece

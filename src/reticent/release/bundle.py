@@ -16,85 +16,84 @@ import polars as pl
 
 from reticent import catalogue
 from reticent.errors import BundleDamaged, InternalError, JobError
-from reticent.release import closed
-from reticent.release.files import write_parts
-from reticent.release.formulas import PRESENT, QUOTED
-from reticent.release.kind import data_files, reader
-from reticent.release.manifest import FORMAT, Manifest
-from reticent.release.page import read_page
-from reticent.release.parsed import BYTES, parsed, refuse_large
-from reticent.release.parts import part_names
-from reticent.release.rows import Rows
-from reticent.release.shape import Misshapen
-from reticent.release.sound import refuse_unsound
+from reticent.format import folder as format_folder
+from reticent.format.data_files import FORMULAS_PRESENT, FORMULAS_QUOTED, list_part_names, require_sound_file
+from reticent.format.data_writer import write_data_parts
+from reticent.format.folder import read_report_page
+from reticent.format.manifest import FORMAT_VERSION, Manifest
+from reticent.format.rows import FileRows
+from reticent.format.schema_checks import MAX_JSON_BYTES, MisshapenValue, parse_json, require_json_size
+from reticent.release.kind import find_data_files, reader_for
 
-MANIFEST, README, REPORT = "manifest.json", "README.md", catalogue.REPORT
+MANIFEST_FILE, README_FILE, REPORT_FILE = "manifest.json", "README.md", catalogue.REPORT_FILE_NAME
 
 
-def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mapping[str, Any], format: str) -> str:
+def write_bundle(
+    folder: Path, frames: Mapping[str, FileRows | pl.DataFrame], fields: Mapping[str, Any], format: str
+) -> str:
     """Data files, README and manifest into an empty folder; the digest.
 
     A file of more rows than the field `part_rows` is cut into parts; where none is, the manifest does not state it.
     """
     rows, part_rows = len(next(iter(frames.values()))), fields.get("part_rows")
-    names = {name: part_names(name, format, len(frame), part_rows) for name, frame in frames.items()}
-    quote = fields.get("formulas") == QUOTED
+    names = {name: list_part_names(name, format, len(frame), part_rows) for name, frame in frames.items()}
+    quote = fields.get("formulas") == FORMULAS_QUOTED
     looks = [
-        write_parts([folder / part for part in names[name]], frame, format, part_rows, quote=quote)
+        write_data_parts([folder / part for part in names[name]], frame, format, part_rows, quote=quote)
         for name, frame in frames.items()
     ]
     if "formulas" not in fields and any(looks):
-        fields = {**fields, "formulas": PRESENT}
+        fields = {**fields, "formulas": FORMULAS_PRESENT}
     data = [part for parts in names.values() for part in parts]
-    stated = {**fields, "data": data, "rows": rows, "format": FORMAT}
+    stated = {**fields, "data": data, "rows": rows, "format": FORMAT_VERSION}
     if len(data) == len(names):
         stated.pop("part_rows", None)
-    files = _checksums(folder)
-    manifest = _known({**stated, "files": files})
-    (folder / README).write_text(reader(manifest.kind).readme(manifest), encoding="utf-8")
-    sealed = {**stated, "files": {**files, README: _checksum(folder / README)}}
+    files = _compute_checksums(folder)
+    manifest = _check_own_manifest({**stated, "files": files})
+    (folder / README_FILE).write_text(reader_for(manifest.kind).readme(manifest), encoding="utf-8")
+    sealed = {**stated, "files": {**files, README_FILE: _compute_checksum(folder / README_FILE)}}
     try:
-        refuse_large(text(sealed).encode())
-    except Misshapen as error:
+        require_json_size(format_manifest(sealed).encode())
+    except MisshapenValue as error:
         raise JobError(
             "The manifest of this release would be too long for anybody to read.",
-            why=f"{_sentence(str(error))}.",
+            why=f"{_capitalize(str(error))}.",
             attempt="fewer different values in the sensitive column, or a smaller hierarchy.",
         ) from None
-    return _sealed(folder, sealed)
+    return _write_manifest(folder, sealed)
 
 
-def _known(stated: Mapping[str, Any]) -> Manifest:
+def _check_own_manifest(stated: Mapping[str, Any]) -> Manifest:
     """What is about to be published, as whoever opens it will read it."""
     try:
-        return of_dict(stated)
-    except Misshapen as error:
+        return parse_manifest(stated)
+    except MisshapenValue as error:
         raise InternalError(
             "The manifest of this release could not be read back: nothing is published.",
-            why=f"{_sentence(str(error))}.",
+            why=f"{_capitalize(str(error))}.",
             attempt="a promise, method, stage and kind of the catalogue, with the parameters that it lists.",
         ) from None
 
 
-def seal(folder: Path, fields: Mapping[str, Any]) -> str:
+def seal_folder(folder: Path, fields: Mapping[str, Any]) -> str:
     """Write the manifest with the checksums of all that is in the folder; the digest."""
-    return _sealed(folder, {**fields, "format": FORMAT, "files": _checksums(folder)})
+    return _write_manifest(folder, {**fields, "format": FORMAT_VERSION, "files": _compute_checksums(folder)})
 
 
-def _sealed(folder: Path, stated: Mapping[str, Any]) -> str:
-    (folder / MANIFEST).write_text(text(stated), encoding="utf-8")
-    return digest(folder)
+def _write_manifest(folder: Path, stated: Mapping[str, Any]) -> str:
+    (folder / MANIFEST_FILE).write_text(format_manifest(stated), encoding="utf-8")
+    return compute_digest(folder)
 
 
-def _checksums(folder: Path) -> dict[str, dict[str, Any]]:
-    return {path.name: _checksum(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST}
+def _compute_checksums(folder: Path) -> dict[str, dict[str, Any]]:
+    return {path.name: _compute_checksum(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST_FILE}
 
 
-def _checksum(path: Path) -> dict[str, Any]:
-    return {"sha256": _sha256(path), "bytes": path.stat().st_size}
+def _compute_checksum(path: Path) -> dict[str, Any]:
+    return {"sha256": _hash_file(path), "bytes": path.stat().st_size}
 
 
-def text(manifest: Mapping[str, Any]) -> str:
+def format_manifest(manifest: Mapping[str, Any]) -> str:
     """JSON that a person can skim: a line for each field, and for each column, promise and file."""
 
     def line(value: Any) -> str:
@@ -112,80 +111,84 @@ def text(manifest: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
-def digest(folder: str | Path) -> str:
-    return _sha256(Path(folder) / MANIFEST)
+def compute_digest(folder: str | Path) -> str:
+    return _hash_file(Path(folder) / MANIFEST_FILE)
 
 
 def read_manifest(folder: str | Path) -> Manifest:
     """The manifest, every part of it checked; parameters as they were written (decimals exact)."""
     folder = Path(folder)
-    if MANIFEST not in closed.entries(folder):
-        raise BundleDamaged(f"{folder} has no {MANIFEST}.", why="It is no release, or an incomplete one.")
-    written = closed.read_bytes(folder / MANIFEST, BYTES)
+    if MANIFEST_FILE not in format_folder.list_files(folder):
+        raise BundleDamaged(f"{folder} has no {MANIFEST_FILE}.", why="It is no release, or an incomplete one.")
+    written = format_folder.read_small_file(folder / MANIFEST_FILE, MAX_JSON_BYTES)
     try:
-        manifest = of_dict(parsed(written))
-    except Misshapen as error:
+        manifest = parse_manifest(parse_json(written))
+    except MisshapenValue as error:
         raise BundleDamaged(
-            f"The {MANIFEST} of {folder} is not as format {FORMAT} has it.", why=f"{_sentence(str(error))}."
+            f"The {MANIFEST_FILE} of {folder} is not as format {FORMAT_VERSION} has it.",
+            why=f"{_capitalize(str(error))}.",
         ) from None
-    if text(manifest.to_dict()).encode() != written:
+    if format_manifest(manifest.to_dict()).encode() != written:
         raise BundleDamaged(
-            f"The {MANIFEST} of {folder} is not written as reticent writes it.",
+            f"The {MANIFEST_FILE} of {folder} is not written as reticent writes it.",
             why="It says something in another order or spelling.",
         )
     return manifest
 
 
-def of_dict(raw: Any) -> Manifest:
-    """A manifest from what JSON gave, held to what its kind has; raises `Misshapen`."""
+def parse_manifest(raw: Any) -> Manifest:
+    """A manifest from what JSON gave, held to what its kind has; raises `MisshapenValue`."""
     if not isinstance(raw, dict) or not isinstance(kind := raw.get("kind"), str) or kind not in catalogue.KINDS:
-        raise Misshapen("it names no release kind that is known")
-    if (stated := raw.get("format")) != FORMAT:
+        raise MisshapenValue("it names no release kind that is known")
+    if (stated := raw.get("format")) != FORMAT_VERSION:
         named = f"it has format {stated}, and " if isinstance(stated, int) else ""
-        raise Misshapen(f"{named}this version reads format {FORMAT}")
-    known = reader(kind)
+        raise MisshapenValue(f"{named}this version reads format {FORMAT_VERSION}")
+    known = reader_for(kind)
     manifest = Manifest.of(raw, known.own, known.optional)
     known.check(manifest)
     if catalogue.METHODS[manifest.method.name].kind not in ("", kind):
-        raise Misshapen(f"the method {manifest.method.name} makes no {kind} release", inside=True)
+        raise MisshapenValue(f"the method {manifest.method.name} makes no {kind} release", inside=True)
     return manifest
 
 
-def _sentence(words: str) -> str:
+def _capitalize(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
+def verify_bundle(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     """The manifest of a folder that is complete, undamaged and, given a digest, unchanged."""
     folder = Path(folder)
-    present = closed.entries(folder)
+    present = format_folder.list_files(folder)
     manifest = read_manifest(folder)
-    files = data_files(folder, manifest)
-    known = {MANIFEST, REPORT, *manifest.files}
-    faults = [f"{closed.shown(name)} does not belong" for name in present if name not in known]
+    files = find_data_files(folder, manifest)
+    known = {MANIFEST_FILE, REPORT_FILE, *manifest.files}
+    faults = [f"{format_folder.escape_name(name)} does not belong" for name in present if name not in known]
     for name, facts in manifest.files.items():
         if name not in present:
             faults.append(f"{name} is missing")
-        elif present[name] != facts["bytes"] or _sha256(folder / name) != facts["sha256"]:
+        elif present[name] != facts["bytes"] or _hash_file(folder / name) != facts["sha256"]:
             faults.append(f"{name} is not the file that was published")
-    if not faults and set(manifest.files) != {README, *manifest.data}:
+    if not faults and set(manifest.files) != {README_FILE, *manifest.data}:
         faults.append("the manifest lists files that are none of its kind's")
-    if not faults and closed.read_bytes(folder / README, BYTES) != _readme(manifest).encode():
-        faults.append(f"{README} is not what the manifest says")
+    if (
+        not faults
+        and format_folder.read_small_file(folder / README_FILE, MAX_JSON_BYTES) != _render_readme(manifest).encode()
+    ):
+        faults.append(f"{README_FILE} is not what the manifest says")
     if faults:
-        raise closed.damaged(folder, faults)
-    refuse_changed(folder, expect_digest)
-    schemas = reader(manifest.kind).schemas(manifest)
+        raise format_folder.make_damage_error(folder, faults)
+    require_digest(folder, expect_digest)
+    schemas = reader_for(manifest.kind).schemas(manifest)
     for number, (name, file) in enumerate(files.items()):
-        refuse_unsound(file, schemas[name], manifest.rows if number == 0 else None, manifest.part_rows)
-    if REPORT in present and REPORT not in manifest.files:
-        read_page(folder)
+        require_sound_file(file, schemas[name], manifest.rows if number == 0 else None, manifest.part_rows)
+    if REPORT_FILE in present and REPORT_FILE not in manifest.files:
+        read_report_page(folder)
     return manifest
 
 
-def refuse_changed(folder: Path, expected: str | None) -> None:
+def require_digest(folder: Path, expected: str | None) -> None:
     """Refuse a folder that has another digest than the one expected; None expects none."""
-    if expected is not None and (found := digest(folder)) != expected.strip().lower():
+    if expected is not None and (found := compute_digest(folder)) != expected.strip().lower():
         raise BundleDamaged(
             f"The release {folder} is not the one expected.",
             why=f"Its digest begins {found[:16]}; expected was {expected.strip()[:16]}.",
@@ -193,13 +196,13 @@ def refuse_changed(folder: Path, expected: str | None) -> None:
         )
 
 
-def _readme(manifest: Manifest) -> str:
+def _render_readme(manifest: Manifest) -> str:
     try:
-        return reader(manifest.kind).readme(manifest)
+        return reader_for(manifest.kind).readme(manifest)
     except (LookupError, TypeError, ValueError, ArithmeticError):
         raise BundleDamaged("A promise of the release lacks a parameter, or has one that cannot be read.") from None
 
 
-def _sha256(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -7,21 +7,38 @@ from typing import ClassVar
 
 import polars as pl
 
-from reticent.release.answer import Answer
-from reticent.release.asking.put import Put
-from reticent.release.bounds import with_bounds
-from reticent.release.data import Schema
-from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables, counts_called, times_counted
-from reticent.release.manifest import ColumnEntry, Manifest
-from reticent.release.markup import cell, page
-from reticent.release.numbers import fraction
-from reticent.release.reading.boxes import boxes
-from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import BESIDES, coarser, ends, files, heading, persons, promised, withheld
-from reticent.table.cells import Cells
-from reticent.table.roles import Role
+from reticent.data.cells import Cells
+from reticent.data.columns import Role
+from reticent.estimate.answer import Answer
+from reticent.estimate.question import BoundQuestion
+from reticent.format.data_files import Schema
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.format.schema_checks import Checker, MisshapenValue, parse_fraction
+from reticent.labels.adversary_view import build_boxes
+from reticent.labels.range_ends import add_label_bounds
+from reticent.release.kind import (
+    AdversaryView,
+    AskedColumns,
+    NeededColumns,
+    Question,
+    Tables,
+    name_count_column,
+    times_counted,
+)
+from reticent.release.readme import (
+    OTHER_READERS_LIMIT,
+    describe_coarsening,
+    describe_range_ends,
+    format_cell,
+    format_heading,
+    format_promises,
+    format_rows_per_person,
+    format_withheld_rows,
+    list_file_names,
+    render_page,
+)
 
-_LIMITS = """\
+_LIMITS_TEXT = """\
 - The promise is about this release alone: a second release of the same people, or other data about them, can say more.
 - It limits what the group of a person says about that person. It does not stop statistical conclusions that hold for everyone.
 - It is about somebody who reads the groups, not about somebody who reasons why the method made just these groups: who knows the
@@ -29,7 +46,7 @@ _LIMITS = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Generalized:
+class GeneralizedReader:
     kind: ClassVar[str] = "generalized"
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {}
@@ -39,7 +56,7 @@ class Generalized:
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI):
-            raise Misshapen("no column is quasi-identifying", inside=True)
+            raise MisshapenValue("no column is quasi-identifying", inside=True)
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         """Quasi-identifiers are labels: texts, whatever their values were."""
@@ -49,13 +66,13 @@ class Generalized:
         """Labels and values are texts and values: nothing is sized by them."""
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
-        return with_bounds(tables["data"], manifest) if bounds else tables["data"]
+        return add_label_bounds(tables["data"], manifest) if bounds else tables["data"]
 
-    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
-        return boxes(manifest.named(Role.QUASI), tables["data"], cells)
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
+        return build_boxes(manifest.named(Role.QUASI), tables["data"], cells)
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
-        return tables["data"].group_by(column).len(counts_called(column))
+        return tables["data"].group_by(column).len(name_count_column(column))
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["data"][manifest.sensitive.name].unique()
@@ -70,35 +87,37 @@ class Generalized:
         data = tables["data"]
         times = times_counted(data)
         shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
-        return Put.of(data, manifest, question, shown, labels=True, people=times).one_by_one(times)
+        return BoundQuestion.of(data, manifest, question, shown, labels=True, people=times).answer_row_by_row(times)
 
     def readme(self, manifest: Manifest) -> str:
-        listed = " and ".join(files(manifest))
-        parts = heading(manifest)
+        listed = " and ".join(list_file_names(manifest))
+        parts = format_heading(manifest)
         parts += [
-            f"The data are in {listed}, {persons(manifest)}; `manifest.json` describes the columns and the promise.",
+            f"The data are in {listed}, {format_rows_per_person(manifest)}; `manifest.json` describes the columns and the promise.",
             "",
             "| column | what it is | how to read it |",
             "|---|---|---|",
         ]
-        parts += [f"| {cell(c.name)} | {c.role} | {_reading(c)} |" for c in manifest.columns]
-        parts += ["", *promised(manifest), *_counted_persons(manifest), *withheld(manifest)]
-        parts += ["", "## What is not", "", _LIMITS, f"- It assumes {persons(manifest)}."]
-        parts += ends(manifest)
+        parts += [f"| {format_cell(c.name)} | {c.role} | {_describe_column(c)} |" for c in manifest.columns]
+        parts += ["", *format_promises(manifest), *_describe_counted_rows(manifest), *format_withheld_rows(manifest)]
+        parts += ["", "## What is not", "", _LIMITS_TEXT, f"- It assumes {format_rows_per_person(manifest)}."]
+        parts += describe_range_ends(manifest)
         if manifest.rows_per_person > 1:
             parts.append("- Promises about sensitive values count rows: the rows of one person in a group count each.")
         if len(manifest.named(Role.SENSITIVE)) > 1 and not manifest.jointly:
             parts.append(
                 "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
             )
-        return page([*parts, BESIDES])
+        return render_page([*parts, OTHER_READERS_LIMIT])
 
 
-def _counted_persons(manifest: Manifest) -> list[str]:
+def _describe_counted_rows(manifest: Manifest) -> list[str]:
     """What a declared number of rows per person makes of promises that count."""
     most = manifest.rows_per_person
     asked = [
-        int(fraction(p.parameters["k"])) for p in manifest.promises if p.name in ("k-anonymity", "alpha-k-anonymity")
+        int(parse_fraction(p.parameters["k"]))
+        for p in manifest.promises
+        if p.name in ("k-anonymity", "alpha-k-anonymity")
     ]
     return [
         f"- Since nobody has more than {most} rows, such a group has at least {k * most} rows, those of at least {k} persons."
@@ -107,16 +126,16 @@ def _counted_persons(manifest: Manifest) -> list[str]:
     ]
 
 
-def _reading(column: ColumnEntry) -> str:
+def _describe_column(column: ColumnEntry) -> str:
     if column.role != Role.QUASI:
-        return "; ".join([f"as it was ({column.dtype})", *coarser(column)])
+        return "; ".join([f"as it was ({column.dtype})", *describe_coarsening(column)])
     if column.type == "categorical":
         if column.hierarchy is None:
             return "a value, or a set `{a, b}` of values, one of which it is; `*` is any value"
         return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
     return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(
-        f"; {said}" for said in coarser(column)
+        f"; {said}" for said in describe_coarsening(column)
     )
 
 
-READER = Generalized()
+READER = GeneralizedReader()

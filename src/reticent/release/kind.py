@@ -11,16 +11,24 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.errors import BundleDamaged, some
-from reticent.release.answer import Answer
-from reticent.release.asking.condition import Condition
-from reticent.release.data import COUNT, Quoted, Schema, count_data, read_data
-from reticent.release.distinct import TooManyDistinct
-from reticent.release.formulas import QUOTED
-from reticent.release.manifest import Manifest
-from reticent.release.parts import DataFile, named, refuse_other_cut
-from reticent.release.shape import Checker
-from reticent.table.cells import Cells
+from reticent.data.cells import Cells
+from reticent.errors import BundleDamaged, pluralize
+from reticent.estimate.answer import Answer
+from reticent.estimate.condition import Condition
+from reticent.format.data_files import (
+    FORMULAS_QUOTED,
+    ROW_COUNT_COLUMN,
+    DataFile,
+    QuotedSchema,
+    Schema,
+    count_distinct_rows,
+    match_table_files,
+    read_data,
+    require_stated_parts,
+)
+from reticent.format.distinct_rows import TooManyDistinct
+from reticent.format.manifest import Manifest
+from reticent.format.schema_checks import Checker
 
 Tables = Mapping[str, pl.DataFrame]
 MAX_VALUES_COUNTED = 1 << 21
@@ -72,7 +80,7 @@ class Question:
         return cls(where, None if values is None else tuple(values), by)
 
 
-class Sight(Protocol):
+class AdversaryView(Protocol):
     """What an adversary sees who knows the quasi-identifiers of everybody: groups with their values, and who may be in them."""
 
     @property
@@ -116,7 +124,7 @@ class Reader(Protocol):
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         """One row for each published row; with `bounds`, typed lower and upper ends beside each column that has an order."""
 
-    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
         """What an adversary sees, in the codes of the source's cells; refused, with the reason, where there is nothing to see."""
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
@@ -139,33 +147,37 @@ Kind = Reader
 """What a caller knows a release kind by: how its recipient reads it."""
 
 
-def counts_called(column: str) -> str:
+def name_count_column(column: str) -> str:
     """What the counts beside a column's values are called: not as the column."""
     return "count" if column != "count" else "rows"
 
 
-def reader(kind: str) -> Reader:
-    found: Reader = catalogue.load(catalogue.KINDS[kind].reader)
+def reader_for(kind: str) -> Reader:
+    found: Reader = catalogue.load_object(catalogue.KINDS[kind].reader)
     return found
 
 
-def data_files(folder: Path, manifest: Manifest) -> dict[str, DataFile]:
+def find_data_files(folder: Path, manifest: Manifest) -> dict[str, DataFile]:
     """Each data file by its name; a manifest that names other files than its kind has, or cuts them otherwise, is refused."""
-    wanted = reader(manifest.kind).files
-    files = named(manifest.data, wanted)
+    wanted = reader_for(manifest.kind).files
+    files = match_table_files(manifest.data, wanted)
     if files is None:
         raise BundleDamaged(
             f"A release of kind {manifest.kind!r} has the files {', '.join(map(repr, wanted))}.",
-            why=f"The manifest names {some(len(manifest.data), 'file')}, or parts of them with a gap or in another order.",
+            why=f"The manifest names {pluralize(len(manifest.data), 'file')}, or parts of them with a gap or in another order.",
         )
-    refuse_other_cut(files, manifest.rows, manifest.part_rows)
+    require_stated_parts(files, manifest.rows, manifest.part_rows)
     return {name: DataFile(name, tuple(folder / one for one in some)) for name, some in files.items()}
 
 
-def schemas_of(manifest: Manifest) -> dict[str, Schema]:
+def list_schemas(manifest: Manifest) -> dict[str, Schema]:
     """The columns of each data file; as they are quoted, where the manifest says so."""
-    found = reader(manifest.kind).schemas(manifest)
-    return {name: Quoted(schema) for name, schema in found.items()} if manifest.formulas == QUOTED else found
+    found = reader_for(manifest.kind).schemas(manifest)
+    return (
+        {name: QuotedSchema(schema) for name, schema in found.items()}
+        if manifest.formulas == FORMULAS_QUOTED
+        else found
+    )
 
 
 def read_needed(folder: Path, manifest: Manifest, needed: Mapping[str, NeededColumns]) -> dict[str, pl.DataFrame]:
@@ -174,11 +186,11 @@ def read_needed(folder: Path, manifest: Manifest, needed: Mapping[str, NeededCol
     Where counts suffice, a table has its distinct rows and how often each occurs, as the column COUNT, and rows are read as a stream.
     Where nearly all rows are distinct, counting would hold more than they do: they are read as they are, without that column.
     """
-    schemas, files = schemas_of(manifest), data_files(folder, manifest)
+    schemas, files = list_schemas(manifest), find_data_files(folder, manifest)
     found = {
         name: _read_columns(files[name], schemas[name], columns, manifest.rows) for name, columns in needed.items()
     }
-    reader(manifest.kind).check_tables(found, manifest)
+    reader_for(manifest.kind).check_tables(found, manifest)
     return found
 
 
@@ -186,23 +198,23 @@ def _read_columns(file: DataFile, schema: Schema, needed: NeededColumns, rows: i
     if not needed.counted:
         return read_data(file, schema, needed.names)
     if not needed.names:
-        return pl.DataFrame({COUNT: [rows]}, schema={COUNT: pl.Int64})
+        return pl.DataFrame({ROW_COUNT_COLUMN: [rows]}, schema={ROW_COUNT_COLUMN: pl.Int64})
     try:
         most = max(MAX_VALUES_COUNTED, rows // MIN_ROWS_ALIKE)
-        distinct, times = count_data(file, schema, needed.names, limits=(MAX_VALUES_COUNTED, most))
+        distinct, times = count_distinct_rows(file, schema, needed.names, limits=(MAX_VALUES_COUNTED, most))
     except TooManyDistinct:
         return read_data(file, schema, needed.names)
-    return distinct.with_columns(pl.Series(COUNT, times))
+    return distinct.with_columns(pl.Series(ROW_COUNT_COLUMN, times))
 
 
 def times_counted(table: pl.DataFrame) -> np.ndarray | None:
     """How often each row of a table occurs; None where each stands for itself."""
-    return table[COUNT].to_numpy() if COUNT in table.columns else None
+    return table[ROW_COUNT_COLUMN].to_numpy() if ROW_COUNT_COLUMN in table.columns else None
 
 
-def tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
+def read_tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
     """Every data file, typed by the manifest."""
-    schemas = schemas_of(manifest)
-    found = {name: read_data(file, schemas[name]) for name, file in data_files(folder, manifest).items()}
-    reader(manifest.kind).check_tables(found, manifest)
+    schemas = list_schemas(manifest)
+    found = {name: read_data(file, schemas[name]) for name, file in find_data_files(folder, manifest).items()}
+    reader_for(manifest.kind).check_tables(found, manifest)
     return found

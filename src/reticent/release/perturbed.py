@@ -8,65 +8,70 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from reticent.data.cells import Cells
+from reticent.data.columns import Role
+from reticent.data.parsing import parse_texts
 from reticent.errors import RequestError
-from reticent.exact import is_whole
-from reticent.release import shape
-from reticent.release.answer import Answer
-from reticent.release.asking.put import Put
-from reticent.release.asking.redrawn import Redrawn, Scores, bounds_of_any_value, refuse_extremes, with_bounds
-from reticent.release.bounds import exact_bounds
-from reticent.release.data import Schema
-from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables, times_counted
-from reticent.release.manifest import Described, Manifest
-from reticent.release.markup import code, page
-from reticent.release.numbered import refuse_unlisted
-from reticent.release.numbers import fraction
-from reticent.release.reconstruction import Reconstruction
-from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import (
-    EXACT,
-    coarser_columns,
-    counting,
-    heading,
-    holding,
-    not_promised,
-    persons,
-    promise_sentence,
-    promised,
-    several_rows,
-    withheld,
+from reticent.estimate.answer import Answer
+from reticent.estimate.question import BoundQuestion
+from reticent.estimate.reconstruction import (
+    PerturbationEstimator,
+    Reconstruction,
+    ValueScores,
+    bound_any_value,
+    combine_with_bounds,
+    require_no_extreme,
 )
-from reticent.table.cells import Cells
-from reticent.table.roles import Role
-from reticent.table.types import typed
+from reticent.exact_arithmetic import is_whole
+from reticent.format import schema_checks
+from reticent.format.data_files import Schema, require_listed_values
+from reticent.format.manifest import ComponentEntry, Manifest
+from reticent.format.schema_checks import Checker, MisshapenValue, parse_fraction
+from reticent.labels.range_ends import add_value_bounds
+from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, Question, Tables, times_counted
+from reticent.release.readme import (
+    EXACT_COLUMNS_LIMIT,
+    describe_coarser_columns,
+    describe_promise,
+    describe_several_rows,
+    format_code,
+    format_count_example,
+    format_heading,
+    format_limits,
+    format_promises,
+    format_rows_per_person,
+    format_withheld_rows,
+    list_file_subjects,
+    render_page,
+)
 
-WHOLE = 10**9  # probabilities are so many parts
-SHORT = 32  # characters of a number that is remembered
+PROBABILITY_UNITS = 10**9  # probabilities are so many parts
+MAX_CACHED_TEXT_LENGTH = 32  # characters of a number that is remembered
 
 
-def _ninth(value: Any) -> Any:
+def _check_probability(value: Any) -> Any:
     """A probability of nine digits, as values are drawn by: sums of such have nine digits too, however many there are."""
-    if isinstance(value, float) or (isinstance(value, str) and len(value) <= SHORT):
-        _of_nine_digits(value)
+    if isinstance(value, float) or (isinstance(value, str) and len(value) <= MAX_CACHED_TEXT_LENGTH):
+        _require_nine_digits(value)
     else:
-        _of_nine_digits.__wrapped__(value)
+        _require_nine_digits.__wrapped__(value)
     return value
 
 
 @lru_cache(maxsize=1 << 14)  # few of a matrix's entries are different
-def _of_nine_digits(value: Any) -> None:
-    if not is_whole(WHOLE * fraction(shape.number(value))):
-        raise Misshapen("no number of nine digits")
+def _require_nine_digits(value: Any) -> None:
+    if not is_whole(PROBABILITY_UNITS * parse_fraction(schema_checks.check_number(value))):
+        raise MisshapenValue("no number of nine digits")
 
 
 @dataclass(frozen=True, slots=True)
-class Perturbed:
+class PerturbedReader:
     kind: ClassVar[str] = "perturbed"
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {
-        "values": shape.listed(shape.text),
-        "matrix": shape.listed(shape.listed(_ninth)),
-        "distribution": shape.listed(shape.number),
+        "values": schema_checks.check_list_of(schema_checks.check_text),
+        "matrix": schema_checks.check_list_of(schema_checks.check_list_of(_check_probability)),
+        "distribution": schema_checks.check_list_of(schema_checks.check_number),
     }
     optional: ClassVar[frozenset[str]] = frozenset({"distribution"})
     labelled: ClassVar[bool] = False
@@ -74,11 +79,11 @@ class Perturbed:
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
-            raise Misshapen("a perturbed release has quasi-identifiers and one sensitive column", inside=True)
+            raise MisshapenValue("a perturbed release has quasi-identifiers and one sensitive column", inside=True)
         if manifest.weights is not None:
-            raise Misshapen("a perturbed release loses nothing that columns could be weighted by", inside=True)
+            raise MisshapenValue("a perturbed release loses nothing that columns could be weighted by", inside=True)
         if len(set(manifest.own["values"])) != len(manifest.own["values"]):
-            raise Misshapen("a value of the domain is listed twice", inside=True)
+            raise MisshapenValue("a value of the domain is listed twice", inside=True)
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         return {"data": {column.name: column.dtype for column in manifest.columns}}
@@ -86,12 +91,12 @@ class Perturbed:
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
         """Every published value is one that the manifest lists."""
         if manifest.sensitive.name in tables["data"].columns:
-            refuse_unlisted(tables["data"], manifest.sensitive.name, manifest.own["values"])
+            require_listed_values(tables["data"], manifest.sensitive.name, manifest.own["values"])
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
-        return exact_bounds(tables["data"], manifest) if bounds else tables["data"]
+        return add_value_bounds(tables["data"], manifest) if bounds else tables["data"]
 
-    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
         raise RequestError(
             "This attack reads the values that groups hold; in a perturbed release every row's value was redrawn.",
             attempt="--as matrix, or reticent audit, which judges the matrix that values were redrawn by.",
@@ -105,7 +110,7 @@ class Perturbed:
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         column = manifest.sensitive
-        return typed(list(manifest.own["values"]), column.dtype).alias(column.name)
+        return parse_texts(list(manifest.own["values"]), column.dtype).alias(column.name)
 
     def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
         """Values were redrawn row by row: how often each combination is shown suffices."""
@@ -114,74 +119,74 @@ class Perturbed:
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Reconstructed, with a standard error; exact where the sensitive column is not asked about."""
         times = times_counted(tables["data"])
-        put = Put.of(tables["data"], manifest, question, people=times)
+        put = BoundQuestion.of(tables["data"], manifest, question, people=times)
         if not put.sensitive:
-            return put.about_source(lambda asked: _exactly(asked.of_rows(times)))
+            return put.answer_about_source(lambda asked: _mark_exact_answer(asked.answer_from_rows(times)))
         if "shown" not in question.known:
             model = Reconstruction.of(manifest)
             question.known["shown"] = model, model.shown(tables["data"])
         model, shown = question.known["shown"]
 
-        refuse_extremes(put.aggregate)
+        require_no_extreme(put.aggregate)
 
-        def ask(asked: Put) -> Answer:
-            scores = Scores.of(asked.rows, model.values, asked.condition, asked.column)
-            bounds = bounds_of_any_value(asked, model.values, times)
+        def ask(asked: BoundQuestion) -> Answer:
+            scores = ValueScores.of(asked.rows, model.values, asked.condition, asked.column)
+            bounds = bound_any_value(asked, model.values, times)
             if not scores.depend_on_value(asked.aggregate):
-                return _exactly(bounds)
-            redrawn = Redrawn(asked.rows, model.values, shown, model, times)
+                return _mark_exact_answer(bounds)
+            redrawn = PerturbationEstimator(asked.rows, model.values, shown, model, times)
             answer = redrawn.answer(
                 asked.condition, asked.aggregate, asked.column, by=question.by, scores=scores, bounds=bounds
             )
-            return with_bounds(answer, bounds)
+            return combine_with_bounds(answer, bounds)
 
-        return put.about_source(ask)
+        return put.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
-        parts = heading(manifest)
+        parts = format_heading(manifest)
         parts += [
-            f"{holding(manifest)[0]} {persons(manifest)}. Every column but {code(column)} is as it was. {code(column)} was redrawn",
+            f"{list_file_subjects(manifest)[0]} {format_rows_per_person(manifest)}. Every column but {format_code(column)} is as it was. {format_code(column)} was redrawn",
             "at random, row by row, by the probabilities in `manifest.json`: `matrix[i][v]` is that of publishing `values[v]`",
             "for a row that had `values[i]`. So no single row says what a person has; counts over many rows can be estimated:",
             "",
-            *counting('pl.col("...") == ...', "estimate and standard error"),
-            *coarser_columns(manifest),
+            *format_count_example('pl.col("...") == ...', "estimate and standard error"),
+            *describe_coarser_columns(manifest),
             "",
-            *promised(manifest, partial(_sentence, column)),
-            *withheld(manifest),
+            *format_promises(manifest, partial(_describe_likeness, column)),
+            *format_withheld_rows(manifest),
         ]
-        return page([*parts, *_limits(manifest)])
+        return render_page([*parts, *_describe_limits(manifest)])
 
 
-def _exactly(found: Answer) -> Answer:
+def _mark_exact_answer(found: Answer) -> Answer:
     """An answer in which nothing is random has no error; where rows or values are not told, bounds stand in its place."""
     if found.lower is None or found.lower != found.upper:
         return found
     return replace(found, std_error=0.0)
 
 
-def _limits(manifest: Manifest) -> list[str]:
-    return not_promised(
-        EXACT,
+def _describe_limits(manifest: Manifest) -> list[str]:
+    return format_limits(
+        EXACT_COLUMNS_LIMIT,
         "- The promise assumes an adversary who knows the overall distribution and these probabilities, and nothing else about",
-        f"  the person's value. It is about one row of a person; it assumes {persons(manifest)}.",
-        *several_rows(manifest, "values were redrawn row by row, and all their rows together say more"),
+        f"  the person's value. It is about one row of a person; it assumes {format_rows_per_person(manifest)}.",
+        *describe_several_rows(manifest, "values were redrawn row by row, and all their rows together say more"),
         "- It is about this release alone: if the same people's values were redrawn in a second release, both together say more.",
     )
 
 
-def _sentence(column: str, promise: Described) -> str:
+def _describe_likeness(column: str, promise: ComponentEntry) -> str:
     """What beta-likeness means where values are redrawn: it is about belief, not about groups."""
     given = promise.parameters
     form = ", less for frequent values (enhanced)" if given.get("enhanced", True) else ""
     form += ", nor fall by as much" if given.get("two_sided") else ""
     return (
-        f"Seeing a person's row lifts the belief that they have any one value of {code(column)} above its overall frequency by at most "
+        f"Seeing a person's row lifts the belief that they have any one value of {format_code(column)} above its overall frequency by at most "
         f"{given['beta']} times that frequency{form} (beta-likeness by perturbation)."
         if promise.name == "beta-likeness"
-        else promise_sentence(promise)
+        else describe_promise(promise)
     )
 
 
-READER = Perturbed()
+READER = PerturbedReader()

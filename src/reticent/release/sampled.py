@@ -3,43 +3,285 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
 
 from reticent.catalogue import METHODS
+from reticent.data.cells import Cells
+from reticent.data.columns import Role
+from reticent.data.parsing import parse_texts
 from reticent.errors import RequestError
-from reticent.release import shape
-from reticent.release.answer import Answer
-from reticent.release.asking.put import Put
-from reticent.release.asking.redrawn import Scores, bounds_of_any_value, refuse_extremes
-from reticent.release.asking.redrawn import with_bounds as with_guarantee
-from reticent.release.bounds import with_bounds
-from reticent.release.data import Schema
-from reticent.release.domain_declaration import declaration_of
-from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables
-from reticent.release.manifest import Manifest
-from reticent.release.markup import code, page
-from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
-from reticent.release.parameters import checker
-from reticent.release.sampled_counts import SampledCounts
-from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import (
-    coarser_columns,
-    counting,
-    heading,
-    holding,
-    not_promised,
-    persons,
-    promised,
-    several_rows,
+from reticent.estimate.answer import Answer, EstimateSpread
+from reticent.estimate.question import BoundQuestion
+from reticent.estimate.reconstruction import (
+    BORROWED_ROWS,
+    NO_AVERAGE_MESSAGE,
+    SEEN_KEY,
+    ValueScores,
+    bound_any_value,
+    compute_covariances,
+    compute_fieller_spread,
+    compute_slope,
+    require_no_extreme,
 )
-from reticent.table.cells import Cells
-from reticent.table.roles import Role
-from reticent.table.types import typed
+from reticent.estimate.reconstruction import combine_with_bounds as with_guarantee
+from reticent.format import schema_checks
+from reticent.format.data_files import Schema, require_exact_total, require_integers_between, require_listed_values
+from reticent.format.manifest import Manifest, find_domain_declaration
+from reticent.format.schema_checks import Checker, MisshapenValue, make_checker
+from reticent.labels.range_ends import add_label_bounds
+from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, Question, Tables
+from reticent.release.readme import (
+    describe_coarser_columns,
+    describe_several_rows,
+    format_code,
+    format_count_example,
+    format_heading,
+    format_limits,
+    format_promises,
+    format_rows_per_person,
+    list_file_subjects,
+    render_page,
+)
 
-SIZE = "G"
-DECLARATIONS = {
+# MERGED: reticent.release.sampled_counts: Counts and sums behind a sampled release (Tao et al. 2008, sections II-C and IV): tuples weighted by G, values reconstructed.
+#
+# Each published row stands for G people of whom one was drawn, and shows a value that was kept with probability p, or else drawn from
+# the m values of the domain.  Of a score s(x) of a person's value, (s(y) - (1 - p) mean of s) / p has the mean s(x), so that
+#
+#     estimate    sum of G (s(y) - (1 - p) mean of s) / p        s: the share of the group's box that meets the condition, given x
+#
+# is unbiased as far as that share is known.  What a score has in common for all values is added by G alone and is exact.  The standard error
+# has both draws, of the tuple and of its value.  One row tells nothing of the spread within its own group, so every group is given the
+# spread of all that are selected, less what means of G people differ by if they are put together at random: sigma^2 / G.  What groups
+# differ by beyond that is counted in, and the error is not made smaller by it.  A handful of rows cannot tell that spread either, and may
+# all show one value: the rows of the whole release count as much as 30 of them, and among those every value of the domain as one row.
+#
+# An interval asks each possible truth how far from it the estimate would lie (`spread`).  For a count of values with the share v of the
+# domain, of which a group's people have f, a row shows one with t = p f + (1 - p) v, and the variance is the sum of
+#
+#     G^2 t (1 - t) / p^2 - G f (1 - f)
+#
+# a quadratic in f: Wilson's interval, and the same for a set of values and for all others.  For sums the mean square of what is shown is
+# taken to grow with its mean as it does over the values.  A mean's interval is Fieller's.  Where labels are cut, each person of the group
+# is taken to lie in the selected part with the share's probability, independently: that adds G s (1 - s).
+
+
+SQUARES_KEY = "squares"
+CUT_GROUPS_NOTE = (
+    "The condition selects parts of groups. Their people are taken to be spread evenly over what the labels cover; where they are not, "
+    "the estimate is biased, and neither the standard error nor the interval knows it."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledCounts:
+    """The published rows as numbers: group sizes, and the place of each value in the domain."""
+
+    size: np.ndarray
+    value: np.ndarray
+    domain: pl.Series
+    p: float
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, manifest: Manifest) -> SampledCounts:
+        column = manifest.sensitive
+        domain = parse_texts(list(manifest.own["domain"]), column.dtype).alias(column.name)
+        place = pl.DataFrame({column.name: domain, "place": np.arange(len(domain))})
+        value = frame.select(column.name).join(place, on=column.name, how="left", maintain_order="left")["place"]
+        size = frame["G"].to_numpy().astype(np.float64)
+        return cls(size, value.to_numpy(), domain, float(Fraction(str(manifest.own["p"]))))
+
+    def answer(self, scores: ValueScores, aggregate: str, *, by: str, bounds: Answer | None = None) -> Answer:
+        """How many of the selected people there are, or what their numbers sum or average to."""
+        require_no_extreme(aggregate)
+        note = CUT_GROUPS_NOTE if scores.cut else None
+        tallies = self._tally(scores)
+        selected = scores.selected
+        score = selected if aggregate == "count" else scores.number
+        total = self._estimate_total(tallies, score)
+        if by == "em":
+            total = self._maximise_total(tallies, score)
+        placed = self._placed(scores, score)
+        if aggregate != "avg":
+            error = float(np.sqrt(self._compute_variance(tallies, score, placed)))
+            return Answer(total, std_error=error, note=note, spread=self._compute_spread(tallies, score, placed))
+        people = self._maximise_total(tallies, selected) if by == "em" else self._estimate_total(tallies, selected)
+        if people < 0.5:
+            return Answer(None, note=NO_AVERAGE_MESSAGE)
+        mean = total / people
+        off = scores.number - selected * mean
+        variances = compute_covariances(
+            lambda one: self._compute_variance(tallies, one, self._placed(scores, one)), off, selected
+        )
+        error = float(np.sqrt(variances[0])) / people
+        return Answer(mean, std_error=error, note=note, spread=compute_fieller_spread(mean, people, variances, bounds))
+
+    def _tally(self, scores: ValueScores) -> RowTypeTallies:
+        """People, squares of group sizes, and people by the value that their group shows, of each row type."""
+        known, types, wide = scores.combined.tallies, len(scores.selected), len(self.domain)
+        if SEEN_KEY not in known:
+            word = scores.of_row * wide + self.value
+            known[SEEN_KEY] = np.bincount(word, weights=self.size, minlength=types * wide).reshape(types, wide)
+            known[SQUARES_KEY] = np.bincount(scores.of_row, weights=self.size**2, minlength=types)
+        return RowTypeTallies(known[SEEN_KEY].sum(axis=1), known[SQUARES_KEY], known[SEEN_KEY])
+
+    def _estimate_total(self, tallies: RowTypeTallies, score: np.ndarray) -> float:
+        """What every value alike gives is certain; only what values differ by is reconstructed."""
+        least = score[:, :1]
+        apart = self._compute_shown_score(score - least)
+        return float(tallies.people @ least[:, 0]) + float((tallies.seen * apart).sum())
+
+    def _compute_shown_score(self, score: np.ndarray) -> np.ndarray:
+        """What a shown value adds to the estimate: its mean over the draw is the score of the true one."""
+        found: np.ndarray = (score - (1 - self.p) * score.mean(axis=1, keepdims=True)) / self.p
+        return found
+
+    def _compute_moments(self, tallies: RowTypeTallies, score: np.ndarray) -> Moments:
+        chance = self._estimate_chance(tallies)
+        true = np.maximum(chance - (1 - self.p) / len(chance), 0.0)
+        true = true / true.sum() if true.sum() > 0 else np.full(len(chance), 1 / len(chance))
+        shown = self._compute_shown_score(score)
+        return Moments(chance, true, shown)
+
+    def _compute_variance(self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray) -> float:
+        """Of a sum of scores: of which person is drawn, how their value is redrawn, and where in their labels people lie."""
+        varying = (np.ptp(score, axis=1) > 0) | placed.any(axis=1)
+        if not varying.any():
+            return 0.0
+        tallies, score, placed = tallies.only(varying), score[varying], placed[varying]
+        return float(self._compute_variances(tallies, score, placed, self._compute_moments(tallies, score)).sum())
+
+    def _compute_variances(
+        self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray, at: Moments
+    ) -> np.ndarray:
+        drawn = at.shown**2 @ at.chance - (at.shown @ at.chance) ** 2
+        within = score**2 @ at.true - (score @ at.true) ** 2
+        found: np.ndarray = tallies.squares * drawn - tallies.people * within + tallies.people * (placed @ at.true)
+        return np.maximum(found, 0.0)
+
+    def _compute_spread(self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray) -> EstimateSpread | None:
+        """Of a sum: the variance that it would have at other truths, more of which comes to the row types that are less certain."""
+        center = self._estimate_total(tallies, score)
+        varying = ((np.ptp(score, axis=1) > 0) | placed.any(axis=1)) & (tallies.people > 0)
+        if not varying.any():
+            return None
+        tallies, score, placed = tallies.only(varying), score[varying], placed[varying]
+        tallies, score, placed = merge_alike(tallies, score, placed)
+        at = self._compute_moments(tallies, score)
+        variance = self._compute_variances(tallies, score, placed, at)
+        if variance.sum() <= 0:
+            return None
+        people, squares = tallies.people, tallies.squares
+        found = self._compute_means(tallies, at.shown)
+        # the mean square of what is shown and of what is true, as functions of the mean
+        shown_lift = compute_slope(at.shown**2, at.shown, at.chance)
+        true_lift = compute_slope(score**2, score, at.true)
+        shown_square = at.shown**2 @ at.chance + shown_lift * (found - at.shown @ at.chance)
+        true_square = score**2 @ at.true + true_lift * (found - score @ at.true)
+        constant = squares * (shown_square - found**2) - people * (true_square - found**2) + people * (placed @ at.true)
+        part = variance / variance.sum() / people
+        slope = part * (squares * (shown_lift - 2 * found) - people * (true_lift - 2 * found))
+        curvature = -(part**2) * (squares - people)
+        return EstimateSpread(center, float(constant.sum()), float(slope.sum()), float(curvature.sum()))
+
+    def _compute_means(self, tallies: RowTypeTallies, shown: np.ndarray) -> np.ndarray:
+        """The mean that each row type shows; types of few rows take most of it from what all of them show together."""
+        own = (tallies.seen * shown).sum(axis=1) / tallies.people
+        together = tallies.seen.sum(axis=0) / tallies.people.sum()
+        rows = tallies.people**2 / tallies.squares
+        found = (rows * own + BORROWED_ROWS * (shown @ together)) / (rows + BORROWED_ROWS)
+        shift = (tallies.people @ (own - found)) / tallies.people.sum()
+        return found + shift
+
+    def _placed(self, scores: ValueScores, score: np.ndarray) -> np.ndarray:
+        """The variance of one person's score where labels are cut: each lies in the part that is selected, or does not."""
+        selected = scores.selected
+        cut = (selected > 0) & (selected < 1)
+        worth = np.divide(score, selected, out=np.zeros_like(score, dtype=float), where=cut)
+        found: np.ndarray = np.where(cut, selected * (1 - selected) * worth**2, 0.0)
+        return found
+
+    def _estimate_chance(self, tallies: RowTypeTallies) -> np.ndarray:
+        """How likely a selected row is to show each value: as the selected rows do, those of all the release, and any value alike."""
+        seen = tallies.seen.sum(axis=0)
+        if not seen.sum():
+            return self._overall
+        rows = float(seen.sum() ** 2 / tallies.squares.sum())
+        return (rows * seen / seen.sum() + BORROWED_ROWS * self._overall) / (rows + BORROWED_ROWS)
+
+    @cached_property
+    def _overall(self) -> np.ndarray:
+        """How likely any row is to show each value: as the rows of all the release do, and any value alike."""
+        seen = np.bincount(self.value, weights=self.size, minlength=len(self.domain))
+        rows = float(self.size.sum() ** 2 / (self.size**2).sum())
+        return (seen / seen.sum() * rows + np.ones(len(self.domain))) / (rows + len(self.domain))
+
+    def _maximise_total(self, tallies: RowTypeTallies, score: np.ndarray) -> float:
+        """By row types: of all people of the groups of a type, the most likely counts that are not negative."""
+        wide = len(self.domain)
+        return float(
+            sum(maximise_counts(line, self.p, wide) @ one for line, one in zip(tallies.seen, score, strict=True))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RowTypeTallies:
+    """Of each row type: people, the sum of squared group sizes, and people by the value that their group shows."""
+
+    people: np.ndarray
+    squares: np.ndarray
+    seen: np.ndarray
+
+    def only(self, kept: np.ndarray) -> RowTypeTallies:
+        return RowTypeTallies(self.people[kept], self.squares[kept], self.seen[kept])
+
+
+def merge_alike(
+    tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray
+) -> tuple[RowTypeTallies, np.ndarray, np.ndarray]:
+    """Row types of which the same is asked, as one."""
+    _, first, kind = np.unique(np.column_stack([score, placed]), axis=0, return_index=True, return_inverse=True)
+    kind = kind.reshape(-1)
+    seen = np.zeros((len(first), score.shape[1]))
+    np.add.at(seen, kind, tallies.seen)
+    merged = RowTypeTallies(
+        np.bincount(kind, weights=tallies.people, minlength=len(first)),
+        np.bincount(kind, weights=tallies.squares, minlength=len(first)),
+        seen,
+    )
+    return merged, score[first], placed[first]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """How likely each value is to be shown and to be true, and what each shown value adds, by row type."""
+
+    chance: np.ndarray
+    true: np.ndarray
+    shown: np.ndarray
+
+
+def maximise_counts(seen: np.ndarray, p: float, domain: int, steps: int = 2000) -> np.ndarray:
+    """Expectation-maximisation for a retained or uniformly redrawn value: never negative (ERRATA 5.8)."""
+    total, noise = seen.sum(), (1 - p) / domain
+    found = np.full(len(seen), total / max(domain, 1))
+    for _ in range(steps):
+        expected = p * found + noise * found.sum()
+        ratio = np.divide(seen, expected, out=np.zeros_like(seen, dtype=float), where=expected > 0)
+        better = found * (p * ratio + noise * ratio.sum())
+        moved, found = np.abs(better - found).sum(), better
+        if moved <= 1e-9 * max(total, 1):
+            break
+    return found
+
+
+SIZE_COLUMN = "G"
+DECLARATION_SENTENCES = {
     "hierarchy": "The domain is the leaves of the publisher's hierarchy, whichever of them occur.",
     "order": "The domain is the publisher's list of ordered values, whichever of them occur.",
     "range": "The domain is every whole number of a range that the publisher declared, whichever of them occur.",
@@ -48,18 +290,18 @@ DECLARATIONS = {
 """What may have declared a domain, and what a README says of it."""
 
 
-_FIELDS = METHODS["perturbed-generalization"].fields
+_METHOD_FIELDS = METHODS["perturbed-generalization"].fields
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampledReader:
     kind: ClassVar[str] = "sampled"
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {
-        "p": checker(_FIELDS["p"]),
-        "k": lambda value: checker(_FIELDS["k"])(shape.count(value)),
-        "domain": shape.listed(shape.text),
-        "declared": shape.one_of(*DECLARATIONS),
+        "p": make_checker(_METHOD_FIELDS["p"]),
+        "k": lambda value: make_checker(_METHOD_FIELDS["k"])(schema_checks.check_count(value)),
+        "domain": schema_checks.check_list_of(schema_checks.check_text),
+        "declared": schema_checks.check_one_of(*DECLARATION_SENTENCES),
     }
     optional: ClassVar[frozenset[str]] = frozenset({"declared"})
     labelled: ClassVar[bool] = True
@@ -67,30 +309,30 @@ class Sampled:
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
-            raise Misshapen("a sampled release has quasi-identifiers and one sensitive column", inside=True)
+            raise MisshapenValue("a sampled release has quasi-identifiers and one sensitive column", inside=True)
         if len(manifest.columns) != len(manifest.named(Role.QUASI)) + 1:
-            raise Misshapen("a sampled release carries no other column", inside=True)
+            raise MisshapenValue("a sampled release carries no other column", inside=True)
         domain = manifest.own["domain"]
         if len(set(domain)) != len(domain) or len(domain) < 2:
-            raise Misshapen("a domain has two different values or more", inside=True)
-        _refuse_false_declaration(manifest)
-        if SIZE in {column.name for column in manifest.columns}:
-            raise Misshapen(f"a column is named {SIZE}", inside=True)
+            raise MisshapenValue("a domain has two different values or more", inside=True)
+        _require_true_declaration(manifest)
+        if SIZE_COLUMN in {column.name for column in manifest.columns}:
+            raise MisshapenValue(f"a column is named {SIZE_COLUMN}", inside=True)
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         rows = {c.name: "String" if c.role == Role.QUASI else c.dtype for c in manifest.columns}
-        return {"data": {**rows, SIZE: "Int64"}}
+        return {"data": {**rows, SIZE_COLUMN: "Int64"}}
 
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
-        refuse_wild(tables["data"], SIZE, 1, shape.MOST)
-        refuse_more(tables["data"][SIZE])
-        refuse_unlisted(tables["data"], manifest.sensitive.name, manifest.own["domain"])
+        require_integers_between(tables["data"], SIZE_COLUMN, 1, schema_checks.MAX_COUNT)
+        require_exact_total(tables["data"][SIZE_COLUMN])
+        require_listed_values(tables["data"], manifest.sensitive.name, manifest.own["domain"])
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         data = tables["data"]
-        return with_bounds(data, manifest).with_columns(data[SIZE]) if bounds else data
+        return add_label_bounds(data, manifest).with_columns(data[SIZE_COLUMN]) if bounds else data
 
-    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
         raise RequestError(
             "This attack reads the values that groups hold; a sampled release shows one perturbed value of each group.",
             attempt="--as corruption, the attack that it is made against.",
@@ -104,7 +346,7 @@ class Sampled:
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         column = manifest.sensitive
-        return typed(list(manifest.own["domain"]), column.dtype).alias(column.name)
+        return parse_texts(list(manifest.own["domain"]), column.dtype).alias(column.name)
 
     def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
         """Every row is a group of its own, and it has no column that is not needed."""
@@ -119,53 +361,53 @@ class Sampled:
                 attempt="values=[...], which reconstructs how many have them.",
             )
         shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
-        sizes = data[SIZE].to_numpy()
-        put = Put.of(data, manifest, question, shown, labels=True, people=sizes)
+        sizes = data[SIZE_COLUMN].to_numpy()
+        put = BoundQuestion.of(data, manifest, question, shown, labels=True, people=sizes)
         if not put.sensitive:
-            return put.one_by_one(sizes)
+            return put.answer_row_by_row(sizes)
         if "sampled" not in question.known:
             question.known["sampled"] = SampledCounts.of(data, manifest)
         counts: SampledCounts = question.known["sampled"]
 
-        refuse_extremes(put.aggregate)
+        require_no_extreme(put.aggregate)
 
-        def ask(asked: Put) -> Answer:
-            scores = Scores.of(asked.rows, counts.domain, asked.condition, asked.column)
-            bounds = bounds_of_any_value(asked, counts.domain, sizes)
+        def ask(asked: BoundQuestion) -> Answer:
+            scores = ValueScores.of(asked.rows, counts.domain, asked.condition, asked.column)
+            bounds = bound_any_value(asked, counts.domain, sizes)
             if not scores.depend_on_value(asked.aggregate):
                 return bounds
             return with_guarantee(counts.answer(scores, asked.aggregate, by=question.by, bounds=bounds), bounds)
 
-        return put.about_source(ask)
+        return put.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
         column, own = manifest.sensitive.name, manifest.own
-        parts = heading(manifest)
+        parts = format_heading(manifest)
         parts += [
-            f"{holding(manifest)[0]} one row for each group of at least {_groups_of(manifest)} people. The labels are those of the whole",
-            f"group; {code(column)} is that of one person of it, drawn at random, and was kept with probability p = {own['p']} or else drawn",
-            f"from the {len(own['domain'])} values of its domain, each being equally likely; `{SIZE}` is how many rows the group has. {_domain(manifest)}",
+            f"{list_file_subjects(manifest)[0]} one row for each group of at least {_describe_groups(manifest)} people. The labels are those of the whole",
+            f"group; {format_code(column)} is that of one person of it, drawn at random, and was kept with probability p = {own['p']} or else drawn",
+            f"from the {len(own['domain'])} values of its domain, each being equally likely; `{SIZE_COLUMN}` is how many rows the group has. {_describe_domain(manifest)}",
             "",
-            f"Absurd rows, such as a value that nobody with these labels can have, are expected: a perturbed {code(column)} goes with anything.",
-            f"So no single row says what a person has. Weight each row by `{SIZE}`, and reconstruct counts of many rows: of N people, those with",
-            f"one of v values are estimated as (the sum of `{SIZE}` over rows that show one - (1 - p) N v / {len(own['domain'])}) / p.",
+            f"Absurd rows, such as a value that nobody with these labels can have, are expected: a perturbed {format_code(column)} goes with anything.",
+            f"So no single row says what a person has. Weight each row by `{SIZE_COLUMN}`, and reconstruct counts of many rows: of N people, those with",
+            f"one of v values are estimated as (the sum of `{SIZE_COLUMN}` over rows that show one - (1 - p) N v / {len(own['domain'])}) / p.",
             "",
-            *counting('pl.col("...") == "..."', "estimate and standard error"),
-            *coarser_columns(manifest),
+            *format_count_example('pl.col("...") == "..."', "estimate and standard error"),
+            *describe_coarser_columns(manifest),
             "",
-            *promised(manifest),
+            *format_promises(manifest),
         ]
-        return page([*parts, *_limits(manifest)])
+        return render_page([*parts, *_describe_limits(manifest)])
 
 
-def _groups_of(manifest: Manifest) -> str:
+def _describe_groups(manifest: Manifest) -> str:
     each = manifest.rows_per_person
     return f"{manifest.own['k']}" + (
         "" if each == 1 else f" ({manifest.own['k'] * each} rows: at most {each} of one person)"
     )
 
 
-def _refuse_false_declaration(manifest: Manifest) -> None:
+def _require_true_declaration(manifest: Manifest) -> None:
     """A domain that a hierarchy or an order declares is the one that the manifest has of the column."""
     column, domain, said = manifest.sensitive, manifest.own["domain"], manifest.own.get("declared")
     stated: list[str] | None = None
@@ -176,12 +418,12 @@ def _refuse_false_declaration(manifest: Manifest) -> None:
     elif said == "list" and "domain" in manifest.method.parameters:
         stated = [str(value) for value in manifest.method.parameters["domain"]]
     elif said == "range":
-        stated = _whole_numbers(domain)
+        stated = _list_whole_numbers(domain)
     if stated is not None and sorted(stated) != sorted(domain):
-        raise Misshapen("a domain is not the one that is said to declare it", inside=True)
+        raise MisshapenValue("a domain is not the one that is said to declare it", inside=True)
 
 
-def _whole_numbers(domain: list[str]) -> list[str]:
+def _list_whole_numbers(domain: list[str]) -> list[str]:
     """Every whole number from the first to the last of a domain; none where these are no such numbers."""
     try:
         least, greatest = int(domain[0]), int(domain[-1])
@@ -190,32 +432,32 @@ def _whole_numbers(domain: list[str]) -> list[str]:
     return [str(number) for number in range(least, greatest + 1)] if greatest - least < 2 * len(domain) else []
 
 
-def _domain(manifest: Manifest) -> str:
+def _describe_domain(manifest: Manifest) -> str:
     if "declared" in manifest.own:
-        return DECLARATIONS[manifest.own["declared"]]
-    if declaration_of(manifest) is not None:
+        return DECLARATION_SENTENCES[manifest.own["declared"]]
+    if find_domain_declaration(manifest) is not None:
         return "The domain was declared by the publisher."
     return "The domain is the values that occur in the data: `manifest.json` tells which they are."
 
 
-def _limits(manifest: Manifest) -> list[str]:
+def _describe_limits(manifest: Manifest) -> list[str]:
     corrupted = "- Corruption is meant: an adversary who has learned the true values of any other people, of everyone else even, is within the"
     looked = (
         "- Groups were made by looking at perturbed values; the promise is calibrated as if each group were one person."
     )
     grouping = manifest.method.parameters.get("grouping", "mondrian")
-    return not_promised(
+    return format_limits(
         corrupted,
         "  promise, whoever they are. It assumes that this person's value is believed independently of theirs.",
         "- A prior that believes more strongly in one value than lambda is outside of it.",
         *([looked] if grouping == "specialization" else []),
         "- Whether someone is in the data is not hidden: labels and group sizes are those of everybody in it.",
         "- Ends and members of labels are values that people have, drawn or not.",
-        f"- It is about this release alone, and it assumes {persons(manifest)}: a second release draws again, and both say more.",
-        *several_rows(
+        f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}: a second release draws again, and both say more.",
+        *describe_several_rows(
             manifest, "rows that lie in different groups are drawn and perturbed apart, and together say more"
         ),
     )
 
 
-READER = Sampled()
+READER = SampledReader()

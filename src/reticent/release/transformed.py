@@ -12,37 +12,117 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.errors import RequestError, some
-from reticent.release import shape
-from reticent.release.annotated import Annotated
-from reticent.release.answer import Answer
-from reticent.release.asking.put import Put
-from reticent.release.bounds import exact_bounds
-from reticent.release.data import Schema
-from reticent.release.guaranteed import COUNT, GROUP, SELECTED, answer
-from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables, times_counted
-from reticent.release.manifest import Manifest
-from reticent.release.numbered import refuse_wild
-from reticent.release.reading.members import members
-from reticent.release.shape import MOST, Checker, Misshapen
-from reticent.release.transformed_readme import readme
-from reticent.table.cells import Cells
-from reticent.table.roles import Role
-from reticent.table.types import typed
+from reticent.data.cells import Cells
+from reticent.data.columns import Role
+from reticent.data.parsing import parse_texts
+from reticent.errors import RequestError, pluralize
+from reticent.estimate.answer import Answer
+from reticent.estimate.guaranteed_bounds import (
+    COUNT_COLUMN,
+    GROUP_COLUMN,
+    SELECTED_COLUMN,
+    AnnotatedHierarchy,
+    estimate_with_bounds,
+)
+from reticent.estimate.question import BoundQuestion
+from reticent.format import schema_checks
+from reticent.format.data_files import Schema, require_integers_between
+from reticent.format.manifest import Manifest
+from reticent.format.schema_checks import MAX_COUNT, Checker, MisshapenValue
+from reticent.labels.adversary_view import build_members
+from reticent.labels.range_ends import add_value_bounds
+from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, Question, Tables, times_counted
+from reticent.release.readme import (
+    EXACT_COLUMNS_LIMIT,
+    describe_coarser_columns,
+    describe_several_rows,
+    format_code,
+    format_example_name,
+    format_heading,
+    format_limits,
+    format_promises,
+    format_rows_per_person,
+    list_file_subjects,
+    render_page,
+)
 
-_WHOLE = "Int32"
-_BOUNDS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
+# MERGED: reticent.release.transformed_readme: README.md of a transformed release: a function of its manifest.
+
+
+_SUM_QUERY = """SELECT SUM(b.sum_lower - (b.selected - p.n) * b.max_lower) AS lower,
+       SUM(b.sum_upper - (b.selected - p.n) * b.min_upper) AS upper
+FROM (SELECT "group", COUNT(*) AS n FROM quasi WHERE ... GROUP BY "group") p
+JOIN bounds b ON b."group" = p."group"
+ AND b.selected = (SELECT MIN(x.selected) FROM bounds x WHERE x."group" = p."group" AND x.selected >= p.n)"""
+
+
+def render_readme(manifest: Manifest) -> str:
+    column = manifest.sensitive.name
+    quasi, sensitive, bounds = list_file_subjects(manifest)
+    asked = manifest.named(Role.QUASI)[0].name
+    numeric = manifest.sensitive.type == "numeric"
+    question = (
+        f"SELECT AVG({format_example_name(column)}) FROM release WHERE {format_example_name(asked)} = ..."
+        if numeric
+        else f"SELECT COUNT(*) FROM release WHERE {format_example_name(column)} = '...'"
+    )
+    parts = [
+        *format_heading(manifest),
+        f"{quasi} {format_rows_per_person(manifest)}: every column but {format_code(column)} as it was, and the row's `group`.",
+        f"{sensitive} each group's values of {format_code(column)}, generalized (`lower`, `upper`, `label`) and permuted, with how many there",
+        "are of each (`count`). There may be more values than rows: some are fake, and nothing says which.",
+        f"{bounds}, for each group, the bounds of any number of `selected` rows of it.",
+        "`manifest.json` holds the domain (`values`), its hierarchy (`tree`: first and last value of each node), and each distinct target",
+        "(`targets`: the weight of each node among its siblings), with the group from which on it is `assigned`.",
+        "",
+        "Aggregates of any condition on the other columns come with guaranteed bounds:",
+        "",
+        "```python",
+        "import reticent as rt",
+        f'rt.open("this folder").query("{question}")      # estimate, lower, upper',
+        "```",
+        "",
+    ]
+    if numeric:
+        parts += [
+            "or in plain SQL, here for SUM (for AVG, divide by the number of rows):",
+            "",
+            "```sql",
+            _SUM_QUERY,
+            "```",
+            "",
+        ]
+    return render_page(
+        [*parts, *describe_coarser_columns(manifest), *format_promises(manifest), *_describe_limits(manifest)]
+    )
+
+
+def _describe_limits(manifest: Manifest) -> list[str]:
+    return format_limits(
+        EXACT_COLUMNS_LIMIT,
+        "- The promise is about which value a person has, for somebody who does not know how the values were generalized. One who",
+        "  does can infer somewhat more from what the method chose not to publish: `reticent attack --as algorithm` says how much.",
+        "- Who knows the values of all others in a group learns the last one's entry in `sensitive`, up to the fakes.",
+        f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}.",
+        *describe_several_rows(
+            manifest, "who knows that their rows share a value can compare the groups of these rows"
+        ),
+    )
+
+
+_INTEGER_DTYPE = "Int32"
+_BOUND_COLUMNS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
 
 
 @dataclass(frozen=True, slots=True)
-class Transformed:
+class TransformedReader:
     kind: ClassVar[str] = "transformed"
     files: ClassVar[tuple[str, ...]] = ("quasi", "sensitive", "bounds")
     own: ClassVar[dict[str, Checker]] = {
-        "values": shape.listed(shape.text),
-        "tree": shape.listed(shape.listed(shape.count)),
-        "targets": shape.listed(shape.listed(shape.count)),
-        "assigned": shape.listed(shape.listed(shape.count)),
+        "values": schema_checks.check_list_of(schema_checks.check_text),
+        "tree": schema_checks.check_list_of(schema_checks.check_list_of(schema_checks.check_count)),
+        "targets": schema_checks.check_list_of(schema_checks.check_list_of(schema_checks.check_count)),
+        "assigned": schema_checks.check_list_of(schema_checks.check_list_of(schema_checks.check_count)),
     }
     optional: ClassVar[frozenset[str]] = frozenset()
     labelled: ClassVar[bool] = False
@@ -50,14 +130,16 @@ class Transformed:
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
-            raise Misshapen("a transformed release has quasi-identifiers and one sensitive column", inside=True)
+            raise MisshapenValue("a transformed release has quasi-identifiers and one sensitive column", inside=True)
         if len(set(manifest.own["values"])) != len(manifest.own["values"]):
-            raise Misshapen("a value of the domain is listed twice", inside=True)
+            raise MisshapenValue("a value of the domain is listed twice", inside=True)
         try:
-            Annotated.of(manifest)
+            AnnotatedHierarchy.of(manifest)
         except (ValueError, IndexError) as error:
             raise (
-                error if isinstance(error, Misshapen) else Misshapen("the targets cannot be read", inside=True)
+                error
+                if isinstance(error, MisshapenValue)
+                else MisshapenValue("the targets cannot be read", inside=True)
             ) from None
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
@@ -67,42 +149,52 @@ class Transformed:
         end = held.dtype if numeric else "String"
         wide = "Int64" if held.dtype.startswith(("Int", "UInt")) else "Float64"
         return {
-            "quasi": {**rows, GROUP: _WHOLE},
-            "sensitive": {GROUP: _WHOLE, "lower": end, "upper": end, "label": "String", COUNT: _WHOLE},
-            "bounds": {GROUP: _WHOLE, SELECTED: _WHOLE, **(dict.fromkeys(_BOUNDS, wide) if numeric else {})},
+            "quasi": {**rows, GROUP_COLUMN: _INTEGER_DTYPE},
+            "sensitive": {
+                GROUP_COLUMN: _INTEGER_DTYPE,
+                "lower": end,
+                "upper": end,
+                "label": "String",
+                COUNT_COLUMN: _INTEGER_DTYPE,
+            },
+            "bounds": {
+                GROUP_COLUMN: _INTEGER_DTYPE,
+                SELECTED_COLUMN: _INTEGER_DTYPE,
+                **(dict.fromkeys(_BOUND_COLUMNS, wide) if numeric else {}),
+            },
         }
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         column = manifest.sensitive
-        return typed(list(manifest.own["values"]), column.dtype).alias(column.name)
+        return parse_texts(list(manifest.own["values"]), column.dtype).alias(column.name)
 
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
         for table in tables.values():
-            if GROUP in table.columns:
-                refuse_wild(table, GROUP, 0, manifest.rows - 1)
+            if GROUP_COLUMN in table.columns:
+                require_integers_between(table, GROUP_COLUMN, 0, manifest.rows - 1)
         if "sensitive" in tables:
-            refuse_wild(tables["sensitive"], COUNT, 1, MOST)
+            require_integers_between(tables["sensitive"], COUNT_COLUMN, 1, MAX_COUNT)
         if "bounds" in tables:
-            refuse_wild(tables["bounds"], SELECTED, 1, manifest.rows)
+            require_integers_between(tables["bounds"], SELECTED_COLUMN, 1, manifest.rows)
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         """The rows with their group; the groups' values are the table `sensitive`."""
-        return exact_bounds(tables["quasi"], manifest) if bounds else tables["quasi"]
+        return add_value_bounds(tables["quasi"], manifest) if bounds else tables["quasi"]
 
-    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
         """Of every group its target: what a release says of the values of its people."""
-        annotated, column = Annotated.of(manifest), cells.sensitive[0]
-        rows = np.bincount(tables["quasi"][GROUP].to_numpy())
+        annotated, column = AnnotatedHierarchy.of(manifest), cells.sensitive[0]
+        rows = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy())
         known = {text: at for at, text in enumerate(annotated.texts)}
         place = [known.get(text, -1) for text in column.texts]
         if -1 in place:
             raise RequestError(
-                f"Column {column.name!r} of the source holds {some(place.count(-1), 'value')} that the target lacks."
+                f"Column {column.name!r} of the source holds {pluralize(place.count(-1), 'value')} that the target lacks."
             )
         shares = np.zeros((len(annotated.weights), column.size))
-        shares[:, : len(place)] = annotated.floats[:, place]
-        counts = shares[annotated.target_of(np.arange(len(rows)))] * rows[:, None]
-        return members(tables["quasi"], tables["quasi"][GROUP], counts, cells)
+        shares[:, : len(place)] = annotated.float_probabilities[:, place]
+        counts = shares[annotated.find_targets(np.arange(len(rows)))] * rows[:, None]
+        return build_members(tables["quasi"], tables["quasi"][GROUP_COLUMN], counts, cells)
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         raise RequestError(
@@ -115,7 +207,7 @@ class Transformed:
         sensitive = manifest.sensitive.name
         if sensitive not in asked.names:
             return {"quasi": NeededColumns(asked.names, counted=True)}
-        files = {"quasi": NeededColumns((asked.names - {sensitive}) | {GROUP}, counted=False)}
+        files = {"quasi": NeededColumns((asked.names - {sensitive}) | {GROUP_COLUMN}, counted=False)}
         schemas = self.schemas(manifest)
         for name in ("sensitive", "bounds") if sensitive in asked.aggregated else ("sensitive",):
             files[name] = NeededColumns(frozenset(schemas[name]), counted=False)
@@ -124,13 +216,13 @@ class Transformed:
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """The mean under the groups' targets, with bounds over all choices of nodes and values."""
         times = times_counted(tables["quasi"])
-        put = Put.of(tables["quasi"], manifest, question, people=times)
+        put = BoundQuestion.of(tables["quasi"], manifest, question, people=times)
         if not put.sensitive:
-            return put.one_by_one(times)
-        return answer(tables, manifest, put)
+            return put.answer_row_by_row(times)
+        return estimate_with_bounds(tables, manifest, put)
 
     def readme(self, manifest: Manifest) -> str:
-        return readme(manifest)
+        return render_readme(manifest)
 
 
-READER = Transformed()
+READER = TransformedReader()

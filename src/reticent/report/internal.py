@@ -4,34 +4,313 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from reticent.attacks.seen import counted
+import numpy as np
+
+from reticent import catalogue
+from reticent.attacks.series import run_attacks
+from reticent.attacks.target import count_source_cells
 from reticent.audit.audit import audit
-from reticent.audit.risk import risk_before
+from reticent.audit.risk import compute_risk_before
+from reticent.data.cells import Cells
+from reticent.data.columns import Role
 from reticent.errors import RequestError
-from reticent.opened import Release
-from reticent.owner.ledger import Ledger
-from reticent.owner.places import notes_of
-from reticent.owner.reading import JOB, reading_of
-from reticent.owner.together import lost_together, no_longer_promised
-from reticent.report import groups
-from reticent.report.attacked import attacked
-from reticent.report.distributions import published
-from reticent.report.parts import Part, code, listed, plain, said, section, table, text
-from reticent.report.public import done, recounted
-from reticent.report.usefulness import losses, questions
-from reticent.step import Step, within
-from reticent.table.cells import Cells
+from reticent.labels.adversary_view import Boxes
+from reticent.ledger.ledger import Ledger
+from reticent.ledger.notes import describe_lost_promises, summarize_lost_promises
+from reticent.ledger.paths import list_notes_folders
+from reticent.ledger.source_options import JOB_FILE, resolve_source
+from reticent.progress import ProgressEvent, scale_progress
+from reticent.release.release import Release
+from reticent.report.blocks import (
+    Block,
+    convert_to_plain,
+    format_value,
+    make_code,
+    make_list,
+    make_section,
+    make_table,
+    make_text,
+)
+from reticent.report.distributions import build_distribution_section
+from reticent.report.public import build_method_section, build_recount_section
+from reticent.utility.query_error import measure_average_ranges
+from reticent.utility.workload import (
+    Workload,
+    group_errors_by_selectivity,
+    make_answerer,
+    mean_relative_error,
+    median_relative_error,
+)
+
+# MERGED: reticent.report.attacked: Every attack that applies, what it reached, and whether a promise of the release speaks of that adversary.
+
+
+ATTACK_TABLE_HEAD = (
+    "attack",
+    "adversary",
+    "targets",
+    "success",
+    "baseline",
+    "highest belief",
+    "promised",
+    "a promise speaks of it",
+)
+
+
+def build_attack_section(
+    release: Release, data: Any, missing: tuple[str, ...], progress: Callable[[str], None], budget: float | None = None
+) -> dict[str, Any]:
+    """The section on attacks; within `budget` CPU seconds, the cheap ones first.  Controls are not computed: none is shown."""
+    series = run_attacks(
+        release,
+        data,
+        catalogue.ATTACKS,
+        missing=missing,
+        how=lambda name: collect_assumed_beliefs(release, name),
+        budget=budget,
+        control=False,
+        progress=progress,
+    )
+    promised = [promise.name for promise in release.manifest.promises]
+    rows: list[tuple[Any, ...]] = []
+    persons: int | None = None
+    for outcome in series.outcomes:
+        found = outcome.to_dict()
+        persons = persons or found.get("persons")
+        row = catalogue.ATTACKS[found["attack"]]
+        told = ", ".join(row.select_promises(promised)) or "no"
+        rows.append(
+            (
+                found["attack"],
+                row.adversary,
+                found["targets"],
+                found["success"],
+                found["baseline"],
+                found["worst_posterior"],
+                found["promised"],
+                told,
+            )
+        )
+    left = series.skipped
+    return make_section(
+        "attacks", "Attacks",
+        make_text("Success is the share of right guesses; the baseline is always guessing the most frequent value. No release is called "
+             "safe here: the table says which adversaries were tried and what they reached."),
+        make_text(_describe_row_targets(release, persons)) if release.manifest.rows_per_person > 1 else None,
+        make_table("Adversaries that were tried", ATTACK_TABLE_HEAD, rows) if rows else make_text("No attack applies to this release."),
+        make_text("Not tried:") if left else None,
+        make_list(f"{', '.join(names)}: {why}" for why, names in left.items()) if left else None,
+    )  # fmt: skip
+
+
+def _describe_row_targets(release: Release, persons: int | None) -> str:
+    people = "how many people that are is not known" if persons is None else f"they are those of {persons:,} people"
+    return f"Targets are rows, and a person may have {release.manifest.rows_per_person:,} of them: {people}."
+
+
+def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
+    """What the promises assume an adversary to believe beforehand, where the attack can be told."""
+    words = {"lambda": "lambda_", "rho1": "rho1"} if name == "corruption" else {}
+    stated = [promise.parameters for promise in release.manifest.promises]
+    return {word: given[key] for key, word in words.items() for given in stated if key in given}
+
+
+# MERGED: reticent.report.groups: Groups as an adversary sees them: the worst of them, and how the sensitive values spread over all.
+
+
+MAX_WORST_GROUPS, MAX_VALUES_LISTED, SHARE_STEPS = 10, 15, 10
+"""Groups and values that are listed, and steps of the shares that are counted."""
+
+
+def build_group_sections(seen: Any, cells: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(seen, str):
+        yield make_section("groups", "Worst groups", make_text(seen))
+        return
+    held = seen.counts[seen.counts.sum(axis=1) > 0]
+    kept = np.flatnonzero(seen.counts.sum(axis=1) > 0)
+    sizes = held.sum(axis=1)
+    shares = held / sizes[:, None]
+    yield _build_worst_groups(seen, cells, kept, sizes, shares)
+    yield _build_value_spread(cells, held, sizes, shares)
+
+
+def _build_worst_groups(
+    seen: Any, cells: Cells, kept: np.ndarray, sizes: np.ndarray, shares: np.ndarray
+) -> dict[str, Any]:
+    """The groups that say the most of one value, the smaller first where they say as much."""
+    names, overall = _list_value_names(cells), (shares * sizes[:, None]).sum(axis=0) / sizes.sum()
+    order = np.lexsort((kept, sizes, -shares.max(axis=1)))[:MAX_WORST_GROUPS]
+    rows = []
+    for at in order:
+        value = int(shares[at].argmax())
+        rows.append(
+            (
+                _label_group(seen, cells, int(kept[at])),
+                int(sizes[at]),
+                names[value],
+                float(shares[at, value]),
+                float(overall[value]),
+            )
+        )
+    size, groups = np.unique(sizes, return_counts=True)
+    smallest = [(int(one), int(many)) for one, many in zip(size[:SHARE_STEPS], groups[:SHARE_STEPS], strict=True)]
+    return make_section(
+        "groups", "Worst groups",
+        make_text(f"{len(sizes):,} groups; the smallest has {int(sizes.min()):,} rows, the largest {int(sizes.max()):,}."),
+        make_table("Groups that say the most of one value", ("group", "rows", "most frequent value", "its share", "its share overall"), rows),
+        make_table("The smallest groups", ("rows in the group", "groups"), smallest),
+    )  # fmt: skip
+
+
+def _build_value_spread(cells: Cells, held: np.ndarray, sizes: np.ndarray, shares: np.ndarray) -> dict[str, Any]:
+    """How the share of each value varies over the groups, and how many rows stand in groups that say much."""
+    top = np.minimum((shares.max(axis=1) * SHARE_STEPS).astype(np.int64), SHARE_STEPS - 1)
+    rows = np.bincount(top, weights=sizes, minlength=SHARE_STEPS).astype(np.int64)
+    steps = [
+        (f"{at * 100 // SHARE_STEPS} % to under {(at + 1) * 100 // SHARE_STEPS} %", int(rows[at]))
+        for at in range(SHARE_STEPS)
+    ]
+    steps[-1] = (f"{(SHARE_STEPS - 1) * 100 // SHARE_STEPS} % to 100 %", steps[-1][1])
+    total, names = held.sum(axis=0), _list_value_names(cells)
+    listed = np.lexsort((np.arange(len(total)), -total))[:MAX_VALUES_LISTED]
+    values = [
+        (names[at], int(total[at]), float(total[at] / sizes.sum()), float(shares[:, at].min()), float(np.median(shares[:, at])),
+         float(shares[:, at].max())) for at in listed if total[at]
+    ]  # fmt: skip
+    name = cells.sensitive[0].name
+    return make_section(
+        "sensitive", "The sensitive values by group",
+        make_table(f"{name}: rows by the share of the most frequent value in their group", ("share", "rows"), steps, bars=(0, 1)),
+        make_table(f"{name}: the share of each value in the groups", ("value", "rows", "overall", "least", "median", "most"), values),
+    )  # fmt: skip
+
+
+def _list_value_names(cells: Cells) -> list[str]:
+    domain = cells.sensitive[0]
+    return [*domain.texts, *(["(missing)"] if domain.null else [])]
+
+
+def _label_group(seen: Any, cells: Cells, group: int) -> str:
+    """A group by its labels where it has some, else by its number."""
+    if not isinstance(seen, Boxes):
+        return f"group {group:,}"
+    ends = [
+        (seen.first[axis, group : group + 1], seen.last[axis, group : group + 1]) for axis in range(len(cells.quasi))
+    ]
+    spans = [domain.labels(low, high)[0] for domain, (low, high) in zip(cells.quasi, ends, strict=True)]
+    return ", ".join(
+        f"{domain.name} {'missing' if span is None else span}" for domain, span in zip(cells.quasi, spans, strict=True)
+    )
+
+
+# MERGED: reticent.report.usefulness: What the release lost of its source, column by column, and how far answers to counting questions are off.
+
+
+QUERY_COUNT, QUERY_SEED = 1_000, 1
+QUERY_SHAPES = ((1, 0.1), (2, 0.1), (3, 0.1), (2, 0.05), (2, 0.2))
+"""Columns in a question, and the share of the rows that it would select if rows were spread evenly."""
+
+
+def build_loss_section(release: Release, found: Mapping[str, Any], cells: Cells | str) -> dict[str, Any]:
+    """`cells`: a text where the source was not counted."""
+    lost = found["utility"].get("ail_by_column") or {}
+    frame = release.frame()
+    sizes = {} if isinstance(cells, str) else {domain.name: domain.size for domain in cells.quasi}
+    names = [column.name for column in release.manifest.named(Role.QUASI)]
+    distinct = [
+        (
+            name,
+            sizes.get(name),
+            frame[name].n_unique() if name in frame.columns else None,
+            convert_to_plain(lost.get(name)),
+        )
+        for name in names
+    ]
+    by_column = [(name, convert_to_plain(value)) for name, value in lost.items()]
+    return make_section(
+        "loss", "Loss by column",
+        make_text("The loss of a column is the mean share of its domain that a label covers beyond one value: 0 is exact, 1 says nothing."),
+        make_table("Information loss", ("column", "loss"), by_column, bars=(0, 1)) if by_column else
+        make_text("The quasi-identifiers are published as they are: no column lost anything."),
+        make_table("Distinct values and labels", ("column", "in the source", "in the release", "loss"), distinct),
+    )  # fmt: skip
+
+
+def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any]:
+    """Errors of random COUNT questions, as the papers ask them; the baseline knows no group at all."""
+    if isinstance(cells, str):
+        return make_section("utility", "Utility", make_text(cells))
+    if not cells.quasi:
+        return make_section(
+            "utility", "Utility", make_text("Random questions are about quasi-identifiers; there are none.")
+        )
+    try:
+        ask = make_answerer(release.tables, release.manifest, cells)
+    except RequestError as error:
+        return make_section("utility", "Utility", make_text(f"Random questions were not asked. {error.what}"))
+    rng, rows, found = np.random.default_rng(QUERY_SEED), [], []
+    for predicates, selectivity in QUERY_SHAPES:
+        if predicates > len(cells.quasi):
+            continue
+        asked = Workload.draw(cells, predicates=predicates, selectivity=selectivity, queries=QUERY_COUNT, rng=rng)
+        selected = asked.histograms(cells)
+        true, estimate, baseline = asked.exact(cells, selected), ask(asked), asked.baseline(cells, selected)
+        rows.append((predicates, selectivity, _replace_nan(median_relative_error(estimate, true)), _replace_nan(mean_relative_error(estimate, true)),
+                     _replace_nan(median_relative_error(baseline, true))))  # fmt: skip
+        found.append((estimate, true))
+    head = ("columns asked about", "selectivity", "median error", "mean error", "median error without groups")
+    return make_section(
+        "utility", "Utility",
+        make_text(f"{QUERY_COUNT:,} random questions of each form, SELECT COUNT(*) with ranges over some columns and the sensitive one; the error is "
+             "|estimate - truth| / truth. Estimates are those that a recipient makes of this kind. Without groups: exact quasi-identifiers "
+             "beside the overall distribution of the sensitive column."),
+        make_table("Relative error of counts", head, rows),
+        _build_selectivity_table(found, cells.rows),
+        _build_range_table(release, cells),
+    )  # fmt: skip
+
+
+def _build_selectivity_table(found: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> Block:
+    """Of estimates and truths: what few rows answer is answered worst."""
+    estimate, true = (np.concatenate(side) for side in zip(*found, strict=True))
+    lines = [
+        (
+            f"{line['above']:g} to {line['until']:g}",
+            line["queries"],
+            _replace_nan(line["median"]),
+            _replace_nan(line["mean"]),
+        )
+        for line in group_errors_by_selectivity(estimate, true, rows)
+    ]
+    return make_table(
+        "The same by the share of rows selected", ("share", "questions", "median error", "mean error"), lines
+    )
+
+
+def _build_range_table(release: Release, cells: Cells) -> Block | None:
+    """How wide the guaranteed range of an average is; None where the kind gives none."""
+    found = measure_average_ranges(release.tables, release.manifest, cells, QUERY_SEED)
+    if found is None:
+        return None
+    head = ("column", "questions", "median width", "mean width")
+    line = (found["column"], found["queries"], found["median"], found["mean"])
+    return make_table("Guaranteed ranges of averages, as shares of the column's span", head, [line])
+
+
+def _replace_nan(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
 
 PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl-convert-python")
-LONGEST = 20_000  # letters of a job
+MAX_JOB_LETTERS = 20_000  # letters of a job
 
 
-def facts(
+def build_internal_facts(
     release: Release,
     source: Any,
     missing: tuple[str, ...],
@@ -39,41 +318,41 @@ def facts(
     budget: float | None = None,
 ) -> dict[str, Any]:
     """Everything that the internal edition says; attacks take about `budget` CPU seconds at the most."""
-    read, frame = reading_of(release, source, missing=missing)
+    read, frame = resolve_source(release, source, missing=missing)
     data = read if frame is None else frame
-    progress(Step("auditing against the source", 0))
+    progress(ProgressEvent("auditing against the source", 0))
     found = audit(release, source=data, missing=missing).to_dict()
-    progress(Step("measuring risks", 0.15))
-    before = risk_before(release, data, missing=read.missing).to_dict()
-    progress(Step("counting the source", 0.25))
-    cells = _counted(release, data, read.missing)
-    seen = cells if isinstance(cells, str) else _seen(release, cells)
+    progress(ProgressEvent("measuring risks", 0.15))
+    before = compute_risk_before(release, data, missing=read.missing).to_dict()
+    progress(ProgressEvent("counting the source", 0.25))
+    cells = _count_source(release, data, read.missing)
+    seen = cells if isinstance(cells, str) else _view_release(release, cells)
     return {
         "edition": "internal",
         "title": f"{release.manifest.kind.capitalize()} release of {release.manifest.rows:,} rows: for its owner",
         "digest": release.digest,
         "lead": [
             "Never to be handed out: this page tells what the release keeps back.",
-            *_together(release),
+            *_describe_lost_promises(release),
             *found.get("source", {}).get("sentences", ()),
         ],
         "sections": [
-            recounted(found), _risks(before, found.get("risk")), attacked(release, data, read.missing, within(progress, 0.3, 0.8), budget),
-            *groups.sections(seen, cells), losses(release, found, cells), questions(release, cells), published(release),
-            done(release), _parameters(release), _environment(), _earlier(release),
+            build_recount_section(found), _build_risk_section(before, found.get("risk")), build_attack_section(release, data, read.missing, scale_progress(progress, 0.3, 0.8), budget),
+            *build_group_sections(seen, cells), build_loss_section(release, found, cells), build_utility_section(release, cells), build_distribution_section(release),
+            build_method_section(release), _build_job_section(release), _build_environment_section(), _build_earlier_section(release),
         ],
     }  # fmt: skip
 
 
-def _counted(release: Release, data: Any, missing: tuple[str, ...]) -> Cells | str:
+def _count_source(release: Release, data: Any, missing: tuple[str, ...]) -> Cells | str:
     """The source's cells; the reason, as a text, where the release has no sensitive column or several."""
     sensitive = len(release.manifest.named("sensitive"))
     if sensitive != 1:
         return f"This is told of releases with one sensitive column; this one has {sensitive or 'none'}."
-    return counted(release.columns, data, missing)
+    return count_source_cells(release.columns, data, missing)
 
 
-def _seen(release: Release, cells: Any) -> Any:
+def _view_release(release: Release, cells: Any) -> Any:
     """What an adversary sees; the reason, as a text, where the kind shows nothing of the kind."""
     try:
         return release.sight(cells)
@@ -81,31 +360,34 @@ def _seen(release: Release, cells: Any) -> Any:
         return error.what
 
 
-def _risks(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> dict[str, Any]:
+def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> dict[str, Any]:
     several = before.get("rows_per_person", 1) > 1 or (after or {}).get("rows_per_person", 1) > 1
-    columns = zip(_measures(before), _measures(after), strict=True)
+    columns = zip(_list_measures(before), _list_measures(after), strict=True)
     names = (
         "rows",
         "people",
         "combinations of quasi-identifiers",
         "highest risk of a row",
         "average risk",
-        f"rows with a risk above {said(before['threshold'])}",
+        f"rows with a risk above {format_value(before['threshold'])}",
         "people with such a row",
         "combinations of one person alone" if several else "rows that are alone",
     )
-    rows = [(name, plain(source), plain(release)) for name, (source, release) in zip(names, columns, strict=True)]
+    rows = [
+        (name, convert_to_plain(source), convert_to_plain(release))
+        for name, (source, release) in zip(names, columns, strict=True)
+    ]
     telling = [(" and ".join(one["columns"]), one["distinction"], one["separation"]) for one in before["columns"][:10]]
-    return section(
+    return make_section(
         "risks", "Risks before and after",
-        text(_what_is_counted(before, after)),
-        table("Re-identification", ("measure", "source", "release"),
+        make_text(_describe_counting(before, after)),
+        make_table("Re-identification", ("measure", "source", "release"),
               [row for row in rows if several or not row[0].startswith("people")]),
-        table("Which columns of the source tell people apart", ("columns", "distinction", "separation"), telling),
+        make_table("Which columns of the source tell people apart", ("columns", "distinction", "separation"), telling),
     )  # fmt: skip
 
 
-def _measures(found: Mapping[str, Any] | None) -> list[Any]:
+def _list_measures(found: Mapping[str, Any] | None) -> list[Any]:
     """What is measured of a table, in the order of the rows that name it; no people where they were not counted."""
     if found is None:
         return [None] * 8
@@ -122,7 +404,7 @@ def _measures(found: Mapping[str, Any] | None) -> list[Any]:
     ]
 
 
-def _what_is_counted(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> str:
+def _describe_counting(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> str:
     most = (after or before).get("rows_per_person", 1)
     if most == 1 and "people" not in before:
         return "The risk of a row is one divided by how many rows read the same in every quasi-identifier."
@@ -133,21 +415,24 @@ def _what_is_counted(before: Mapping[str, Any], after: Mapping[str, Any] | None)
     )
 
 
-def _parameters(release: Release) -> dict[str, Any]:
+def _build_job_section(release: Release) -> dict[str, Any]:
     """The job as the owner's folder keeps it."""
     words = release.job_text
-    for notes in notes_of(Path(release.folder).resolve()):
-        if words is None and (notes / JOB).is_file():
-            words = (notes / JOB).read_text(encoding="utf-8")
+    for notes in list_notes_folders(Path(release.folder).resolve()):
+        if words is None and (notes / JOB_FILE).is_file():
+            words = (notes / JOB_FILE).read_text(encoding="utf-8")
     if words is None:
-        return section("job", "The job", text("The owner's folder beside the release keeps no job of it."))
-    more = text(f"{len(words) - LONGEST:,} more characters stand in {JOB} of the owner's folder.")
-    return section(
-        "job", "The job", code(words[:LONGEST].rstrip().split("\n"), "toml"), more if len(words) > LONGEST else None
+        return make_section("job", "The job", make_text("The owner's folder beside the release keeps no job of it."))
+    more = make_text(f"{len(words) - MAX_JOB_LETTERS:,} more characters stand in {JOB_FILE} of the owner's folder.")
+    return make_section(
+        "job",
+        "The job",
+        make_code(words[:MAX_JOB_LETTERS].rstrip().split("\n"), "toml"),
+        more if len(words) > MAX_JOB_LETTERS else None,
     )
 
 
-def _environment() -> dict[str, Any]:
+def _build_environment_section() -> dict[str, Any]:
     rows: list[tuple[str, str]] = [("python", platform.python_version()), ("system", platform.platform())]
     rows.append(("processors", str(os.cpu_count())))
     for name in PACKAGES:
@@ -155,21 +440,24 @@ def _environment() -> dict[str, Any]:
             rows.append((name, version(name)))
         except PackageNotFoundError:
             rows.append((name, "not installed"))
-    return section("environment", "Environment", table("Where this page was made", ("what", "version"), rows))
+    return make_section("environment", "Environment", make_table("Where this page was made", ("what", "version"), rows))
 
 
-def _together(release: Release) -> list[str]:
+def _describe_lost_promises(release: Release) -> list[str]:
     """What no longer holds where earlier releases of the same people are out, as one line."""
-    lost = lost_together(Ledger.of().together_with(Path(release.folder)))
+    lost = summarize_lost_promises(Ledger.of().find_joined_entries(Path(release.folder)))
     return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
 
 
-def _earlier(release: Release) -> dict[str, Any]:
+def _build_earlier_section(release: Release) -> dict[str, Any]:
     """What earlier releases of the same people change, as the ledger notes them."""
-    noted = Ledger.of().together_with(Path(release.folder))
-    parts: list[Part] = [text("The ledger knows no other release of these people." if noted else
+    noted = Ledger.of().find_joined_entries(Path(release.folder))
+    parts: list[Block] = [make_text("The ledger knows no other release of these people." if noted else
                               "The ledger does not know this release: it was published with another, or elsewhere.")]  # fmt: skip
-    if lost := no_longer_promised(noted):
+    if lost := describe_lost_promises(noted):
         rows = [(entry["release"], entry["at"], entry["rows"], entry["digest"]) for entry in noted]
-        parts = [listed(lost), table("Releases of these people", ("release", "published", "rows", "digest"), rows)]
-    return section("earlier", "Earlier releases of the same people", *parts)
+        parts = [
+            make_list(lost),
+            make_table("Releases of these people", ("release", "published", "rows", "digest"), rows),
+        ]
+    return make_section("earlier", "Earlier releases of the same people", *parts)

@@ -2,26 +2,61 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reticent.audit.audit import audit
 from reticent.errors import RequestError
-from reticent.opened import Release
+from reticent.format.data_files import format_file_pattern, group_files_by_table
+from reticent.format.manifest import ComponentEntry
 from reticent.release import bundle
-from reticent.release.manifest import Described
-from reticent.release.parts import grouped, pattern
-from reticent.report.distributions import published
-from reticent.report.parts import Part, code, listed, plain, said, section, table, text
-from reticent.report.readme import READING, sections, title_of
+from reticent.release.release import Release
+from reticent.report.blocks import (
+    Block,
+    convert_to_plain,
+    format_value,
+    make_code,
+    make_list,
+    make_section,
+    make_table,
+    make_text,
+)
+from reticent.report.distributions import build_distribution_section
 
-VERDICT = {
+# MERGED: reticent.report.readme: A release's README as sections of a report: it says for every kind what is promised, what is not, and how to read the data.
+
+
+READING_TITLE = "How to read the data"
+
+
+def read_title(readme: str) -> str:
+    return readme.partition("\n")[0].removeprefix("# ")
+
+
+def split_readme(readme: str) -> dict[str, dict[str, Any]]:
+    """Each section by its title; what stands before the first has the title of how to read the data."""
+    lead, *rest = re.split(r"^## ", readme.partition("\n")[2], flags=re.MULTILINE)
+    found = {READING_TITLE: lead}
+    for one in rest:
+        name, _, body = one.partition("\n")
+        found[name.strip()] = body
+    return {
+        name: make_section(_make_section_id(name), name, {"markdown": body.strip()}) for name, body in found.items()
+    }
+
+
+def _make_section_id(name: str) -> str:
+    return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
+
+
+VERDICT_SENTENCES = {
     "kept": "Every promise is kept, as a recount of the files by formulas of its own finds.",
     "broken": "NOT every promise is kept, as a recount of the files finds.",
     "differs": "The release is NOT what it says.",
     "undecided": "No promise is found broken. The files alone do not show every one: the table says which, and why.",
 }
-MEASURED = {
+MEASURE_EXPLANATIONS = {
     "alpha": "alpha: the greatest share of one value in a group",
     "ail": "ail: mean information loss of a label, from 0 to 1",
     "ail_by_column": "the same by column",
@@ -36,90 +71,90 @@ MEASURED = {
     "fakes": "fakes: their share of the published values",
 }
 """Names that say little by themselves; the others are explained where promises are."""
-KEPT = {True: "yes", False: "NO", None: "not shown by the files"}
+KEPT_WORDS = {True: "yes", False: "NO", None: "not shown by the files"}
 
 
-def facts(release: Release) -> dict[str, Any]:
+def build_public_facts(release: Release) -> dict[str, Any]:
     """Everything that the public edition says."""
     found = audit(release.folder).to_dict()
-    readme = (release.folder / bundle.README).read_text(encoding="utf-8")
-    said_there = sections(readme)
-    reading = said_there.pop(READING)
+    readme = (release.folder / bundle.README_FILE).read_text(encoding="utf-8")
+    said_there = split_readme(readme)
+    reading = said_there.pop(READING_TITLE)
     first = [said_there.pop(name) for name in list(said_there)[:1]]  # what is promised
     return {
         "edition": "public",
-        "title": title_of(readme),
+        "title": read_title(readme),
         "digest": release.digest,
-        "lead": _lead(release, found),
-        "sections": [*first, done(release), recounted(found), reading, _use(release), *said_there.values(),
-                     published(release), _files(release)],
+        "lead": _build_lead(release, found),
+        "sections": [*first, build_method_section(release), build_recount_section(found), reading, _build_usage_section(release), *said_there.values(),
+                     build_distribution_section(release), _build_checksum_section(release)],
     }  # fmt: skip
 
 
-def _lead(release: Release, found: Mapping[str, Any]) -> list[str]:
+def _build_lead(release: Release, found: Mapping[str, Any]) -> list[str]:
     seeded = ["Not for publication: this release was made with a fixed seed, for tests and studies."]
     return [
         *(seeded if release.manifest.seeded else ()),
-        VERDICT[found["verdict"]] if found["promises"] else "No promise is stated.",
+        VERDICT_SENTENCES[found["verdict"]] if found["promises"] else "No promise is stated.",
         "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
         f"reticent {release.manifest.reticent}: reticent report FOLDER.",
     ]
 
 
-def done(release: Release) -> dict[str, Any]:
+def build_method_section(release: Release) -> dict[str, Any]:
     manifest = release.manifest
     steps = [("method", manifest.method), *(("stage before it", stage) for stage in manifest.prepare)]
-    made = [(what, one.name, _parameters(one)) for what, one in steps]
-    made += [("promise", promise.name, _parameters(promise)) for promise in manifest.promises]
+    made = [(what, one.name, _format_parameters(one)) for what, one in steps]
+    made += [("promise", promise.name, _format_parameters(promise)) for promise in manifest.promises]
     columns = [(column.name, column.role, column.type, column.dtype) for column in manifest.columns]
-    return section(
+    return make_section(
         "done", "What was done",
-        text(f"{manifest.rows:,} rows are published and {manifest.withheld:,} were withheld; the release is of the kind {manifest.kind}."),
-        table("How it was made", ("what", "name", "parameters"), made),
-        table("Columns that are published", ("column", "role", "type", "stored as"), columns),
+        make_text(f"{manifest.rows:,} rows are published and {manifest.withheld:,} were withheld; the release is of the kind {manifest.kind}."),
+        make_table("How it was made", ("what", "name", "parameters"), made),
+        make_table("Columns that are published", ("column", "role", "type", "stored as"), columns),
     )  # fmt: skip
 
 
-def _parameters(one: Described) -> str:
-    return said(one.parameters) or "none"
+def _format_parameters(one: ComponentEntry) -> str:
+    return format_value(one.parameters) or "none"
 
 
-def recounted(found: Mapping[str, Any]) -> dict[str, Any]:
+def build_recount_section(found: Mapping[str, Any]) -> dict[str, Any]:
     """What an audit says, as tables."""
     promises = [
-        (one["model"], one.get("column"), said(one["asked"]), said(one["achieved"]), KEPT[one["kept"]], one.get("why") or one["evidence"])
+        (one["model"], one.get("column"), format_value(one["asked"]), format_value(one["achieved"]), KEPT_WORDS[one["kept"]], one.get("why") or one["evidence"])
         for one in found["promises"]
     ]  # fmt: skip
     measures = {**found["achieved"], **found["utility"]}
-    rows = [(MEASURED.get(name, name), said(value)) for name, value in measures.items()]
-    return section(
+    rows = [(MEASURE_EXPLANATIONS.get(name, name), format_value(value)) for name, value in measures.items()]
+    return make_section(
         "recount", "What a recount of the files finds",
-        text(f"{found['rows']:,} rows stand in {found['groups']:,} groups."),
-        table("Promises", ("promise", "of column", "asked", "reached", "kept", "evidence"), promises) if promises else None,
-        _risk(found["risk"]) if "risk" in found else None,
-        table("Every measure, promised or not; - where none holds", ("measure", "reached"), rows),
-        listed(f"{note[:1].upper()}{note[1:]}." if not note.endswith(".") else note for note in found["notes"]) if found.get("notes") else None,
+        make_text(f"{found['rows']:,} rows stand in {found['groups']:,} groups."),
+        make_table("Promises", ("promise", "of column", "asked", "reached", "kept", "evidence"), promises) if promises else None,
+        _build_risk_table(found["risk"]) if "risk" in found else None,
+        make_table("Every measure, promised or not; - where none holds", ("measure", "reached"), rows),
+        make_list(f"{note[:1].upper()}{note[1:]}." if not note.endswith(".") else note for note in found["notes"]) if found.get("notes") else None,
     )  # fmt: skip
 
 
-def _risk(risk: Mapping[str, Any]) -> Part:
+def _build_risk_table(risk: Mapping[str, Any]) -> Block:
     prosecutor, most = risk["prosecutor"], risk.get("rows_per_person", 1)
     alone = "rows that are alone with what they show" if most == 1 else "groups that may be of one person alone"
     rows = [
         ("highest risk of a row to be told from all others", prosecutor["highest"]),
         ("average risk", prosecutor["average"]),
-        (f"rows with a risk above {said(risk['threshold'])}", prosecutor["at_risk"]),
+        (f"rows with a risk above {format_value(risk['threshold'])}", prosecutor["at_risk"]),
         (alone, risk["sample_uniques"]),
     ]
     several = "" if most == 1 else f"; people are counted, who have up to {most:,} rows each"
-    return table(
+    return make_table(
         f"Risk of re-identification by the quasi-identifiers{several}",
         ("measure", "value"),
-        [(name, plain(value)) for name, value in rows],
+        [(name, convert_to_plain(value)) for name, value in rows],
     )
 
 
-def _use(release: Release) -> dict[str, Any]:
+def _build_usage_section(release: Release) -> dict[str, Any]:
     shell = [f"reticent audit . --expect-digest {release.digest}"]
     python = [
         "import reticent as rt",
@@ -128,20 +163,20 @@ def _use(release: Release) -> dict[str, Any]:
         "frame = release.frame(bounds=True)",
         "print(frame.head())",
     ]
-    if (question := _question(release)) is not None:
+    if (question := _find_question(release)) is not None:
         shell.append(f'reticent query . "{question}"')
         python.append(f'print(release.query("{question}"))')
-    return section(
+    return make_section(
         "use", "How to use it",
-        text("Run these lines in the release folder. The first compares it with the digest on this page, which proves something where the page came from the publisher and not with the folder."),
-        code(shell, "sh"),
-        code(python, "python"),
-        text("Without reticent, the data files are read as any others:"),
-        code(list(_plainly(release)), "python"),
+        make_text("Run these lines in the release folder. The first compares it with the digest on this page, which proves something where the page came from the publisher and not with the folder."),
+        make_code(shell, "sh"),
+        make_code(python, "python"),
+        make_text("Without reticent, the data files are read as any others:"),
+        make_code(list(_list_reading_lines(release)), "python"),
     )  # fmt: skip
 
 
-def _question(release: Release) -> str | None:
+def _find_question(release: Release) -> str | None:
     """A question that this release answers; None where it answers none."""
     question = "SELECT COUNT(*) FROM release"
     try:
@@ -151,20 +186,20 @@ def _question(release: Release) -> str | None:
     return question
 
 
-def _plainly(release: Release) -> Iterator[str]:
+def _list_reading_lines(release: Release) -> Iterator[str]:
     yield "import polars as pl"
     yield ""
-    for name, files in grouped(release.manifest.data).items():
+    for name, files in group_files_by_table(release.manifest.data).items():
         how = "read_csv" if files[0].endswith(".csv") else "read_parquet"
-        yield f'{name} = pl.{how}("{pattern(files)}")'
+        yield f'{name} = pl.{how}("{format_file_pattern(files)}")'
 
 
-def _files(release: Release) -> dict[str, Any]:
+def _build_checksum_section(release: Release) -> dict[str, Any]:
     files = [(name, facts["bytes"], facts["sha256"]) for name, facts in sorted(release.manifest.files.items())]
-    return section(
+    return make_section(
         "checksums", "Checksums",
-        text(f"The digest of the release is {release.digest}: the SHA-256 of its manifest.json, which holds those of all other files. "
+        make_text(f"The digest of the release is {release.digest}: the SHA-256 of its manifest.json, which holds those of all other files. "
              "A digest that was got from the publisher, and not with the folder, shows that nobody changed it."),
-        table("Files", ("file", "bytes", "SHA-256"), files),
-        text(f"Made with reticent {release.manifest.reticent}."),
+        make_table("Files", ("file", "bytes", "SHA-256"), files),
+        make_text(f"Made with reticent {release.manifest.reticent}."),
     )  # fmt: skip

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reticent.door import called, door, marks, optional, place, seconds
-from reticent.opened import Release
-from reticent.report import html, internal, markdown, public
+from reticent.release.release import Release
+from reticent.report import internal, public, rendering
+from reticent.validation import is_callable, null_values, optional, path_or_table, seconds, validate_arguments
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,10 +20,10 @@ class Report:
 
     def html(self) -> str:
         """One page that needs nothing else.  Its charts need the extra `charts`."""
-        return html.page(self.facts)
+        return rendering.render_html(self.facts)
 
     def markdown(self) -> str:
-        return markdown.page(self.facts)
+        return rendering.render_markdown(self.facts)
 
     def json(self) -> str:
         return json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n"
@@ -33,13 +33,19 @@ class Report:
         return {"html": self.html, "md": self.markdown, "json": self.json}[form]()
 
     def _repr_html_(self) -> str:
-        return html.body(self.facts)
+        return rendering.render_html_body(self.facts)
 
     def __repr__(self) -> str:
         return f"<{self.facts['edition']} report: {self.facts['title']}>"
 
 
-@door(release=place, source=optional(place), missing=marks, budget=optional(seconds), progress=called)
+@validate_arguments(
+    release=path_or_table,
+    source=optional(path_or_table),
+    missing=null_values,
+    budget=optional(seconds),
+    progress=is_callable,
+)
 def report(
     release: Any,
     *,
@@ -56,5 +62,5 @@ def report(
     """
     opened = release if isinstance(release, Release) else Release(release)
     if source is None:
-        return Report(public.facts(opened))
-    return Report(internal.facts(opened, source, missing, progress, budget))
+        return Report(public.build_public_facts(opened))
+    return Report(internal.build_internal_facts(opened, source, missing, progress, budget))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,11 +14,166 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
+from reticent.data.cells import Cells
+from reticent.data.domain import Domain, RangeDomain, TreeDomain
 from reticent.errors import RequestError
-from reticent.release.manifest import Manifest
-from reticent.table.cells import Cells
-from reticent.utility.classes import Classes, classes_of
-from reticent.utility.examples import Encoder, Examples, of_cells, of_sight
+from reticent.format.manifest import Manifest
+from reticent.labels.adversary_view import Boxes
+
+# MERGED: reticent.utility.classes: What is learned to be told apart: the values of a sensitive column as a few classes.
+#
+# Up to MOST values are a class each.  Of more, numbers are halved at the median of the source, categories with a hierarchy are its
+# families below the root, and others stay a class each.  Beyond MAX_CLASSES the least frequent share the last class.  A missing value is
+# a class of its own.
+
+
+MAX_SINGLE_CLASSES = 10
+MAX_CLASSES = 64
+OTHERS = "any other value"
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveClasses:
+    """`of` is the class of each code, `names` what classes are called."""
+
+    of: np.ndarray
+    names: tuple[str, ...]
+
+    def counted(self, counts: np.ndarray) -> np.ndarray:
+        """(..., values) -> (..., classes)."""
+        return counts @ np.eye(len(self.names))[self.of]
+
+    def values(self, domain: Domain) -> dict[str, list[str]]:
+        """The texts of each class; the missing value has none."""
+        texts = np.array(domain.texts, object)
+        return {name: list(texts[self.of[: len(texts)] == at]) for at, name in enumerate(self.names)}
+
+
+def make_classes(domain: Domain, totals: np.ndarray) -> SensitiveClasses:
+    """`totals`: how many rows of the source hold each value."""
+    named = list(domain.texts)
+    if len(domain.texts) > MAX_SINGLE_CLASSES:
+        if isinstance(domain, RangeDomain):
+            half = np.searchsorted(np.cumsum(totals[: len(domain.texts)]), totals[: len(domain.texts)].sum() / 2) + 1
+            half = min(max(int(half), 1), len(domain.texts) - 1)
+            named = [f"below {domain.texts[half]}" if at < half else f"{domain.texts[half]} and above"
+                     for at in range(len(domain.texts))]  # fmt: skip
+        elif isinstance(domain, TreeDomain) and domain.is_from_steward:
+            family = {row[0]: row[-2] if len(row) > 2 else row[0] for row in domain.hierarchy.rows()}
+            named = [family.get(text, text) for text in domain.texts]
+        named = _join_rare(named, totals[: len(domain.texts)])
+    if domain.null:
+        named.append("missing")
+    names = tuple(dict.fromkeys(named))
+    place = {name: at for at, name in enumerate(names)}
+    return SensitiveClasses(np.array([place[name] for name in named], np.int64), names)
+
+
+def _join_rare(named: list[str], totals: np.ndarray) -> list[str]:
+    """The class of each value, at most MAX_CLASSES in all: those of the fewest rows are one class, by the name OTHERS."""
+    rows: dict[str, int] = {}
+    for name, total in zip(named, totals.tolist(), strict=True):
+        rows[name] = rows.get(name, 0) + total
+    if len(rows) <= MAX_CLASSES:
+        return named
+    kept = set(sorted(rows, key=lambda name: -rows[name])[: MAX_CLASSES - 1])
+    return [name if name in kept else OTHERS for name in named]
+
+
+# MERGED: reticent.utility.examples: What a release teaches, as scikit-learn takes it: labels as numbers, each with the classes that its rows have or may have.
+#
+# A label covers codes of a column; its weight lies evenly over them.  `places` of a column are the mean position of what is covered (one
+# number, from 0 to 1) or, of categories, the share of each; `masses` are shares in both cases, numbers cut into stretches.  In groups
+# that do not say who has which value, everyone counts with the group's shares.
+
+
+NUMBER_BINS = 16
+MAX_CATEGORIES = 128
+"""More categories than these share one column, the rarest first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """(examples, features) twice, and (examples, classes): how many people each example stands for."""
+
+    places: np.ndarray
+    masses: np.ndarray
+    people: np.ndarray
+
+    def expand(
+        self, of: np.ndarray, max_lines: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Features, class and weight, one line for each class that an example has; of more than `max_lines`, some drawn at random."""
+        example, held = np.nonzero(self.people > 0)
+        if len(example) > max_lines:
+            drawn = np.sort(rng.choice(len(example), max_lines, replace=False))
+            example, held = example[drawn], held[drawn]
+        return of[example], held, self.people[example, held]
+
+
+class Encoder:
+    """How the codes of each quasi-identifier become features."""
+
+    def __init__(self, cells: Cells):
+        self.tables = [
+            _make_feature_tables(domain, _count_rows_by_code(cells, axis)) for axis, domain in enumerate(cells.quasi)
+        ]
+
+    def encode_codes(self, codes: np.ndarray, people: np.ndarray) -> Examples:
+        """People with exact quasi-identifiers."""
+        places, masses = (
+            np.concatenate([pair[which][codes[:, axis]] for axis, pair in enumerate(self.tables)], axis=1)
+            for which in (0, 1)
+        )
+        return Examples(places, masses, people)
+
+    def encode_boxes(self, boxes: Boxes, people: np.ndarray) -> Examples:
+        found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+        for axis, (pair, column) in enumerate(zip(self.tables, boxes.covers, strict=True)):
+            covered = column.table(np.arange(len(pair[0]))).T.astype(float)
+            covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1)
+            for parts, table in zip(found, pair, strict=True):
+                parts.append((covered @ table)[boxes.label[axis]])
+        return Examples(np.concatenate(found[0], axis=1), np.concatenate(found[1], axis=1), people)
+
+
+def make_examples_from_view(sight: Any, encoder: Encoder, classes: SensitiveClasses) -> Examples:
+    """What groups teach."""
+    if isinstance(sight, Boxes):
+        return encoder.encode_boxes(sight, classes.counted(sight.counts))
+    points, at = np.unique(sight.codes, axis=0, return_inverse=True)
+    people = np.zeros((len(points), len(classes.names)))
+    np.add.at(people, at.reshape(-1), sight.people[:, None] * classes.counted(sight.shares)[sight.group])
+    return encoder.encode_codes(points, people)
+
+
+def make_examples_from_cells(cells: Cells, encoder: Encoder, classes: SensitiveClasses) -> Examples:
+    """What the people themselves teach, or are asked about."""
+    points, at = np.unique(cells.codes, axis=0, return_inverse=True)
+    people = np.zeros((len(points), len(classes.names)))
+    np.add.at(people, (at.reshape(-1), classes.of[cells.values[:, 0]]), cells.counts)
+    return encoder.encode_codes(points, people)
+
+
+def _count_rows_by_code(cells: Cells, axis: int) -> np.ndarray:
+    return np.bincount(cells.codes[:, axis], weights=cells.counts, minlength=cells.quasi[axis].size)
+
+
+def _make_feature_tables(domain: Domain, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(codes, places) and (codes, masses)."""
+    if isinstance(domain, RangeDomain):
+        places = np.full((domain.size, 1), 0.5)
+        positions = np.asarray(domain.positions, float)[: len(domain.texts)]
+        span = (positions[-1] - positions[0]) if len(positions) else 0
+        places[: len(positions), 0] = (positions - positions[0]) / span if span else 0.5
+        until = np.cumsum(rows) - rows / 2
+        stretch = np.minimum((until / max(rows.sum(), 1) * NUMBER_BINS).astype(int), NUMBER_BINS - 1)
+        return places, np.eye(NUMBER_BINS)[stretch]
+    order = np.argsort(-rows, kind="stable")
+    column = np.empty(domain.size, np.int64)
+    column[order] = np.minimum(np.arange(domain.size), MAX_CATEGORIES - 1)
+    shares = np.eye(min(domain.size, MAX_CATEGORIES))[column]
+    return shares, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +185,8 @@ class Exam:
     people: pl.DataFrame  # those asked about, as rows
 
     @cached_property
-    def classes(self) -> Classes:
-        return classes_of(self.known.sensitive[0], self.known.totals(0))
+    def classes(self) -> SensitiveClasses:
+        return make_classes(self.known.sensitive[0], self.known.totals(0))
 
     @cached_property
     def encoder(self) -> Encoder:
@@ -38,22 +194,22 @@ class Exam:
 
     @cached_property
     def examples(self) -> Examples:
-        return of_cells(self.asked, self.encoder, self.classes)
+        return make_examples_from_cells(self.asked, self.encoder, self.classes)
 
     @property
     def baseline(self) -> float:
         often = int(self.classes.counted(self.known.totals(0)).argmax())
         return float(self.examples.people[:, often].sum() / self.examples.people.sum())
 
-    def ideal(self) -> dict[str, float]:
+    def score_ideal(self) -> dict[str, float]:
         """Taught by the people themselves, as they are."""
-        return self._scored(of_cells(self.known, self.encoder, self.classes))
+        return self._score_examples(make_examples_from_cells(self.known, self.encoder, self.classes))
 
     def of_groups(self, sight: Any) -> dict[str, float]:
         """Taught by what groups show."""
-        return self._scored(of_sight(sight, self.encoder, self.classes))
+        return self._score_examples(make_examples_from_view(sight, self.encoder, self.classes))
 
-    def of_redrawn(self, published: pl.DataFrame, manifest: Manifest) -> dict[str, float]:
+    def score_perturbed(self, published: pl.DataFrame, manifest: Manifest) -> dict[str, float]:
         """Taught by rows whose values were redrawn."""
         column, domain = manifest.sensitive.name, self.known.sensitive[0]
         categories = {name: values for name, values in self.classes.values(domain).items() if values}
@@ -62,26 +218,123 @@ class Exam:
         found = {}
         for name, row in catalogue.LEARNERS.items():
             if row.reconstructs:
-                told = catalogue.load(row.function)(published, manifest, categories, self.people)
+                told = catalogue.load_object(row.function)(published, manifest, categories, self.people)
                 found[name] = float(np.mean(told == truth.to_numpy()))
         return found
 
-    def _scored(self, taught: Examples) -> dict[str, float]:
+    def _score_examples(self, taught: Examples) -> dict[str, float]:
         asked, found = self.examples, {}
         at = np.arange(len(asked.people))
         for name, row in catalogue.LEARNERS.items():
             if not row.reconstructs:
-                told = catalogue.load(row.function)(taught, asked)
+                told = catalogue.load_object(row.function)(taught, asked)
                 found[name] = float(asked.people[at, told].sum() / asked.people.sum())
         return found
 
 
-def taught_by(release: Any, exam: Exam) -> dict[str, float]:
+def score_release(release: Any, exam: Exam) -> dict[str, float]:
     """The accuracy of each learner that can be taught by a release: from its groups, or from redrawn values."""
     own = release.manifest.own
     if "matrix" in own or ("domain" in own and "p" in own):
-        return exam.of_redrawn(release.frame(), release.manifest)
+        return exam.score_perturbed(release.frame(), release.manifest)
     try:
         return exam.of_groups(release.sight(exam.known))
     except RequestError as error:
         raise RequestError(f"Nothing can be learned from the release: {error.what}") from None
+
+
+# MERGED: reticent.utility.learners: Learners: each is taught by a release, and says the class of people who were not in it.  Extra `stats`.
+#
+# Those that need groups take `Examples` of the release and of the people asked about, and give the class of each point.  The
+# reconstruction tree (Tao et al. 2008, section II-C) learns from redrawn values.
+
+
+LEARNER_SEED = 1
+MAX_WORK = 1 << 28
+"""Lines taught, times features, times classes: of more lines, as many as this allows are drawn at random."""
+
+
+def naive_bayes(taught: Examples, asked: Examples) -> np.ndarray:
+    """Every column's shares of values independent given the class, added one half each."""
+    require_stats_extra()
+    from sklearn.naive_bayes import MultinomialNB
+
+    return _predict(MultinomialNB(alpha=0.5), taught, taught.masses, asked.masses)
+
+
+def logistic_regression(taught: Examples, asked: Examples) -> np.ndarray:
+    require_stats_extra()
+    from sklearn.linear_model import LogisticRegression
+
+    return _predict(LogisticRegression(max_iter=300, tol=1e-3), taught, taught.places, asked.places)
+
+
+def decision_tree(taught: Examples, asked: Examples) -> np.ndarray:
+    require_stats_extra()
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=0.002, random_state=LEARNER_SEED)
+    return _predict(tree, taught, taught.places, asked.places)
+
+
+def random_forest(taught: Examples, asked: Examples) -> np.ndarray:
+    require_stats_extra()
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(
+        n_estimators=50, max_depth=12, min_weight_fraction_leaf=0.001, random_state=LEARNER_SEED, n_jobs=1
+    )
+    return _predict(forest, taught, taught.places, asked.places)
+
+
+def reconstruction_tree(
+    published: pl.DataFrame, manifest: Manifest, categories: dict[str, list[str]], people: pl.DataFrame
+) -> np.ndarray:
+    """The name of the class of each of the people; `categories` are the values of each class."""
+    require_stats_extra()
+    from reticent.utility.mining import ReconstructingTree
+
+    known = set(map(str, manifest.own["domain"] if "domain" in manifest.own else manifest.own["values"]))
+    held = {name: [value for value in values if value in known] for name, values in categories.items()}
+    missing = known - {value for values in held.values() for value in values}
+    first = next(iter(held))
+    held[first] = [*held[first], *missing]  # a declared value that nobody has: in whichever class
+    tree = ReconstructingTree(manifest, {name: values for name, values in held.items() if values})
+    tree.fit(published, published[manifest.sensitive.name])
+    return np.asarray(tree.predict(people), dtype=object)
+
+
+def require_stats_extra() -> None:
+    """The extra that learners need, by name, where it is not installed."""
+    try:
+        import scipy  # noqa: F401
+        import sklearn  # noqa: F401  both are needed, and one message names them
+    except ImportError:
+        raise RequestError(
+            "Classification needs scipy and scikit-learn, which are not installed.",
+            attempt="pip install 'reticent[stats]', or leaving classification out.",
+        ) from None
+
+
+def _max_lines(taught: Examples, features: np.ndarray) -> int:
+    return max(MAX_WORK // max(features.shape[1] * taught.people.shape[1], 1), 1)
+
+
+def _predict(learner: Any, taught: Examples, features: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """The class of each point asked about; the only class there is, where a release shows one.
+
+    On one thread: products of matrices as small as these keep several threads waiting for each other most of the time, and what
+    is learned would depend on how many there are.
+    """
+    X, y, weight = taught.expand(features, _max_lines(taught, features), np.random.default_rng(LEARNER_SEED))
+    if not len(y):
+        return np.zeros(len(asked), np.int64)
+    if (y == y[0]).all():
+        return np.full(len(asked), y[0])
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # of many classes, or of steps that did not suffice: accuracy says how well it went
+        return np.asarray(learner.fit(X, y, sample_weight=weight).predict(asked))

@@ -21,13 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from reticent.release.numbers import fraction
-from reticent.release.reading.extent import Extent
-from reticent.release.reading.scale import Scale
+from reticent.data.cells import Cells
+from reticent.format.schema_checks import parse_fraction
+from reticent.labels.scale import Extent, Scale
+from reticent.release.kind import reader_for
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class ColumnLabels:
     """One quasi-identifying column: its distinct labels as extents on a scale, and how many rows bear each."""
 
     name: str
@@ -45,12 +46,12 @@ class Labelled:
     def height(self) -> float:
         return self.mean([self.scale.height(extent) for extent in self.extents])
 
-    def measured(self) -> Measured:
-        return Measured(self.name, self.loss(), self.height())
+    def measure_loss(self) -> ColumnLoss:
+        return ColumnLoss(self.name, self.loss(), self.height())
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ColumnLoss:
     """What the labels of one column lose: the mean IL of its cells, and their mean height."""
 
     name: str
@@ -59,7 +60,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class GroupSizes:
     """What loss asks of the sizes of groups: how many there are, their rows, and the sum of their squares."""
 
     groups: int
@@ -67,30 +68,32 @@ class Sizes:
     squares: int
 
     @classmethod
-    def of(cls, sizes: np.ndarray) -> Sizes:
+    def of(cls, sizes: np.ndarray) -> GroupSizes:
         rows = int(sizes.sum())
         exact = sizes.astype(object if rows >= 1 << 31 else np.int64)
         return cls(len(sizes), rows, int((exact**2).sum()))
 
 
-def measures(columns: Sequence[Measured], sizes: np.ndarray | Sizes, *, withheld: int = 0, k: int = 1,
+def compute_loss_measures(columns: Sequence[ColumnLoss], sizes: np.ndarray | GroupSizes, *, withheld: int = 0, k: int = 1,
              weights: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """AIL and what else the sizes and labels give; `weights` by column are normalized, equal where none are given."""
-    held = sizes if isinstance(sizes, Sizes) else Sizes.of(sizes)
+    held = sizes if isinstance(sizes, GroupSizes) else GroupSizes.of(sizes)
     published, squares = held.rows, held.squares
     rows = published + withheld
     loss = {column.name: (column.loss * published + withheld) / rows for column in columns}
-    return {"ail": ail(loss, weights), "ail_by_column": loss, "dm": squares + withheld * rows, "dm_star": squares,
+    return {"ail": compute_ail(loss, weights), "ail_by_column": loss, "dm": squares + withheld * rows, "dm_star": squares,
             "c_avg": published / held.groups / k, "precision": 1 - sum(column.height for column in columns) / len(columns) if columns else None}  # fmt: skip
 
 
-def ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:
+def compute_ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:
     """Equation 4's weighted mean over the columns; None without any."""
-    share = {name: float(fraction((weights or {}).get(name, 1))) for name in loss}
+    share = {name: float(parse_fraction((weights or {}).get(name, 1))) for name in loss}
     return sum(share[name] * loss[name] for name in loss) / sum(share.values()) if loss else None
 
 
-def entropy_bits(label_rows: np.ndarray, covered: np.ndarray, value_rows: np.ndarray, withheld: int = 0) -> float:
+def compute_entropy_bits(
+    label_rows: np.ndarray, covered: np.ndarray, value_rows: np.ndarray, withheld: int = 0
+) -> float:
     """Non-uniform entropy of one column: `covered[i]` source rows hold a value that label i covers, `value_rows` count each value.
 
     sum over cells of log2(rows under the label) - log2(rows of the value); the second sum runs over the whole source.
@@ -98,3 +101,45 @@ def entropy_bits(label_rows: np.ndarray, covered: np.ndarray, value_rows: np.nda
     seen = covered > 0
     bits = float((label_rows[seen] * np.log2(covered[seen])).sum()) + withheld * log2(max(int(value_rows.sum()), 1))
     return bits - float((value_rows * np.log2(np.maximum(value_rows, 1))).sum())
+
+
+# MERGED: reticent.utility.rows: How much of a person's row a release shows: for who wants rows, not statistics.
+#
+#     row loss   1 - (share of people with a row) * (1 - the mean over columns of what is lost)
+#
+# A quasi-identifier loses what its label does (IL of Cao & Karras 2012, 0 where it is exact).  The sensitive column loses the chance that
+# what a row shows is not the person's own value: 0 where rows have their own, 1 - retention where it was redrawn, and in groups that do
+# not say who has which value the chance that a value of the group, drawn at random, is another.
+
+
+def compute_row_loss(release: Any, audited: Mapping[str, Any], cells: Cells) -> float:
+    """`audited`: what an audit of the release reports; `cells`: the people it was made of."""
+    labels = audited["utility"].get("ail_by_column") or {}
+    published = int(release.manifest.rows)
+    with_row = min(published / cells.rows, 1.0)
+    withheld = int(audited["withheld"] or 0)
+    # A loss of labels counts a withheld row as 1; what published rows lose is asked for here.
+    shown = [
+        max(float(labels.get(domain.name, 0.0)) * (published + withheld) - withheld, 0.0) / max(published, 1)
+        for domain in cells.quasi
+    ]
+    lost = float(np.mean([*shown, _compute_sensitive_loss(release, audited, cells)]))
+    return 1 - with_row * (1 - lost)
+
+
+def compute_table_loss(audited: Mapping[str, Any], cells: Cells) -> float:
+    """The same of a table that another tool made: its rows show their own sensitive values."""
+    labels = audited["utility"].get("ail_by_column") or {}
+    lost = sum(float(labels.get(domain.name) or 0.0) for domain in cells.quasi) / (len(cells.quasi) + 1)
+    return 1 - min(int(audited["rows"]) / cells.rows, 1.0) * (1 - lost)
+
+
+def _compute_sensitive_loss(release: Any, audited: Mapping[str, Any], cells: Cells) -> float:
+    if not reader_for(release.kind).elsewhere:
+        return 0.0
+    if "retention" in audited["utility"]:
+        return 1 - float(audited["utility"]["retention"])
+    counts = release.sight(cells).counts.astype(float)
+    sizes = counts.sum(axis=1, keepdims=True)
+    own = float((counts**2 / np.maximum(sizes, 1e-300)).sum() / max(counts.sum(), 1e-300))
+    return 1 - own

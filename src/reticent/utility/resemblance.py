@@ -14,25 +14,26 @@ from typing import Any
 
 import numpy as np
 
-from reticent.table.cells import Cells
-from reticent.utility.answering import Ask
-from reticent.utility.workload import FREE, Workload
+from reticent.data.cells import Cells
+from reticent.utility.workload import UNRESTRICTED, Answerer, Workload
 
-BLOCKS = 8
+MAX_BLOCKS = 8
 
 
-def resemblance(ask: Ask, cells: Cells) -> dict[str, Any]:
+def measure_resemblance(ask: Answerer, cells: Cells) -> dict[str, Any]:
     """`marginals` by column and `association` by pair, each with its mean."""
     names = [*(domain.name for domain in cells.quasi), cells.sensitive[0].name]
-    blocks = [_blocks(cells, axis) for axis in range(len(names))]
+    blocks = [_make_blocks(cells, axis) for axis in range(len(names))]
     marginals = {}
     for axis, name in enumerate(names):
-        before, after = _tables(ask, cells, {axis: _single(cells, axis)})
-        marginals[name] = _apart(before, after)
+        before, after = _count_tables(ask, cells, {axis: _list_single_codes(cells, axis)})
+        marginals[name] = _compute_total_variation(before, after)
     pairs: list[dict[str, Any]] = []
     for a, b in combinations(range(len(names)), 2):
-        before, after = _tables(ask, cells, {a: blocks[a], b: blocks[b]})
-        pairs.append({"columns": [names[a], names[b]], "before": cramers_v(before), "after": cramers_v(after)})
+        before, after = _count_tables(ask, cells, {a: blocks[a], b: blocks[b]})
+        pairs.append(
+            {"columns": [names[a], names[b]], "before": compute_cramers_v(before), "after": compute_cramers_v(after)}
+        )
     return {
         "marginals": marginals,
         "marginal_error": float(np.mean(list(marginals.values()))),
@@ -41,7 +42,7 @@ def resemblance(ask: Ask, cells: Cells) -> dict[str, Any]:
     }
 
 
-def cramers_v(table: np.ndarray) -> float:
+def compute_cramers_v(table: np.ndarray) -> float:
     """0 where rows and columns are independent, 1 where the one decides the other; estimated counts below 0 count as 0."""
     held = np.maximum(table, 0.0)
     held = held[held.sum(axis=1) > 0][:, held.sum(axis=0) > 0]
@@ -53,36 +54,38 @@ def cramers_v(table: np.ndarray) -> float:
     return float(min(np.sqrt(((held - expected) ** 2 / expected).sum() / (total * fewer)), 1.0))
 
 
-def _apart(before: np.ndarray, after: np.ndarray) -> float:
+def _compute_total_variation(before: np.ndarray, after: np.ndarray) -> float:
     after = np.maximum(after, 0.0)
     if not after.sum() > 0:
         return 1.0
     return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
 
 
-def _single(cells: Cells, axis: int) -> list[tuple[int, int]]:
+def _list_single_codes(cells: Cells, axis: int) -> list[tuple[int, int]]:
     size = [*cells.quasi, cells.sensitive[0]][axis].size
     return [(code, code) for code in range(size)]
 
 
-def _blocks(cells: Cells, axis: int) -> list[tuple[int, int]]:
+def _make_blocks(cells: Cells, axis: int) -> list[tuple[int, int]]:
     """At most BLOCKS stretches of codes, each of about equally many rows."""
     size = [*cells.quasi, cells.sensitive[0]][axis].size
-    if size <= BLOCKS:
+    if size <= MAX_BLOCKS:
         return [(code, code) for code in range(size)]
     codes = cells.values[:, 0] if axis == len(cells.quasi) else cells.codes[:, axis]
     until = np.cumsum(np.bincount(codes, weights=cells.counts, minlength=size))
-    cuts = np.unique(np.searchsorted(until, until[-1] * np.arange(1, BLOCKS) / BLOCKS, "left") + 1)
+    cuts = np.unique(np.searchsorted(until, until[-1] * np.arange(1, MAX_BLOCKS) / MAX_BLOCKS, "left") + 1)
     ends = [0, *cuts[cuts < size].tolist(), size]
     return [(first, last - 1) for first, last in pairwise(ends)]
 
 
-def _tables(ask: Ask, cells: Cells, asked: dict[int, list[tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray]:
+def _count_tables(
+    ask: Answerer, cells: Cells, asked: dict[int, list[tuple[int, int]]]
+) -> tuple[np.ndarray, np.ndarray]:
     """How many rows lie in each combination of stretches: in the source, and as the release is understood."""
     shape = [len(stretches) for stretches in asked.values()]
     many = int(np.prod(shape))
     lower = np.zeros((many, len(cells.quasi) + 1), np.int32)
-    upper = np.full(lower.shape, FREE, np.int32)
+    upper = np.full(lower.shape, UNRESTRICTED, np.int32)
     upper[:, -1] = cells.sensitive[0].size - 1
     for (axis, stretches), at in zip(asked.items(), np.indices(shape).reshape(len(shape), -1), strict=True):
         lower[:, axis] = np.array([first for first, _ in stretches])[at]

@@ -10,45 +10,110 @@ expected selectivity theta.  A categorical attribute's range is one of its leave
     perturbed     reconstructed from redrawn values, by inversion or expectation-maximisation
     baseline      exact quasi-identifiers beside the overall distribution, in the way of Anatomy (section 6.3)
     generalized   uniform within each group's box (`Boxes`)
-    matched       exact quasi-identifiers, each row with its group's values in their shares (`Members`): anatomized releases, every
+    matched       exact quasi-identifiers, each row with its group's values in their shares (`GroupMembers`): anatomized releases, every
                   matching alike, and transformed ones, under their targets
     sampled       reconstructed, weighted by G, uniform within boxes
 
-Errors of a workload: `utility/errors.py`.
+Errors of a workload: `utility/workload.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.door import a, door, share, whole, wholes
+from reticent import catalogue
+from reticent.data.cells import Cells, build_cells
+from reticent.data.columns import Role
 from reticent.errors import JobError
-from reticent.kernels.expected_counts import expected_counts
-from reticent.kernels.workload_counts import overlap_counts, select_histograms
-from reticent.release.manifest import ColumnEntry, Manifest
-from reticent.release.reading.boxes import Boxes, boxes
-from reticent.release.reading.members import Members
-from reticent.table.cells import Cells
-from reticent.table.roles import Role
-from reticent.utility.errors import mean_relative_error as mean_relative_error
-from reticent.utility.errors import median_relative_error as median_relative_error
-from reticent.utility.errors import relative_errors as relative_errors
+from reticent.estimate.answer import Answer
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.kernels.expected_counts import sum_expected_counts
+from reticent.kernels.workload_counts import count_overlaps, select_histograms
+from reticent.labels.adversary_view import Boxes, GroupMembers, build_boxes, encode_values
+from reticent.release.kind import reader_for
+from reticent.validation import instance_of, integer, integers, share, validate_arguments
 
-FEW_GROUPS = 64  # where people are in so few groups, the people that a query selects are counted by group
-FREE = -1
-
-
-def _sizes(value: Any, name: str) -> Any:
-    return value if isinstance(value, Cells) else wholes(value, name)
+# MERGED: reticent.utility.errors: How far answers are from the truth: relative errors, in sum and by what was asked; and how wide guaranteed ranges are.
+#
+# relative error    |estimate - true| / true, of the questions whose true answer is not 0 (ERRATA 1.10)
+# range error       (upper - lower) / r, r being the span of the column's values (Koudas et al., VLDB 2009, section 5)
 
 
-_generator = a("numpy.random._generator.Generator", "a generator of random numbers", "np.random.default_rng(1).")
+SELECTIVITIES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 1.0)
+
+
+def relative_errors(estimate: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """|estimate - true| / true where the true answer is not 0."""
+    asked = true > 0
+    return np.abs(estimate[asked] - true[asked]) / true[asked]
+
+
+def median_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
+    errors = relative_errors(estimate, true)
+    return float(np.median(errors)) if len(errors) else float("nan")
+
+
+def mean_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
+    """What some papers average (Li, Li & Zhang 2009, figure 6); a few rare answers weigh a lot in it."""
+    errors = relative_errors(estimate, true)
+    return float(np.mean(errors)) if len(errors) else float("nan")
+
+
+def summarize_errors(estimate: np.ndarray, true: np.ndarray) -> dict[str, float | int]:
+    return {
+        "queries": int((true > 0).sum()),
+        "median": median_relative_error(estimate, true),
+        "mean": mean_relative_error(estimate, true),
+    }
+
+
+def group_errors_by_dimension(workload: Workload, estimate: np.ndarray, true: np.ndarray) -> list[dict[str, Any]]:
+    """One line for each number of quasi-identifiers that queries ask about (Li, Li & Zhang, ICDE 2009, figure 6)."""
+    dimension = (workload.upper[:, :-1] >= 0).sum(axis=1)
+    return [
+        {"dimension": int(each), **summarize_errors(estimate[dimension == each], true[dimension == each])}
+        for each in np.unique(dimension)
+    ]
+
+
+def group_errors_by_selectivity(
+    estimate: np.ndarray, true: np.ndarray, rows: int, steps: Sequence[float] = SELECTIVITIES
+) -> list[dict[str, Any]]:
+    """One line for each stretch of selectivities, its upper end included, that some query has."""
+    share = true / rows
+    found = []
+    for above, until in pairwise(steps):
+        here = (share > above) & (share <= until)
+        if here.any():
+            found.append({"above": above, "until": until, **summarize_errors(estimate[here], true[here])})
+    return found
+
+
+def range_errors(answers: Iterable[Answer], span: float) -> np.ndarray:
+    """Of answers with guaranteed bounds; those that are NULL, or without an end, are left out."""
+    return np.array([
+        (one.upper - one.lower) / span for one in answers if one.lower is not None and one.upper is not None
+    ])  # fmt: skip
+
+
+MAX_GROUPS_COUNTED = 64  # where people are in so few groups, the people that a query selects are counted by group
+UNRESTRICTED = -1
+
+
+def _check_sizes(value: Any, name: str) -> Any:
+    return value if isinstance(value, Cells) else integers(value, name)
+
+
+_check_generator = instance_of(
+    "numpy.random._generator.Generator", "a generator of random numbers", "np.random.default_rng(1)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +127,9 @@ class Workload:
         return len(self.lower)
 
     @classmethod
-    @door(sizes=_sizes, predicates=whole, selectivity=share, queries=whole, rng=_generator)
+    @validate_arguments(
+        sizes=_check_sizes, predicates=integer, selectivity=share, queries=integer, rng=_check_generator
+    )
     def draw(
         cls,
         sizes: Sequence[int] | Cells,
@@ -87,7 +154,7 @@ class Workload:
         lower = rng.integers(0, np.array(sizes) - lengths + 1, (queries, axes + 1))
         upper = lower + lengths - 1
         asked = np.argsort(rng.random((queries, axes)), axis=1) < predicates
-        upper[:, :axes][~asked] = FREE
+        upper[:, :axes][~asked] = UNRESTRICTED
         return cls(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
 
     def among(self, values: int) -> np.ndarray:
@@ -116,7 +183,7 @@ class Workload:
     def exact(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
         """`selected`: the `histograms` of these cells, where they are known already."""
         if selected is not None:
-            return _inside(selected, self.among(cells.sensitive[0].size))
+            return _sum_in_range(selected, self.among(cells.sensitive[0].size))
         return self.count_by(cells, np.zeros(len(cells), np.int32), 1)[:, 0]
 
     def count_by(self, cells: Cells, number: np.ndarray, numbers: int) -> np.ndarray:
@@ -144,22 +211,22 @@ class Workload:
         self, published: Cells, matrix: np.ndarray, occurring: np.ndarray, by: str = "inversion"
     ) -> np.ndarray:
         """Reconstructed from cells with redrawn values; `occurring` are the codes that the matrix is about."""
-        from reticent.release.reconstruction import Reconstruction
+        from reticent.estimate.reconstruction import Reconstruction
 
         model = Reconstruction("", pl.Series([str(code) for code in occurring]), matrix)
         observed = self.histograms(published)[:, occurring].astype(np.float64)
         counts = model.invert(observed) if by == "inversion" else model.maximise(observed)
-        return _inside(counts, self.among(published.sensitive[0].size)[:, occurring])
+        return _sum_in_range(counts, self.among(published.sensitive[0].size)[:, occurring])
 
     def generalized(self, boxes: Boxes) -> np.ndarray:
         found = np.empty(len(self), np.float64)
         holes, prefix = boxes.holes
-        overlap_counts(boxes.first, boxes.last, holes, prefix, boxes.until, self.lower, self.upper, found)
+        count_overlaps(boxes.first, boxes.last, holes, prefix, boxes.until, self.lower, self.upper, found)
         return found
 
-    def matched(self, members: Members) -> np.ndarray:
+    def matched(self, members: GroupMembers) -> np.ndarray:
         """People of one point are counted together: what values they are expected to have."""
-        if len(members.counts) <= FEW_GROUPS:
+        if len(members.counts) <= MAX_GROUPS_COUNTED:
             return self._matched_by_groups(members)
         codes, point = np.unique(members.codes, axis=0, return_inverse=True)
         point = point.reshape(-1)
@@ -168,10 +235,10 @@ class Workload:
             until[:, value + 1] = np.bincount(point, members.people * part[members.group], minlength=len(codes))
         found = np.empty(len(self), np.float64)
         points = np.ascontiguousarray(codes.T, np.int32)
-        expected_counts(points, np.cumsum(until, axis=1), self.lower, self.upper, found)
+        sum_expected_counts(points, np.cumsum(until, axis=1), self.lower, self.upper, found)
         return found
 
-    def _matched_by_groups(self, members: Members) -> np.ndarray:
+    def _matched_by_groups(self, members: GroupMembers) -> np.ndarray:
         """The people of each group whom a query selects, with the group's share of the values in range."""
         selected = np.zeros((len(self), len(members.counts)), np.int64)
         select_histograms(
@@ -187,13 +254,13 @@ class Workload:
         until = np.pad(np.cumsum(members.shares, axis=1), ((0, 0), (1, 0)))
         return (selected * (until[:, self.upper[:, -1] + 1] - until[:, self.lower[:, -1]]).T).sum(axis=1)
 
-    def sampled(self, release: Sampled, cells: Cells) -> np.ndarray:
+    def sampled(self, release: SampledRows, cells: Cells) -> np.ndarray:
         """Those seen in range, less those that noise puts there, over p."""
         frame, known = release.frame, list(cells.sensitive[0].texts)
         held = frame[release.column].cast(pl.String).is_in(known).to_numpy()
         size = frame[release.size].to_numpy()
-        seen = self.generalized(boxes(release.entries, frame, cells, weights=np.where(held, size, 0)))
-        whole = boxes(release.entries, frame, cells, weights=size)
+        seen = self.generalized(build_boxes(release.entries, frame, cells, weights=np.where(held, size, 0)))
+        whole = build_boxes(release.entries, frame, cells, weights=size)
         free = replace(self, lower=self.lower.copy(), upper=self.upper.copy())
         free.lower[:, -1], free.upper[:, -1] = 0, cells.sensitive[0].size - 1
         asked = self.among(len(known)) @ np.isin(known, release.domain)
@@ -206,7 +273,7 @@ class Workload:
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampledRows:
     """A release of one perturbed row for each group: which column was perturbed over which domain, and which says the group's size."""
 
     frame: pl.DataFrame
@@ -217,11 +284,55 @@ class Sampled:
     size: str = "G"
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, manifest: Manifest) -> Sampled:
+    def of(cls, frame: pl.DataFrame, manifest: Manifest) -> SampledRows:
         own = manifest.own
         quasi, column = manifest.named(Role.QUASI), manifest.sensitive.name
         return cls(frame, quasi, column, list(own["domain"]), float(Fraction(str(own["p"]))))
 
 
-def _inside(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:
+def _sum_in_range(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:
     return (histograms * among).sum(axis=1)
+
+
+# MERGED: reticent.utility.answering: What a workload of questions is put to: of each release kind (its row in the catalogue), and of anything that has groups.
+#
+# A function takes a release's tables, its manifest and the source's cells, and gives another, from questions to estimates.
+
+
+Answerer = Callable[[Workload], np.ndarray]
+Tables = Mapping[str, pl.DataFrame]
+
+
+def make_answerer(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
+    """By the estimator of the release's kind."""
+    made: Answerer = catalogue.load_object(catalogue.KINDS[manifest.kind].answers)(tables, manifest, cells)
+    return made
+
+
+def answer_from_groups(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
+    """Groups whose values are published: uniform within boxes, or every matching of a group alike."""
+    return answer_from_view(reader_for(manifest.kind).sight(tables, manifest, cells))
+
+
+def answer_from_view(sight: Any) -> Answerer:
+    """The same of groups that are seen already: those of a plan, or of another tool's table."""
+    if isinstance(sight, Boxes):
+        return lambda workload: workload.generalized(sight)
+    return lambda workload: workload.matched(sight)
+
+
+def answer_from_perturbed(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
+    """Exact quasi-identifiers, and counts of redrawn values inverted by the matrix."""
+    data, own, sensitive = tables["data"], manifest.own, cells.sensitive[0]
+    codes = np.column_stack([encode_values(domain, data[domain.name]) for domain in cells.quasi])
+    values = encode_values(sensitive, data[sensitive.name])[:, None]
+    published, _ = build_cells(cells.quasi, cells.sensitive[:1], codes, values, np.ones(len(data), np.int64))
+    matrix = np.array([[float(Fraction(str(entry))) for entry in row] for row in own["matrix"]])
+    occurring = encode_values(sensitive, pl.Series(list(own["values"]), dtype=pl.String))
+    return lambda workload: workload.perturbed(published, matrix, occurring)
+
+
+def answer_from_sampled(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
+    """Reconstructed, weighted by G, uniform within boxes."""
+    release = SampledRows.of(tables["data"], manifest)
+    return lambda workload: workload.sampled(release, cells)

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from reticent import catalogue
-from reticent.audit.forged import UNCOUNTED
-from reticent.audit.identity import UNPROVEN
+from reticent.audit.provenance import UNPROVEN_SENTENCE
+from reticent.audit.subject import UNCOUNTED_MESSAGE
 from reticent.cli.main import main
 from tests.contract import people
 
@@ -70,14 +70,14 @@ def told(folder: Path, name: str) -> str:
             code = main([word.format(**given) for word in EVERY[name]])
         left = [path.name for path in Path(place).iterdir() if path.name != "ledger"]
     said = out.getvalue() + err.getvalue()
-    wrong = [word for word in ("Traceback", "panicked", UNCOUNTED) if word in said]
+    wrong = [word for word in ("Traceback", "panicked", UNCOUNTED_MESSAGE) if word in said]
     wrong += [f"{len(err.getvalue())} characters"] if code and len(err.getvalue()) > SCREEN else []
     wrong += [f"left behind: {left}"] if code and left else []
     if code not in (0, 1, 2, 3, 4, 74) or wrong or (code == 74 and "OutOfMemory" not in said):
         return f"{CRASHED}: exit {code}, {wrong}: {said[-400:]}"
     if code:
         return REFUSED
-    return KEPT if not name.startswith("reticent audit") else SAID if UNPROVEN in said else UNSAID
+    return KEPT if not name.startswith("reticent audit") else SAID if UNPROVEN_SENTENCE in said else UNSAID
 
 
 @contextlib.contextmanager

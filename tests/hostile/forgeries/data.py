@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import reticent as rt
-from reticent.release.files import write_data
+from reticent.format.data_writer import write_data
 from tests.hostile.forgeries.folders import data_file
 from tests.hostile.forgeries.parquet_forger import Struct, rewrite, set_rows
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 import reticent as rt
-from reticent.release.files import write_data
+from reticent.format.data_writer import write_data
 
 
 def part(folder: Path, number: int) -> Path:

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 import reticent as rt
-from reticent.audit.forged import UNCOUNTED
-from reticent.audit.identity import UNPROVEN
-from reticent.cli.failures import known
+from reticent.audit.provenance import UNPROVEN_SENTENCE
+from reticent.audit.subject import UNCOUNTED_MESSAGE
+from reticent.cli.failures import convert_error
 from reticent.errors import OutOfMemory
 from tests.hostile.forgeries.commands import COMMANDS, CRASHED, EVERY, KEPT, REFUSED, SAID, UNSAID, told
 
@@ -22,8 +22,12 @@ def audited(folder: Path, source: pl.DataFrame | None = None) -> str:
     found = rt.audit(folder, source=source)
     if found.kept is False:
         return REFUSED
-    said = found.identity is not None and found.identity.sentence == UNPROVEN
-    return SAID if said and UNPROVEN in str(found) and found.to_dict()["identity"]["says"] == UNPROVEN else UNSAID
+    said = found.identity is not None and found.identity.sentence == UNPROVEN_SENTENCE
+    return (
+        SAID
+        if said and UNPROVEN_SENTENCE in str(found) and found.to_dict()["identity"]["says"] == UNPROVEN_SENTENCE
+        else UNSAID
+    )
 
 
 def _exported(folder: Path) -> None:
@@ -51,8 +55,8 @@ def outcome(folder: Path, reader: str = "audit") -> str:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
-        ours = known(error)
+        ours = convert_error(error)
         if (ours.exit_code not in (1, 2, 3) and not isinstance(ours, OutOfMemory)) or len(str(ours)) > 2_000:
             return f"{CRASHED}: {type(error).__name__} in {ours}"
-        return f"{CRASHED}: {ours}" if UNCOUNTED in str(ours) else REFUSED
+        return f"{CRASHED}: {ours}" if UNCOUNTED_MESSAGE in str(ours) else REFUSED
     return found if reader == "audit" else KEPT

@@ -12,9 +12,9 @@ from reticent.release import bundle
 
 def _said(change: Callable[[str], str]) -> Callable[[Path], None]:
     def forge(folder: Path) -> None:
-        path = folder / bundle.README
+        path = folder / bundle.README_FILE
         path.write_bytes(change(path.read_text(encoding="utf-8")).encode())
-        bundle.seal(folder, json.loads((folder / bundle.MANIFEST).read_text(encoding="utf-8")))
+        bundle.seal_folder(folder, json.loads((folder / bundle.MANIFEST_FILE).read_text(encoding="utf-8")))
 
     return forge
 

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 import reticent as rt
-from reticent.release.files import write_data
+from reticent.format.data_writer import write_data
 
 RANGE = re.compile(r"^\[(-?\d+), (-?\d+)\]$")
 

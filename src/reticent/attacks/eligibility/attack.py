@@ -17,109 +17,247 @@ How the first is had, and said in `how`:
                     else sampled, with an interval that holds (`sampled`)
 """
 
-# ruff: noqa: E741  `l` is the field's own letter
-
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from reticent import notebook
-from reticent.attacks.eligibility import candidates, counted, mixture
-from reticent.attacks.eligibility.counted import PublishedCounts
-from reticent.attacks.eligibility.posteriors import How, Posterior, between, from_draws, nobody, shares
-from reticent.attacks.eligibility.priors import Prior
-from reticent.attacks.eligibility.sampled import MISS, weights
-from reticent.attacks.eligibility.withheld import of_withheld
-from reticent.attacks.score import CONTROL
+from reticent import html_repr
+from reticent.attacks.eligibility import candidate_tables, posterior_bounds
+from reticent.attacks.eligibility.candidate_tables import (
+    TWO_LEVEL_KINDS,
+    CountPrior,
+    PublishedCounts,
+    count_arrangements,
+    estimate_weighing_cost,
+    list_strata,
+)
+from reticent.attacks.eligibility.posterior_bounds import (
+    MISS_PROBABILITY,
+    MIXTURE_PRIORS,
+    CountPosterior,
+    PosteriorMethod,
+    estimate_weights,
+    make_bounded_posterior,
+    make_sampled_posterior,
+    make_zero_posterior,
+    normalize_weights,
+    round_outward,
+)
+from reticent.attacks.scoring import CONTROL_KEYS
+from reticent.data.columns import Role
 from reticent.errors import RequestError
-from reticent.methods.suppression.stage import KINDS
-from reticent.table.roles import Role
+from reticent.methods.suppression.calibrated_kind import ViolatingTable, compute_cut_probability
+from reticent.methods.suppression.kinds import (
+    RandomizedSuppression,
+    SafeSuppression,
+    SuppressionKind,
+    cut_counts,
+    find_stops,
+    is_eligible,
+)
+from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 
-MOST_LISTED = 10_000  # tables behind a release, up to renaming, that are listed
-SAMPLES = 8_000
-NONE = Posterior({0: Fraction(0)}, Fraction(0), Fraction(0), "exact")
+# MERGED: reticent.attacks.eligibility.withheld: The eligibility attack on a person: which value does somebody have whose record was withheld?
+#
+# Who is known to be in the table and not in the release was withheld, and has a value v with the probability
+#
+#     Pr(a withheld person has v | T_P, K) = the mean of (count of v in B - count of v in T_P) / |T_S| over the tables B behind T_P,
+#
+# each weighed as for the question which value led (`attack`).  The two questions differ: a value that did not lead may
+# be most of what was withheld.  Values of one published count are alike, so of n of them none is above 1/n.  How it is
+# had, and said in `how`:
+#
+#     safe       exact: all that is withheld is of the values at the highest level, which are alike
+#     unsafe     exact in the same way, but where values may have been cut to one below the level
+#     others     exact where the tables behind the release are few enough to list; else certain bounds, from the posterior of which value
+#                led (`_highest`, `_lowest`), and where that is sampled with its probability; calibrated, uniform prior: at most 1/l, by the
+#                proof in `methods/suppression/balanced.py`
 
 
-def posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *, listed: int = MOST_LISTED,
-              samples: int = SAMPLES, miss: float = MISS,
-              rng: np.random.Generator | None = None) -> Posterior:  # fmt: skip
+def compute_withheld_posterior(
+    table: PublishedCounts, kind: SuppressionKind, prior: CountPrior, leading: CountPosterior, listed: int
+) -> CountPosterior:
+    """The posterior of a withheld person's value, by its published count; `leading` is that of which value led."""
+    if not leading.high:
+        return make_zero_posterior(table)
+    twice = kind.name in TWO_LEVEL_KINDS and table.late and table.alike[table.level - 1] > 0
+    if kind.name in ("safe", "unsafe") and not twice:
+        share = Fraction(1, table.alike[table.level])
+        return make_bounded_posterior({table.level: (share, share)})
+    exact = list_withheld_shares(table, kind, prior, listed)
+    if exact is not None:
+        return (
+            make_bounded_posterior({count: (share, share) for count, share in exact.items()})
+            if exact
+            else make_zero_posterior(table)
+        )
+    highest = _bound_highest_shares(table, leading, twice)
+    if kind.name == "calibrated" and prior.name == "uniform":
+        highest = {count: min(share, Fraction(1, table.l)) for count, share in highest.items()}
+    high = max(highest.values())
+    low = min(_bound_lowest_share(table, leading, highest), high)
+    if leading.how == "sampled":
+        return CountPosterior(highest, *round_outward(low, high), "sampled")
+    return CountPosterior(highest, low, high, "exact" if low == high else "bounds")
+
+
+def list_withheld_shares(
+    table: PublishedCounts, kind: SuppressionKind, prior: CountPrior, most: int
+) -> Mapping[int, Fraction] | None:
+    """Exactly, for each published count, or nothing where more than `most` tables would have to be listed."""
+    possible, number = list(list_strata(table, kind)), 0
+    for stratum in possible:
+        number += stratum.number
+        if number * estimate_weighing_cost(table, kind, prior) > most:
+            return None
+    total = Fraction(0)
+    taken: dict[Any, Fraction] = defaultdict(Fraction)
+    for stratum in possible:
+        for excess, parts in stratum.tables():
+            weight = stratum.value(excess, parts, kind.likelihood, prior)
+            if not weight:
+                continue
+            weight *= stratum.ways * table.alike[stratum.count] * count_arrangements(parts) / (1 + parts.count(excess))
+            total += weight
+            for before, after in zip(*(counts.tolist() for counts in stratum.table(excess, parts)), strict=True):
+                taken[after] += weight * (before - after)
+    return {after: some / (total * table.withheld * table.alike[after]) for after, some in taken.items() if some}
+
+
+def _bound_leading(table: PublishedCounts, leading: CountPosterior) -> Mapping[int, Fraction | float]:
+    """For each published count what a value's posterior of having led does not exceed."""
+    return dict.fromkeys(table.alike, leading.high) if leading.how == "sampled" else leading.by_count
+
+
+def _bound_least_lost(table: PublishedCounts, counts: Iterable[int]) -> Fraction:
+    """What share of the withheld is of the value that led, at the least, if it has one of these published counts."""
+    return Fraction(table.rows // table.l + 1 - max(counts), table.withheld)
+
+
+def _bound_highest_shares(table: PublishedCounts, leading: CountPosterior, twice: bool) -> Mapping[int, Fraction]:
+    """What the share of a value of each published count does not exceed, from how likely it led.
+
+    A value below the highest level was withheld only where it led.  At the level, where another led: the n values there that did not
+    are alike, and none lost more than the one that led, so their mean is at most 1 / (n + 1); and they share what that one did not
+    lose.  A value one below the level, if values were cut there, lost at most one record more than the one that led: half of all."""
+    led = {count: Fraction(share) for count, share in _bound_leading(table, leading).items()}
+    level, at_level, least = table.level, table.alike[table.level], _bound_least_lost(table, led)
+    others = at_level - 1 if at_level > 1 and level in led else at_level
+    beside = {level: min(Fraction(1, others + 1), (1 - least) / others)}
+    if twice:
+        beside[level - 1] = Fraction(table.withheld + 1, 2 * table.withheld)
+    none = Fraction(0)
+    shares = {
+        count: led.get(count, none) + (1 - led.get(count, none)) * beside.get(count, none) for count in {*led, *beside}
+    }
+    return {count: min(share, Fraction(1, table.alike[count])) for count, share in shares.items()}
+
+
+def _bound_lowest_share(table: PublishedCounts, leading: CountPosterior, counts: Collection[int]) -> Fraction:
+    """What the greatest share is at the least: some value led that surely; and the shares of all that may have lost are 1 together."""
+    by_lead = Fraction(leading.low) * _bound_least_lost(table, _bound_leading(table, leading))
+    return max(by_lead, Fraction(1, sum(table.alike[count] for count in counts)))
+
+
+# ruff: noqa: E741  `l` is the field's own letter
+
+
+MAX_LISTED_TABLES = 10_000  # tables behind a release, up to renaming, that are listed
+DEFAULT_SAMPLES = 8_000
+ZERO_POSTERIOR = CountPosterior({0: Fraction(0)}, Fraction(0), Fraction(0), "exact")
+
+
+def compute_posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *, listed: int = MAX_LISTED_TABLES,
+              samples: int = DEFAULT_SAMPLES, miss: float = MISS_PROBABILITY,
+              rng: np.random.Generator | None = None) -> CountPosterior:  # fmt: skip
     """The attack on one published table that was made from `rows` records."""
     table = PublishedCounts(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
-    belief, suppression = Prior(prior), KINDS[kind]
+    belief, suppression = CountPrior(prior), SUPPRESSION_KINDS[kind]
     if not table.withheld or len(table.counts) < l:  # the release is the table, or no suppression's
-        return nobody(table)
+        return make_zero_posterior(table)
     if kind in ("unsafe", "safe"):
         share = Fraction(1, table.alike[table.level])
         possible = table.unsafe if kind == "unsafe" else table.safe
-        return between({table.level: (share, share)}) if possible else nobody(table)
+        return make_bounded_posterior({table.level: (share, share)}) if possible else make_zero_posterior(table)
     if kind == "randomized" and prior == "uniform":
-        return shares(table, counted.weights(table))
+        return normalize_weights(table, candidate_tables.compute_counted_weights(table))
     mixed = None
-    if kind == "calibrated" and prior in mixture.PRIORS:
-        mixed = between(mixture.posteriors(table, prior)) if table.eligible else nobody(table)
+    if kind == "calibrated" and prior in posterior_bounds.MIXTURE_PRIORS:
+        mixed = (
+            make_bounded_posterior(posterior_bounds.bound_mixture_posteriors(table, prior))
+            if table.eligible
+            else make_zero_posterior(table)
+        )
         if mixed.exact:
             return mixed
-    found = candidates.weights(table, suppression, belief, listed)
+    found = candidate_tables.compute_listed_weights(table, suppression, belief, listed)
     if found is not None:
-        return shares(table, found)
+        return normalize_weights(table, found)
     if mixed is not None:
         return mixed
-    drawn = weights(table, suppression, belief, samples, rng or np.random.default_rng(), miss)
-    return from_draws(table, drawn)
+    drawn = estimate_weights(table, suppression, belief, samples, rng or np.random.default_rng(), miss)
+    return make_sampled_posterior(table, drawn)
 
 
-def both(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *, listed: int = MOST_LISTED,
-         **how: Any) -> tuple[Posterior, Posterior]:  # fmt: skip
+def compute_both_posteriors(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *, listed: int = MAX_LISTED_TABLES,
+         **how: Any) -> tuple[CountPosterior, CountPosterior]:  # fmt: skip
     """The attack's two questions: which value led, and which value a withheld person has."""
-    leading = posterior(published, rows, l, kind, prior, listed=listed, **how)
+    leading = compute_posterior(published, rows, l, kind, prior, listed=listed, **how)
     table = PublishedCounts(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
-    return leading, of_withheld(table, KINDS[kind], Prior(prior), leading, listed)
+    return leading, compute_withheld_posterior(table, SUPPRESSION_KINDS[kind], CountPrior(prior), leading, listed)
 
 
-def published_counts(release: Any, column: str) -> list[int]:
+def count_published_values(release: Any, column: str) -> list[int]:
     """How many published people have each value of a sensitive column; refused where values were redrawn."""
     if column not in [entry.name for entry in release.manifest.named(Role.SENSITIVE)]:
         raise RequestError(f"The release has no sensitive column {column!r}.", attempt="one of its sensitive columns.")
     return release.value_counts(column).drop_nulls(column).to_series(1).to_list()
 
 
-def on_release(release: Any, prior: str = "uniform", column: str | None = None) -> dict[str, Any]:
+def attack_release(release: Any, prior: str = "uniform", column: str | None = None) -> dict[str, Any]:
     """The attack on a release with a suppression among its stages, from what its recipient has."""
     manifest = release.manifest
     stage = manifest.stage("suppression")
     if stage is None or not manifest.withheld:
-        return {"attack": "eligibility", "prior": prior, **_leading(NONE), **_withheld(NONE), "promised": None}
-    counts = published_counts(release, column or stage.column or manifest.sensitive.name)
+        return {
+            "attack": "eligibility",
+            "prior": prior,
+            **_describe_leading(ZERO_POSTERIOR),
+            **_describe_withheld(ZERO_POSTERIOR),
+            "promised": None,
+        }
+    counts = count_published_values(release, column or stage.column or manifest.sensitive.name)
     rows, l = sum(counts) + manifest.withheld, stage.parameters["l"]
-    leading, withheld = both(counts, rows, l, stage.parameters.get("kind", "calibrated"), prior)
+    leading, withheld = compute_both_posteriors(counts, rows, l, stage.parameters.get("kind", "calibrated"), prior)
     if not leading.worst:
         raise RequestError(
             f"No table of {rows:,} rows gives these counts by suppression alone.",
             why="Rows were withheld for another reason too, or the files are not as they were published.",
             attempt="attacking a release from which suppression alone withheld.",
         )
-    answers = _leading(leading) | _withheld(withheld)
+    answers = _describe_leading(leading) | _describe_withheld(withheld)
     return {"attack": "eligibility", "prior": prior, **answers, "promised": 1 / l}
 
 
-def _leading(found: Posterior) -> dict[str, Any]:
+def _describe_leading(found: CountPosterior) -> dict[str, Any]:
     low, high = found.ends
     return {"worst_posterior": float(found.worst), "low": low, "high": high, "how": found.how}
 
 
-def _withheld(found: Posterior) -> dict[str, Any]:
+def _describe_withheld(found: CountPosterior) -> dict[str, Any]:
     low, high = found.ends
     worst = high if found.how != "exact" else float(found.worst)
     return {"worst_withheld_posterior": worst, "withheld_low": low, "withheld_high": high, "withheld_how": found.how}
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class EligibilityOutcome:
     """What the attack believes of the withheld: it guesses nobody, so there is no success to count.
 
     `worst_posterior` is how surely it tells which value led the table, `worst_withheld_posterior` how surely which value a withheld
@@ -129,30 +267,178 @@ class Belief:
     worst_posterior: float
     low: float
     high: float
-    how: How
+    how: PosteriorMethod
     promised: float
     prior: str
     worst_withheld_posterior: float
     withheld_low: float
     withheld_high: float
-    withheld_how: How
+    withheld_how: PosteriorMethod
 
     def _repr_html_(self) -> str:
-        return notebook.attack(self)
+        return html_repr.render_attack(self)
 
     def to_dict(self) -> dict[str, Any]:
-        none = {"success": None, "baseline": None, **dict.fromkeys(CONTROL)}
+        none = {"success": None, "baseline": None, **dict.fromkeys(CONTROL_KEYS)}
         return {"attack": "eligibility", **none, **{name: getattr(self, name) for name in self.__slots__}}
 
 
-def eligibility(release: Any, prior: str = "uniform", column: str | None = None) -> Belief:
+def attack_by_eligibility(release: Any, prior: str = "uniform", column: str | None = None) -> EligibilityOutcome:
     """The attack under its name: how surely does who knows the algorithm tell which value was withheld?"""
     if release.manifest.stage("suppression") is None:
         raise RequestError(
             "The eligibility attack is on what suppression withheld; this release has no such stage.",
             attempt="another attack.",
         )
-    answers = on_release(release, prior, column)
+    answers = attack_release(release, prior, column)
     del answers["attack"]
     promised = answers.pop("promised")
-    return Belief(targets=release.manifest.withheld, promised=1.0 if promised is None else promised, **answers)
+    return EligibilityOutcome(
+        targets=release.manifest.withheld, promised=1.0 if promised is None else promised, **answers
+    )
+
+
+# MERGED: reticent.attacks.eligibility.risk: What a suppression does to given counts: how much it withholds, and the worst posterior among all that it may publish.
+#
+# R-suppression publishes one table for each level that S_1 may be cut to, and one for all levels above the one where
+# `unsafe` stops; calibrated one for each open level, and that of `safe`.  All of them are attacked, or, where they are
+# more than `most`, as many, evenly spaced, and those next to another value's count: the worst of those is then a lower
+# bound of the worst of all, and `attacked` and `releases` say so.
+
+
+# ruff: noqa: E741  `l` is the field's own letter
+
+
+PublishedTable = tuple[int, ...]
+MANY_ROWS, SMALL_TABLE_ROWS = 50_000, 60
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionRisk:
+    """Mean withheld; the worst posterior of which value led, with its ends and how it was had; its mean over releases where all were
+    attacked; and the worst posterior of the value that a withheld person has, with its ends and how it was had."""
+
+    suppressed: float
+    worst_posterior: float
+    low: float
+    high: float
+    how: PosteriorMethod
+    releases: int
+    attacked: int
+    mean_posterior: float | None
+    worst_withheld_posterior: float
+    withheld_low: float
+    withheld_high: float
+    withheld_how: PosteriorMethod
+
+
+def compute_suppression_risk(counts: Sequence[int], l: int, kind: str, prior: str = "uniform", *, most: int | None = None, samples: int = DEFAULT_SAMPLES,
+         rng: np.random.Generator | None = None) -> SuppressionRisk:  # fmt: skip
+    """The attack on every table that the suppression may publish of these counts, or on evenly spaced ones."""
+    falling = np.array(sorted((int(count) for count in counts if count), reverse=True))
+    rows = int(falling.sum())
+    if is_eligible(falling, l):
+        return SuppressionRisk(0.0, 0.0, 0.0, 0.0, "exact", 1, 1, 0.0, 0.0, 0.0, 0.0, "exact")
+    most = most or choose_max_releases(rows, kind, prior)
+    number, chances = list_releases(falling, l, kind, most)
+    listed, miss = max(MAX_LISTED_TABLES // len(chances), 50), MISS_PROBABILITY / len(chances)
+    attacked = {
+        table: compute_both_posteriors(table, rows, l, kind, prior, listed=listed, samples=samples, miss=miss, rng=rng)
+        for table in chances
+    }
+    leading, withheld = (
+        _find_worst_posterior([answer[question] for answer in attacked.values()]) for question in (0, 1)
+    )
+    whole = all(led.exact for led, _ in attacked.values()) and number <= most
+    mean = float(sum(chances[table] * led.worst for table, (led, _) in attacked.items())) if whole else None
+    suppressed = SUPPRESSION_KINDS[kind].expected(falling, l)
+    return SuppressionRisk(
+        suppressed, *_to_numbers(leading), max(number, len(chances)), len(chances), mean, *_to_numbers(withheld)
+    )  # fmt: skip
+
+
+def _find_worst_posterior(found: list[CountPosterior]) -> CountPosterior:
+    """The worst of several releases."""
+    low, high = max(one.low for one in found), max(one.high for one in found)
+    how: PosteriorMethod = (
+        "sampled" if any(one.how == "sampled" for one in found) else "exact" if low == high else "bounds"
+    )
+    return CountPosterior(max(found, key=lambda one: one.worst).by_count, low, high, how)
+
+
+def _to_numbers(worst: CountPosterior) -> tuple[float, float, float, PosteriorMethod]:
+    low, high = worst.ends if worst.how == "bounds" else (float(worst.low), float(worst.high))
+    return float(worst.worst), low, high, worst.how
+
+
+def choose_max_releases(rows: int, kind: str, prior: str) -> int:
+    """How many releases to attack: a thousand, of large tables a hundred, and few where tables must be listed or drawn."""
+    closed = {"randomized": ("uniform",), "calibrated": MIXTURE_PRIORS}
+    if rows > SMALL_TABLE_ROWS and prior not in closed.get(kind, (prior,)):
+        return 4
+    return 1_000 if rows <= MANY_ROWS else 100
+
+
+def list_releases(counts: np.ndarray, l: int, kind: str, most: int) -> tuple[int, dict[PublishedTable, Fraction]]:
+    """How many tables may be published of falling counts, and some or all of them, as falling counts, with their probabilities."""
+    ways = {"randomized": _list_randomized_releases, "calibrated": _list_calibrated_releases}
+    if kind not in ways:
+        [(chance, table)] = SUPPRESSION_KINDS[kind].outcomes(counts, l)
+        return 1, {_sort_falling(table): chance}
+    number, listed = ways[kind](counts, l, most)
+    found: dict[PublishedTable, Fraction] = defaultdict(Fraction)
+    for chance, table in listed:
+        if chance:
+            found[_sort_falling(table)] += chance
+    return len(found) if number <= most else number, dict(found)
+
+
+def _sort_falling(table: np.ndarray) -> PublishedTable:
+    return tuple(sorted(table.tolist(), reverse=True))
+
+
+def _list_randomized_releases(
+    counts: np.ndarray, l: int, most: int
+) -> tuple[int, Iterator[tuple[Fraction, np.ndarray]]]:
+    intervals = RandomizedSuppression().intervals(counts, l)
+    first, lowest = int(counts[0]), intervals[-1][0]
+    above = min(int(find_stops(counts, l, counts[:1]).level[0]) + 1, first)  # from here on all starts stop alike
+    near = [
+        int(count) + by for count in counts[1 : l + 1] for by in (-1, 0, 1) if most >= 100
+    ]  # ties with another value tell the most
+    near = [at for at in near if lowest <= at <= above]
+    starts = np.union1d(_space_evenly(above - lowest + 1, most) + lowest, np.array(near, np.int64))
+    found = find_stops(counts, l, starts)
+
+    def listed() -> Iterator[tuple[Fraction, np.ndarray]]:
+        for at, start in enumerate(starts.tolist()):
+            last = first if start == above else start
+            chances = (
+                Fraction(max(min(high, last) - max(low, start) + 1, 0), l * (high - low + 1)) for low, high in intervals
+            )
+            chance = sum(chances, Fraction(0))
+            yield chance, cut_counts(counts, start, int(found.level[at]), int(found.extra[at]))
+
+    return above - lowest + 1, listed()
+
+
+def _list_calibrated_releases(
+    counts: np.ndarray, l: int, most: int
+) -> tuple[int, Iterator[tuple[Fraction, np.ndarray]]]:
+    table = ViolatingTable(tuple(counts.tolist()), l)
+
+    def listed() -> Iterator[tuple[Fraction, np.ndarray]]:
+        left = Fraction(1)
+        for number in _space_evenly(table.width, most - 1).tolist():
+            start = table.level(number)
+            published = compute_cut_probability(table, start)
+            left -= published
+            yield published, np.array(table.cut(start)[0])
+        yield left, SafeSuppression().published(counts, l)
+
+    return table.width + 1, listed()
+
+
+def _space_evenly(number: int, most: int) -> np.ndarray:
+    """0 .. number - 1, or so many of them."""
+    return np.arange(number) if number <= most else np.unique(np.linspace(0, number - 1, most).round().astype(np.int64))

@@ -6,7 +6,7 @@ beforehand; those from which the method makes another release are ruled out.
 
     exact         tables are few: each is published again, with each of `keys` keys (`enumerated`)
     walked        a Metropolis walk over tables that publish the same release, with an interval (`walked`)
-    left whole    large releases of Mondrian: that no group was cut further, group by group, sampled (`left_whole`)
+    left whole    large releases of Mondrian: that no group was cut further, group by group, sampled (`conclude_from_uncut_groups`)
     groups alone  the method cannot be run to the same release (a secret key decided, ends were padded, rows withheld): nothing is
                   added to what the groups say, and `why` says why
 
@@ -28,34 +28,36 @@ from typing import Any
 
 import numpy as np
 
-from reticent.attacks.beliefs import MIXED_AT_ONCE, Beliefs
-from reticent.attacks.joined import Part
-from reticent.attacks.membership import membership
-from reticent.attacks.minimality.behind import Tables
-from reticent.attacks.minimality.beliefs import Concluded
-from reticent.attacks.minimality.enumerated import enumerated
-from reticent.attacks.minimality.left_whole import left_whole
-from reticent.attacks.minimality.run_again import Publisher, published, publisher
-from reticent.attacks.minimality.walked import walked
-from reticent.attacks.score import Guesses, Outcome, score, wilson
-from reticent.attacks.seen import Seen, seen
-from reticent.errors import RequestError, some
+from reticent.attacks.beliefs import CHUNK_MIXED_PAIRS, Beliefs
+from reticent.attacks.composition.joint_beliefs import ReleasePart
+from reticent.attacks.group_membership import find_membership
+from reticent.attacks.minimality.candidate_tables import (
+    CandidateTables,
+    Conclusion,
+    conclude_by_enumeration,
+    conclude_by_walk,
+    conclude_from_uncut_groups,
+)
+from reticent.attacks.minimality.publisher import Publisher, make_publisher, read_shown_groups
+from reticent.attacks.scoring import AttackOutcome, Guesses, compute_wilson_interval, score_guesses
+from reticent.attacks.target import AttackTarget, observe
+from reticent.errors import RequestError, pluralize
 
-RUNS = 2_000
+MAX_EXACT_RUNS = 2_000
 """So many runs of the method are made at most to be exact."""
-PER_ROW = 20
+WALK_STEPS_PER_ROW = 20
 """A walk has so many steps for each row, or it would not move everybody: of more rows it is not begun."""
 
 
 @dataclass(frozen=True, eq=False)
-class Minimal(Outcome):
+class MinimalityOutcome(AttackOutcome):
     """What an attack answers, and beside it how beliefs were had and what they add."""
 
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
     believed: Callable[[], Iterator[Beliefs]] = field(default=lambda: iter(()), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Outcome.to_dict(self), **self.beside}
+        return {**AttackOutcome.to_dict(self), **self.details}
 
     @cached_property
     def belief(self) -> np.ndarray:
@@ -63,7 +65,7 @@ class Minimal(Outcome):
         return np.concatenate([part.to_dense() for part in self.believed()])
 
 
-def minimality(
+def attack_by_minimality(
     release: Any,
     source: Any,
     *,
@@ -73,20 +75,20 @@ def minimality(
     steps: int = 1_000,
     draws: int = 24,
     seed: int = 0,
-) -> Minimal:
+) -> MinimalityOutcome:
     """`keys` are tried where the key is secret; `key` is one that the adversary has learned (a release that was made with a seed).
 
     `steps` of a walk, `draws` of a large release; `seed` chooses them.
     """
-    _refuse(release, keys, steps, draws)
-    people = seen(release, source, missing=missing)
-    made = publisher(release, source, missing)
+    _require_attackable(release, keys, steps, draws)
+    people = observe(release, source, missing=missing)
+    made = make_publisher(release, source, missing)
     asked = [key] if key is not None else list(range(keys))
-    found, why = _why(release, people, made, asked, steps, draws, np.random.default_rng(seed))
-    return _outcome(people, found, why)
+    found, why = _conclude_or_explain(release, people, made, asked, steps, draws, np.random.default_rng(seed))
+    return _make_outcome(people, found, why)
 
 
-def _refuse(release: Any, keys: int, steps: int, draws: int) -> None:
+def _require_attackable(release: Any, keys: int, steps: int, draws: int) -> None:
     if "targets" in release.manifest.own:
         raise RequestError(
             "This attack runs a method again that makes groups; a transformed release was generalized to a target.",
@@ -97,46 +99,52 @@ def _refuse(release: Any, keys: int, steps: int, draws: int) -> None:
             raise RequestError(f"{name} is a whole number of at least 1.", attempt=f"{name} = 20.")
 
 
-def _why(release: Any, people: Seen, made: Publisher | str, keys: list[int], steps: int, draws: int,
-         rng: np.random.Generator) -> tuple[Concluded | None, str | None]:  # fmt: skip
+def _conclude_or_explain(release: Any, people: AttackTarget, made: Publisher | str, keys: list[int], steps: int, draws: int,
+         rng: np.random.Generator) -> tuple[Conclusion | None, str | None]:  # fmt: skip
     """What knowing the method lets somebody conclude; or why nothing."""
     if isinstance(made, str):
         return None, made
-    who, keys = membership(people), keys if made.draws else keys[:1]
-    tables = Tables.of(people, who)
-    if tables.many * len(keys) <= RUNS:
-        found = enumerated(made, tables, published(release, people), keys)
-        return found, None if found else f"no table leads to this release with any of {some(len(keys), 'key')}"
+    who, keys = find_membership(people), keys if made.draws else keys[:1]
+    tables = CandidateTables.of(people, who)
+    if tables.table_count * len(keys) <= MAX_EXACT_RUNS:
+        found = conclude_by_enumeration(made, tables, read_shown_groups(release, people), keys)
+        return found, None if found else f"no table leads to this release with any of {pluralize(len(keys), 'key')}"
     if made.draws and len(keys) > 1:
         return None, "the method draws by a secret key, and the tables are too many to be published with each of " + (
             f"{len(keys)} keys"
         )
-    found, why = None, f"a walk over {len(tables.true):,} rows would have {PER_ROW * len(tables.true):,} steps or more"
-    if len(tables.true) * PER_ROW <= steps:
-        shown = published(release, people)
+    found, why = (
+        None,
+        f"a walk over {len(tables.true):,} rows would have {WALK_STEPS_PER_ROW * len(tables.true):,} steps or more",
+    )
+    if len(tables.true) * WALK_STEPS_PER_ROW <= steps:
+        shown = read_shown_groups(release, people)
         if made.shown(tables.true, keys[0]) != shown:
             return None, "the method, run on the source, makes another release"
-        found, why = walked(made, tables, shown, keys[0], steps, rng), "the walk changed nobody's value often enough"
+        found, why = (
+            conclude_by_walk(made, tables, shown, keys[0], steps, rng),
+            "the walk changed nobody's value often enough",
+        )
     if found is None and getattr(made.method, "cuts", "blind") == "blind" and not made.draws:
         return (
             None,
             "its groups depend on sensitive values by one number alone, how large they are, and that was not used",
         )
     if found is None and getattr(made.method, "strict", False) and who.single and not made.draws:
-        found = left_whole(made, tables, draws, rng)
+        found = conclude_from_uncut_groups(made, tables, draws, rng)
     return found, None if found else why
 
 
-def _outcome(people: Seen, found: Concluded | None, why: str | None) -> Minimal:
-    part = Part(membership(people), people.counts)
+def _make_outcome(people: AttackTarget, found: Conclusion | None, why: str | None) -> MinimalityOutcome:
+    part = ReleasePart(find_membership(people), people.counts)
     groups = part.guess(people.prior)
-    believed = partial(_believe, people, part, found)
+    believed = partial(_generate_beliefs, people, part, found)
     guesses = groups
     if found is not None:
         guesses = Guesses.join([Guesses.of_beliefs(beliefs) for beliefs in believed()])
-    scored = score("minimality", guesses, people.truth, people.promised)
-    unknowing = score("control", groups, people.truth, None)
-    low, high = wilson(round(unknowing.success * unknowing.targets), unknowing.targets)
+    scored = score_guesses("minimality", guesses, people.truth, people.promised)
+    unknowing = score_guesses("control", groups, people.truth, None)
+    low, high = compute_wilson_interval(round(unknowing.success * unknowing.targets), unknowing.targets)
     beside = {
         "control": unknowing.success,
         "control_low": low,
@@ -145,7 +153,7 @@ def _outcome(people: Seen, found: Concluded | None, why: str | None) -> Minimal:
         "worst_group": float(groups.greatest.max(initial=0.0)),
         "worst_low": scored.worst_posterior if found is None else found.low,
         "worst_high": scored.worst_posterior if found is None else found.high,
-        "exceeds": _exceeding(people, found, guesses.greatest),
+        "exceeds": _count_exceeding(people, found, guesses.greatest),
         "looked_at": 0 if found is None else int(found.looked_at.sum()),
         "how": "groups alone" if found is None else found.how,
         "why": why,
@@ -158,14 +166,14 @@ def _outcome(people: Seen, found: Concluded | None, why: str | None) -> Minimal:
         point = np.repeat(np.arange(len(people.people)), people.people)
         others = groups.greatest[point[~found.looked_at]]
         fields["worst_posterior"] = max(found.worst, float(others.max(initial=0.0)))
-    return Minimal(**fields, beside=beside, believed=believed)
+    return MinimalityOutcome(**fields, details=beside, believed=believed)
 
 
-def _believe(people: Seen, part: Part, found: Concluded | None) -> Iterator[Beliefs]:
+def _generate_beliefs(people: AttackTarget, part: ReleasePart, found: Conclusion | None) -> Iterator[Beliefs]:
     """Yield beliefs about some points after the other: the mean of their people, of whom some keep what their groups say."""
     groups, of_point = part.believe(people.prior), part.membership.atoms.of_point
     ends = np.append(0, np.cumsum(people.people))
-    for points in _cut(np.diff(groups.starts)[of_point]):
+    for points in _slice_points(np.diff(groups.starts)[of_point]):
         own = groups.take(of_point[points])
         if found is None:
             yield own
@@ -182,17 +190,17 @@ def _believe(people: Seen, part: Part, found: Concluded | None) -> Iterator[Beli
         yield Beliefs.of_pairs(row, value, belief, len(many), own.values)
 
 
-def _cut(lengths: np.ndarray) -> Iterator[slice]:
+def _slice_points(lengths: np.ndarray) -> Iterator[slice]:
     """Cut points into slices that have few beliefs in all."""
     until = np.append(0, np.cumsum(lengths))
     start = 0
     while start < len(lengths):
-        stop = max(int(np.searchsorted(until, until[start] + MIXED_AT_ONCE, side="right")) - 1, start + 1)
+        stop = max(int(np.searchsorted(until, until[start] + CHUNK_MIXED_PAIRS, side="right")) - 1, start + 1)
         yield slice(start, stop)
         start = stop
 
 
-def _exceeding(people: Seen, found: Concluded | None, greatest: np.ndarray) -> int | None:
+def _count_exceeding(people: AttackTarget, found: Conclusion | None, greatest: np.ndarray) -> int | None:
     """How many people stand above the promise; None where there is no cap, or a walk cannot tell."""
     if people.promised is None or (found is not None and found.how == "walked"):
         return None
@@ -202,7 +210,7 @@ def _exceeding(people: Seen, found: Concluded | None, greatest: np.ndarray) -> i
     at = np.flatnonzero(found.looked_at & (most > people.promised))
     z = NormalDist().inv_cdf(1 - 0.025 / max(len(at), 1))  # all of them are asked about at once
     above = [
-        rows == np.inf or wilson(round(share * rows), int(rows), z)[0] > people.promised
+        rows == np.inf or compute_wilson_interval(round(share * rows), int(rows), z)[0] > people.promised
         for share, rows in zip(most[at], found.sure[at], strict=True)
     ]
     return int(np.sum(above))

@@ -9,10 +9,10 @@ import numpy as np
 
 from reticent.audit.evidence import NEEDS_SOURCE, Evidence, Judgement
 from reticent.audit.measure import diversity
-from reticent.audit.measure.comparison import exact
+from reticent.audit.measure.exact_comparison import parse_parameter
 
 
-def k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
+def measure_k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
     """How many persons the smallest group holds at least.  Rows count whether or not their sensitive value is known.
 
     If nobody has more than r rows, n rows are those of ceil(n / r) persons or more; rounded down, against the publisher.
@@ -21,24 +21,26 @@ def k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
 
 
 def judge_k(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = k(evidence.alike, evidence.rows_per_person)
-    return Judgement({"k": found}, found >= exact(asked["k"]))
+    found = measure_k(evidence.alike, evidence.rows_per_person)
+    return Judgement({"k": found}, found >= parse_parameter(asked["k"]))
 
 
 def judge_alpha_k(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    alpha = diversity.alpha(evidence.column(column).views)
-    found = k(evidence.alike, evidence.rows_per_person)
-    return Judgement({"alpha": alpha, "k": found}, found >= exact(asked["k"]) and alpha <= exact(asked["alpha"]))
+    alpha = diversity.measure_alpha(evidence.column(column).views)
+    found = measure_k(evidence.alike, evidence.rows_per_person)
+    return Judgement(
+        {"alpha": alpha, "k": found}, found >= parse_parameter(asked["k"]) and alpha <= parse_parameter(asked["alpha"])
+    )
 
 
 def judge_k_map(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     """By the population under each group's labels; without a population table nothing can be said."""
     if evidence.population is None:
         return Judgement({}, None, NEEDS_SOURCE)
-    found = k(evidence.population)
-    return Judgement({"k": found}, found >= exact(asked["k"]))
+    found = measure_k(evidence.population)
+    return Judgement({"k": found}, found >= parse_parameter(asked["k"]))
 
 
-def believed_alpha(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+def bound_alpha_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
     """The greatest belief that (alpha,k)-anonymity leaves in a value."""
-    return float(exact(asked["alpha"]))
+    return float(parse_parameter(asked["alpha"]))

@@ -7,9 +7,9 @@ can be far below exact (table III of the paper).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -19,36 +19,168 @@ import polars as pl
 
 from reticent.audit.evidence import NEEDS_SOURCE, Evidence, Judgement
 from reticent.audit.measure.background_beliefs import (
-    ROUNDS,
-    Table,
-    bits,
-    error,
-    kernel_weight,
-    posteriors,
-    priors,
-    roundings,
-    smoothed,
-    weights,
+    INFERENCE_ROUNDS,
+    BeliefTable,
+    DistanceAxis,
+    GroupedPeople,
+    bound_error,
+    compute_distances,
+    compute_divergence,
+    compute_kernel_weight,
+    compute_kernel_weights,
+    compute_posteriors,
+    compute_priors,
+    count_roundings,
+    locate_people,
+    smooth_beliefs,
 )
-from reticent.audit.measure.background_digits import prior_in_digits, risk_in_digits, smoothing_in_digits, within
-from reticent.audit.measure.background_exact import exact_risk
-from reticent.audit.measure.background_people import People, distances, people_of
-from reticent.audit.measure.comparison import exact
+from reticent.audit.measure.exact_comparison import parse_parameter
 from reticent.errors import BundleDamaged
+from reticent.exact_arithmetic import as_ratio
+from reticent.kernels.audit_assignments import compute_beliefs
+
+# MERGED: reticent.audit.measure.background_digits: A group whose risk doubles leave in doubt, decided with more digits: fifty, and twice as many until it is decided.
+#
+# A risk computed with d digits is within `roundings` units of the last of them, 10^(1 - d), of the true one: the same
+# count of operations that bounds the error of doubles.  The group is decided where that interval lies on one side of t.
+# What the most digits leave in doubt, as an exact tie, counts as broken: against the publisher.
+
+
+DIGIT_STEPS = (50, 100, 200, 400)
+LIMIT_ROUNDINGS = 8  # roundings of t in bits and of the comparison itself
+
+DecimalMatrix = list[list[Decimal]]
+
+
+def is_risk_within(risk: Callable[[], Decimal], t: Fraction, base: str, roundings: int) -> bool:
+    """Whether the risk in bits, computed in the precision of the context, is at most t."""
+    for digits in DIGIT_STEPS:
+        with localcontext(Context(prec=digits)):
+            found, bound = risk(), Decimal(roundings + LIMIT_ROUNDINGS).scaleb(1 - digits)
+            limit = convert_to_decimal(t) if base == "2" else convert_to_decimal(t) / Decimal(2).ln()
+            if found + bound <= limit:
+                return True
+            if found - bound > limit:
+                return False
+    return False
+
+
+def convert_to_decimal(x: Any) -> Decimal:
+    if not isinstance(x, Fraction):
+        return Decimal(x)
+    numerator, denominator = as_ratio(x)
+    return Decimal(numerator) / Decimal(denominator)
+
+
+def compute_decimal_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Decimal:
+    """A kernel weight within six units: the Gaussian's exponent is at most 4.5, and adds as often its error."""
+    if kernel == "gaussian" and bandwidth not in ("whole", 0) and not same and distance < bandwidth:
+        return (-convert_to_decimal(Fraction(9, 2) * (distance / bandwidth) ** 2)).exp()
+    return convert_to_decimal(compute_kernel_weight(distance, bandwidth, kernel, same))
+
+
+def compute_decimal_prior(
+    table: BeliefTable, axes: Sequence[DistanceAxis], bandwidths: Sequence[Any], kernel: str, point: int
+) -> list[Decimal]:
+    """Equation 2 at a point, over all others."""
+    total = [Decimal(0)] * table.held.shape[1]
+    for other in range(len(table.codes)):
+        product = Decimal(1)
+        for axis, bandwidth, code, there in zip(axes, bandwidths, table.codes[point], table.codes[other], strict=True):
+            d = Fraction(1) if bandwidth in ("whole", 0) else axis.apart(code, there)
+            product *= compute_decimal_weight(d, bandwidth, kernel, code == there)
+            if not product:
+                break
+        for value in np.flatnonzero(table.held[other]) if product else ():
+            total[value] += product * int(table.held[other, value])
+    return [x / sum(total) for x in total]
+
+
+def compute_decimal_smoothing(apart: Sequence[Sequence[Fraction]], bandwidth: Fraction, kernel: str) -> DecimalMatrix:
+    """Each row adds up to 1."""
+    rows = [
+        [compute_decimal_weight(d, bandwidth, kernel, i == j) for j, d in enumerate(row)] for i, row in enumerate(apart)
+    ]
+    return [[x / sum(row) for x in row] for row in rows]
+
+
+def compute_decimal_risk(
+    prior: DecimalMatrix, people: Sequence[int], shown: Sequence[int], matrix: DecimalMatrix | None, rounds: int
+) -> Decimal:
+    """The greatest risk of a group in bits."""
+    values = range(len(shown))
+    share = [Decimal(n) for n in people]
+    for _ in range(rounds):
+        column = [sum((s * p[v] for s, p in zip(share, prior, strict=True)), Decimal(0)) for v in values]
+        ratio = [shown[v] / column[v] if column[v] else Decimal(0) for v in values]
+        row = [sum((ratio[v] * p[v] for v in values), Decimal(0)) for p in prior]
+        share = [n / r if r else Decimal(0) for n, r in zip(people, row, strict=True)]
+    worst = Decimal(0)
+    for p, r in zip(prior, row, strict=True):
+        pair = [list(p), [ratio[v] * p[v] / r if r else Decimal(shown[v]) / sum(shown) for v in values]]
+        if matrix is not None:
+            pair = [
+                [sum((w * x for w, x in zip(line, one, strict=True)), Decimal(0)) for line in matrix] for one in pair
+            ]
+            pair = [[x / sum(one) for x in one] for one in pair]
+        total = sum((x * (2 * x / (a + b)).ln() for a, b in zip(*pair, strict=True) for x in (a, b) if x), Decimal(0))
+        worst = max(worst, total / (2 * Decimal(2).ln()))
+    return worst
+
+
+# MERGED: reticent.audit.measure.background_exact: The risk by exact inference over the groups that are small enough (Li, Li & Zhang, ICDE 2009, equations 3 and 4).
+
+
+MAX_STATES, MAX_PEOPLE = 1 << 14, 64  # of a group
+MAX_STATES_IN_ALL = 1 << 22  # states looked at altogether, each with all of its values
+
+
+def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray | None) -> tuple[float, float]:
+    """(the greatest risk in bits, the share of the people it is over): groups with fewest states first, while work is left."""
+    sizes = table.shown.sum(axis=1)
+    with np.errstate(over="ignore"):
+        states = np.exp(np.log1p(table.shown).sum(axis=1))
+    able = np.flatnonzero((states <= MAX_STATES) & (sizes <= MAX_PEOPLE) & (sizes > 0))
+    able = able[np.argsort(states[able], kind="stable")]
+    able = able[np.cumsum(states[able]) <= MAX_STATES_IN_ALL]
+    if not len(able):
+        return 0.0, 0.0
+    chosen = np.zeros(len(table.shown), bool)
+    chosen[able] = True
+    point = np.flatnonzero(chosen[table.group])
+    person = np.repeat(point, table.people[point]).astype(np.int32)
+    groups = np.flatnonzero(chosen)
+    begin = np.append(0, np.cumsum(sizes[groups])).astype(np.int64)
+    if begin[-1] != len(person):
+        return 0.0, 0.0
+    most = prior.max(axis=1, keepdims=True)
+    found, done = np.zeros((len(person), prior.shape[1])), np.zeros(len(groups), np.int8)
+    of_group, value = np.nonzero(table.shown[groups])
+    first = np.searchsorted(of_group, np.arange(len(groups) + 1)).astype(np.int64)
+    held = np.column_stack([value, table.shown[groups][of_group, value]]).astype(np.int64)
+    compute_beliefs(
+        begin, person, first, held, np.ascontiguousarray(prior / most), np.zeros((4, MAX_STATES * 2)), done, found
+    )
+    fine = np.repeat(done.astype(bool), np.diff(begin))
+    if not fine.any():
+        return 0.0, 0.0
+    moved = compute_divergence(smooth_beliefs(prior[person[fine]], smooth), smooth_beliefs(found[fine], smooth))
+    return float(moved.max()), float(fine.sum() / table.people.sum())
+
 
 LN2 = 0.6931471805599453
-WORK = 1 << 20  # pairs of points recomputed with more digits at most
+MAX_DIGIT_PAIRS = 1 << 20  # pairs of points recomputed with more digits at most
 
 
 def judge_bt(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    return _judged(asked, [asked], evidence, column, lambda found: found[0])
+    return _judge_points(asked, [asked], evidence, column, lambda found: found[0])
 
 
 def judge_skyline(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    return _judged(asked, list(asked["points"]), evidence, column, list)
+    return _judge_points(asked, list(asked["points"]), evidence, column, list)
 
 
-def _judged(
+def _judge_points(
     asked: Mapping[str, Any], points: list[Any], evidence: Evidence, column: str | None, form: Any
 ) -> Judgement:
     if evidence.published is None or not evidence.published.labelled:
@@ -59,16 +191,16 @@ def _judged(
         )
     if evidence.source is None:
         return Judgement({}, None, NEEDS_SOURCE)
-    found = people_of(evidence, column, asked.get("distances") or {}, _compared(points, evidence))
+    found = locate_people(evidence, column, asked.get("distances") or {}, _find_compared_columns(points, evidence))
     if found is None:
         return Judgement({"t": None, "membership": "shared"}, False)
     risks, exacts, share, kept = [], [], 1.0, True
     for point in points:
-        t, worst, exactly = exact(point["t"]), 0.0, 0.0
-        for view in _views(found):
-            one = Adversary(asked, _bandwidths(point["bandwidth"], view), view)
+        t, worst, exactly = parse_parameter(point["t"]), 0.0, 0.0
+        for view in _list_people_views(found):
+            one = KernelAdversary(asked, _list_bandwidths(point["bandwidth"], view), view)
             kept &= one.keeps(t)
-            risk, part = exact_risk(one.table, one.prior, one.smooth)
+            risk, part = compute_exact_risk(one.table, one.prior, one.smooth)
             worst, exactly, share = max(worst, one.worst), max(exactly, risk), min(share, part)
         scale = 1.0 if str(asked.get("base", 2)) == "2" else LN2
         risks.append(worst * scale)
@@ -76,20 +208,20 @@ def _judged(
     return Judgement({"t": form(risks), "t_exact": form(exacts), "exact_share": share}, kept)
 
 
-def _compared(points: list[Any], evidence: Evidence) -> set[str]:
+def _find_compared_columns(points: list[Any], evidence: Evidence) -> set[str]:
     """Columns in which some adversary compares different values."""
     names = [entry.name for entry in evidence.columns]
     each = [(name, point["bandwidth"]) for point in points for name in names]
     known = [(name, given.get(name, 0) if isinstance(given, Mapping) else given) for name, given in each]
-    return {name for name, given in known if given != "whole" and exact(given) != 0}
+    return {name for name, given in known if given != "whole" and parse_parameter(given) != 0}
 
 
-def _bandwidths(given: Any, view: People) -> list[Any]:
+def _list_bandwidths(given: Any, view: GroupedPeople) -> list[Any]:
     each = [given[axis.name] if isinstance(given, Mapping) else given for axis in view.axes]
-    return [one if one == "whole" else exact(one) for one in each]
+    return [one if one == "whole" else parse_parameter(one) for one in each]
 
 
-def _views(found: People) -> list[People]:
+def _list_people_views(found: GroupedPeople) -> list[GroupedPeople]:
     """All people, and those whose sensitive value is not missing where some are."""
     null = found.null
     if null < 0 or not found.held[:, null].any() or (np.delete(found.held, null, axis=1) == 0).all():
@@ -99,44 +231,53 @@ def _views(found: People) -> list[People]:
     values = [value for value in found.values if value is not None]
     _, group = np.unique(found.group[there], return_inverse=True)
     some = shown[np.unique(found.group[there])]
-    return [found, People(found.axes, found.codes[there], held[there], group.reshape(-1), some, values, found.entry)]
+    return [
+        found,
+        GroupedPeople(found.axes, found.codes[there], held[there], group.reshape(-1), some, values, found.entry),
+    ]
 
 
 @dataclass(eq=False)
-class Adversary:
+class KernelAdversary:
     """One adversary on one view of the people."""
 
     asked: Mapping[str, Any]
     bandwidths: list[Any]
-    view: People
+    view: GroupedPeople
 
     def __post_init__(self) -> None:
         view, kernel = self.view, self.asked.get("kernel", "epanechnikov")
-        self.rounds = ROUNDS[self.asked.get("posterior", "omega")]
+        self.rounds = INFERENCE_ROUNDS[self.asked.get("posterior", "omega")]
         order = np.argsort(view.group, kind="stable")
         starts = np.searchsorted(view.group[order], np.arange(len(view.shown)))
-        self.table = Table(view.codes[order], view.held[order], starts, view.shown)
+        self.table = BeliefTable(view.codes[order], view.held[order], starts, view.shown)
         self.axes = [
-            weights(axis, bandwidth, kernel) for axis, bandwidth in zip(view.axes, self.bandwidths, strict=True)
+            compute_kernel_weights(axis, bandwidth, kernel)
+            for axis, bandwidth in zip(view.axes, self.bandwidths, strict=True)
         ]
-        self.prior, self.terms = priors(self.table, self.axes)
-        self.smooth = self._smoothing(kernel)
+        self.prior, self.terms = compute_priors(self.table, self.axes)
+        self.smooth = self._make_smoothing(kernel)
         self.risk = np.zeros(len(view.shown))
         for groups, points in self.table.pieces():
-            after = posteriors(self.table, self.prior, groups, points, self.rounds)
-            moved = bits(smoothed(self.prior[points], self.smooth), smoothed(after, self.smooth))
+            after = compute_posteriors(self.table, self.prior, groups, points, self.rounds)
+            moved = compute_divergence(
+                smooth_beliefs(self.prior[points], self.smooth), smooth_beliefs(after, self.smooth)
+            )
             self.risk[groups] = np.maximum.reduceat(moved, self.table.starts[groups] - points.start)
 
     @property
     def worst(self) -> float:
         return float(self.risk.max(initial=0.0))
 
-    def _smoothing(self, kernel: str) -> np.ndarray | None:
-        apart, width = self._apart, exact(self.asked.get("smoothing", 0))
+    def _make_smoothing(self, kernel: str) -> np.ndarray | None:
+        apart, width = self._apart, parse_parameter(self.asked.get("smoothing", 0))
         if apart is None:
             return None
         found = np.array(
-            [[float(kernel_weight(d, width, kernel, i == j)) for j, d in enumerate(row)] for i, row in enumerate(apart)]
+            [
+                [float(compute_kernel_weight(d, width, kernel, i == j)) for j, d in enumerate(row)]
+                for i, row in enumerate(apart)
+            ]
         )
         return found / found.sum(axis=1, keepdims=True)
 
@@ -144,11 +285,11 @@ class Adversary:
     def _apart(self) -> list[list[Fraction]] | None:
         """How far the sensitive values are from each other; None where nothing is smoothed."""
         entry = self.view.entry
-        if exact(self.asked.get("smoothing", 0)) == 0 or entry is None:
+        if parse_parameter(self.asked.get("smoothing", 0)) == 0 or entry is None:
             return None
         values = pl.Series(self.view.values, dtype=pl.String)
         labels = [value for value in self.view.values if value is not None]
-        found = distances(entry.at(values=labels), values, labels, self.asked.get("distances") or {}, True)
+        found = compute_distances(entry.at(values=labels), values, labels, self.asked.get("distances") or {}, True)
         return [[found.apart(i, j) for j in range(len(values))] for i in range(len(values))]
 
     def keeps(self, t: Fraction) -> bool:
@@ -159,24 +300,27 @@ class Adversary:
         limit = float(t) if base == "2" else float(t) / LN2
         sizes = np.diff(np.append(self.table.starts, len(self.table.codes)))
         terms = self.terms + 40 * len(self.axes)  # those that a prior adds up, and the roundings of a weight
-        margin = error(terms, sizes, self.table.held.shape[1], self.rounds)
+        margin = bound_error(terms, sizes, self.table.held.shape[1], self.rounds)
         if (self.risk - margin > limit).any():
             return False
-        return all(self._closely(int(g), t, base) for g in np.flatnonzero(self.risk + margin > limit))
+        return all(self._decide_closely(int(g), t, base) for g in np.flatnonzero(self.risk + margin > limit))
 
-    def _closely(self, group: int, t: Fraction, base: str) -> bool:
+    def _decide_closely(self, group: int, t: Fraction, base: str) -> bool:
         table, kernel, width = self.table, self.asked.get("kernel", "epanechnikov"), self.asked.get("smoothing", 0)
         points = np.flatnonzero(table.group == group)
-        if len(points) * len(table.codes) > WORK:
+        if len(points) * len(table.codes) > MAX_DIGIT_PAIRS:
             return False
         people, shown = table.people[points].tolist(), table.shown[group].tolist()
 
         def risk() -> Decimal:
             prior = [
-                prior_in_digits(table, self.view.axes, self.bandwidths, kernel, point) for point in points.tolist()
+                compute_decimal_prior(table, self.view.axes, self.bandwidths, kernel, point)
+                for point in points.tolist()
             ]
-            matrix = None if self._apart is None else smoothing_in_digits(self._apart, exact(width), kernel)
-            return risk_in_digits(prior, people, shown, matrix, self.rounds)
+            matrix = (
+                None if self._apart is None else compute_decimal_smoothing(self._apart, parse_parameter(width), kernel)
+            )
+            return compute_decimal_risk(prior, people, shown, matrix, self.rounds)
 
         terms = 8 * len(self.view.axes) + len(table.codes) + 1  # weights and their product, times a count, added up
-        return within(risk, t, base, int(roundings(terms, len(points), len(shown), self.rounds)))
+        return is_risk_within(risk, t, base, int(count_roundings(terms, len(points), len(shown), self.rounds)))

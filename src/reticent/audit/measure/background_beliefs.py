@@ -10,7 +10,7 @@ more digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,16 +19,178 @@ from math import exp, prod
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from reticent.audit.measure.background_people import Axis
+from reticent.audit.evidence import Evidence
+from reticent.audit.groups import NumberedColumn, number_values, pack_columns
+from reticent.audit.row_matching import cover_labels, format_texts
+from reticent.data.columns import Role
+from reticent.exact_arithmetic import find_common_denominator
+from reticent.format.manifest import ColumnEntry
+from reticent.labels.cover import find_places, join_boxes, rebuild_hierarchy
+from reticent.labels.scale import LineScale, make_scale
 
-ROOM = 1 << 23  # doubles held at once
-BLOCK = 1 << 16  # pairs of points looked at together: memory is used again and not asked for anew
-PAIR = 16  # products of a grid that cost as much as a pair of points
-ROUNDS = {"omega": 1, "balanced": 24}
+# MERGED: reticent.audit.measure.background_people: Who is in which published group, and who holds what: the source's people as points under the published labels.
+#
+# The adversary of Li, Li & Zhang (ICDE 2009, section III-A) knows who is in the table and in which group.  That is so where no label
+# covers a person of another group and every group has as many people under its label as it publishes rows.
 
 
-def kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Any:
+@dataclass(frozen=True, eq=False)
+class DistanceAxis:
+    """A column's values that occur, by number, and the distance of every two, exactly: `levels[which[i, j]]`."""
+
+    name: str
+    which: np.ndarray
+    levels: list[Fraction]
+
+    def apart(self, i: int, j: int) -> Fraction:
+        return self.levels[self.which[i, j]]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedPeople:
+    """`held[point, value]` people stand at `codes[point]` and are in `group[point]`; `shown[group, value]` is what is published."""
+
+    axes: list[DistanceAxis]
+    codes: np.ndarray
+    held: np.ndarray
+    group: np.ndarray
+    shown: np.ndarray
+    values: Sequence[str | None]
+    entry: ColumnEntry | None  # of the sensitive column; None: several together
+
+    @property
+    def null(self) -> int:
+        return self.values.index(None) if None in self.values else -1
+
+
+def locate_people(
+    evidence: Evidence, column: str | None, matrices: Mapping[str, Any], compared: Container[str]
+) -> GroupedPeople | None:
+    """None where labels do not say who is in which group; distances for the columns `compared` alone."""
+    published, source = evidence.published, evidence.source
+    assert published is not None and source is not None
+    quasi = [entry for entry in evidence.columns if entry.role == Role.QUASI]
+    covers, places, axes = [], [], []
+    for entry in quasi:
+        values = number_values(source.frame[entry.name])
+        whole = rebuild_hierarchy(entry, values.distinct)
+        labels = published.labels[entry.name].distinct
+        covered, coded = cover_labels(whole, labels, values, foreign=published.foreign)
+        covers.append(covered)
+        used, code = np.unique(coded.codes, return_inverse=True)
+        places.append((coded.codes, NumberedColumn(code.reshape(-1), pl.Series(used))))
+        one = np.empty(len(used), np.int64)
+        one[code.reshape(-1)[np.unique(values.codes, return_index=True)[1]]] = np.arange(len(values))
+        one_each = values.distinct.gather(one)
+        alone = DistanceAxis(entry.name, np.zeros((0, 0), np.int64), [])
+        asked = entry.name in compared
+        axes.append(
+            compute_distances(whole, one_each, labels.to_list(), matrices, published.foreign) if asked else alone
+        )
+    word = pack_columns([place for _, place in places], len(source.frame))
+    points, row, at = np.unique(word, return_index=True, return_inverse=True)
+    regions = join_boxes(covers, published.groups.labels, np.column_stack([codes[row] for codes, _ in places]))
+    value, shown, names, sensitive = _count_sensitive_values(evidence, column)
+    times = np.ones(len(at), np.int64) if source.times is None else source.times
+    held = np.zeros((len(points), len(names)), np.int64)
+    np.add.at(held, (at.reshape(-1), value), times)
+    if (regions.covering() != 1).any():
+        return None
+    group = np.empty(len(points), np.int64)
+    sizes = regions.stop - regions.start
+    order = np.repeat(regions.start - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+    group[regions.order[order]] = np.repeat(regions.box, sizes)
+    if (np.bincount(group, weights=held.sum(axis=1), minlength=len(shown)) != shown.sum(axis=1)).any():
+        return None
+    return GroupedPeople(
+        axes, np.column_stack([place.codes[row] for _, place in places]), held, group, shown, names, sensitive
+    )
+
+
+def _count_sensitive_values(
+    evidence: Evidence, column: str | None
+) -> tuple[np.ndarray, np.ndarray, list[str | None], ColumnEntry | None]:
+    """(value of each source row, published counts, names of the values): several columns together are numbered combinations."""
+    found = evidence.column(column)
+    entries = [
+        entry
+        for entry in evidence.columns
+        if entry.role == Role.SENSITIVE and (found.joint or entry.name == found.name)
+    ]
+    published, source = evidence.published, evidence.source
+    assert published is not None and source is not None
+    ours, theirs = [], []
+    for entry in entries:
+        one, other = number_values(published.frame[entry.name]), number_values(source.frame[entry.name])
+        both = number_values(format_texts(one.distinct, entry).append(format_texts(other.distinct, entry)))
+        ours.append(NumberedColumn(both.codes[: len(one)][one.codes], both.distinct))
+        theirs.append(NumberedColumn(both.codes[len(one) :][other.codes], both.distinct))
+    word = np.concatenate([pack_columns(ours, len(published.frame)), pack_columns(theirs, len(source.frame))])
+    names, code = np.unique(word, return_inverse=True)
+    rows = len(published.frame)
+    groups = np.unique(published.groups.word, return_inverse=True)[1].reshape(-1)
+    times = np.ones(rows, np.int64) if published.times is None else published.times
+    shown = np.zeros((len(published.groups), len(names)), np.int64)
+    np.add.at(shown, (groups, code.reshape(-1)[:rows]), times)
+    alone = len(entries) == 1
+    texts = ours[0].distinct.gather(names).to_list() if alone else [str(name) for name in names]
+    return code.reshape(-1)[rows:], shown, texts, entries[0] if alone else None
+
+
+def compute_distances(
+    entry: ColumnEntry,
+    values: pl.Series,
+    labels: Sequence[str | None],
+    matrices: Mapping[str, Any],
+    foreign: bool = False,
+) -> DistanceAxis:
+    """Section II-C: by position over the range, by the level of the lowest common ancestor over the height, or as listed.
+
+    A null is at distance 1 from all else.
+    """
+    texts = values.cast(pl.String).to_list()
+    if entry.name in matrices:
+        listed = matrices[entry.name]
+        place: list[Any] = [None if text is None else listed["values"].index(text) for text in texts]
+        rows = np.array([[Fraction(str(d)) for d in row] for row in listed["rows"]], object)
+        at = [0 if one is None else one for one in place]
+        return _make_distance_axis(entry.name, place, rows[np.ix_(at, at)], Fraction(1))
+    column = make_scale(entry, labels, foreign=foreign)
+    place = find_places(column, entry, values)
+    if isinstance(column, LineScale):
+        exact = [None if at is None else Fraction(str(at)) for at in place]
+        known = [at for at in exact if at is not None] or [Fraction(0)]
+        low, high = (Fraction(str(end)) for end in column.span or (min(known), max(known)))
+        whole = find_common_denominator(known)
+        scaled = [0 if at is None else int(at * whole) for at in exact]
+        line = np.array(scaled, np.int64 if max(map(abs, scaled)) < 1 << 61 else object)
+        reach = high - low if high > low else Fraction(1)
+        return _make_distance_axis(entry.name, place, np.abs(line[:, None] - line[None, :]), reach * whole)
+    paths = column.hierarchy.paths[[0 if leaf is None else leaf for leaf in place]]
+    levels = (paths[:, None, :] != paths[None, :, :]).sum(axis=2)
+    return _make_distance_axis(entry.name, place, levels, Fraction(column.hierarchy.height))
+
+
+def _make_distance_axis(name: str, places: list[Any], parts: np.ndarray, unit: Fraction) -> DistanceAxis:
+    """Distances as few different fractions; a column of one value has none."""
+    null = np.array([place is None for place in places])
+    distinct, which = np.unique(parts, return_inverse=True)
+    levels = [Fraction(part) / unit for part in distinct.tolist()]
+    which = np.where(null[:, None] | null[None, :], len(levels), which.reshape(parts.shape))
+    where = np.arange(len(places))
+    which[where, where] = len(levels) + 1
+    return DistanceAxis(name, which, [*levels, Fraction(1), Fraction(0)])
+
+
+MAX_DOUBLES_AT_ONCE = 1 << 23  # doubles held at once
+BLOCK_PAIRS = 1 << 16  # pairs of points looked at together: memory is used again and not asked for anew
+GRID_PRODUCTS_PER_PAIR = 16  # products of a grid that cost as much as a pair of points
+INFERENCE_ROUNDS = {"omega": 1, "balanced": 24}
+
+
+def compute_kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Any:
     """The kernel at a distance, up to a constant: exact but for the Gaussian."""
     if same or bandwidth == "whole":
         return Fraction(1)
@@ -40,20 +202,20 @@ def kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -
     return {"uniform": Fraction(1), "triangular": 1 - share, "epanechnikov": 1 - share * share}[kernel]
 
 
-def weights(axis: Axis, bandwidth: Any, kernel: str) -> np.ndarray | None:
+def compute_kernel_weights(axis: DistanceAxis, bandwidth: Any, kernel: str) -> np.ndarray | None:
     """(values, values): every value has weight 1 for itself; None where only equal values have any."""
     if bandwidth == "whole":
         return np.ones((1, 1))
     if bandwidth == 0:
         return None
-    each = np.array([float(kernel_weight(d, bandwidth, kernel, False)) for d in axis.levels])
+    each = np.array([float(compute_kernel_weight(d, bandwidth, kernel, False)) for d in axis.levels])
     found = each[axis.which]
     np.fill_diagonal(found, 1.0)
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class BeliefTable:
     """Points sorted by group: who stands there (`held`), and the group's published counts (`shown`)."""
 
     codes: np.ndarray
@@ -71,14 +233,14 @@ class Table:
 
     def pieces(self) -> Iterator[tuple[slice, slice]]:
         """Groups a few at a time, and their points."""
-        width = max(ROOM // 8 // self.held.shape[1], 1)
+        width = max(MAX_DOUBLES_AT_ONCE // 8 // self.held.shape[1], 1)
         cut = np.unique(np.searchsorted(self.starts, np.arange(0, len(self.codes), width)))
         ends = np.append(self.starts, len(self.codes))
         for first, last in pairwise(np.unique(np.append(cut, len(self.shown)))):
             yield slice(first, last), slice(ends[first], ends[last])
 
 
-def priors(table: Table, each: list[np.ndarray | None]) -> tuple[np.ndarray, int]:
+def compute_priors(table: BeliefTable, each: list[np.ndarray | None]) -> tuple[np.ndarray, int]:
     """Equation 2 at every point, apart for every combination of the axes without neighbours; and how many terms a sum has.
 
     On a grid over the other axes; from point to point where that is less work, or where the grid is too large.
@@ -88,17 +250,19 @@ def priors(table: Table, each: list[np.ndarray | None]) -> tuple[np.ndarray, int
     live = [a for a in range(len(each)) if not whole[a] and not alone[a]]
     near = [w for a in live if (w := each[a]) is not None]
     places = prod(len(w) for w in near)
-    key = _numbered(table.codes[:, alone])
+    key = _number_combinations(table.codes[:, alone])
     held, values = np.bincount(key), table.held.shape[1]
     entries = np.bincount(key, weights=np.count_nonzero(table.held, axis=1))
-    if PAIR * (held @ entries) <= len(held) * places * values * sum(map(len, near)):
-        return _divided(_from_point_to_point(table, near, table.codes[:, live], key)), int(held.max())
-    if places > ROOM:
-        return _divided(_by_pairs(table, near, table.codes[:, live], key)), int(held.max())
-    return _divided(_by_grid(table, near, table.codes[:, live], key)), sum(len(w) + 4 for w in near)
+    if GRID_PRODUCTS_PER_PAIR * (held @ entries) <= len(held) * places * values * sum(map(len, near)):
+        return _normalize_rows(_compute_priors_by_point(table, near, table.codes[:, live], key)), int(held.max())
+    if places > MAX_DOUBLES_AT_ONCE:
+        return _normalize_rows(_compute_priors_by_pairs(table, near, table.codes[:, live], key)), int(held.max())
+    return _normalize_rows(_compute_priors_by_grid(table, near, table.codes[:, live], key)), sum(
+        len(w) + 4 for w in near
+    )
 
 
-def _numbered(codes: np.ndarray) -> np.ndarray:
+def _number_combinations(codes: np.ndarray) -> np.ndarray:
     """A number for each combination of codes, in their order."""
     key, room = np.zeros(len(codes), np.int64), 1
     for column in codes.T:
@@ -110,11 +274,13 @@ def _numbered(codes: np.ndarray) -> np.ndarray:
     return np.unique(key, return_inverse=True)[1].reshape(-1)
 
 
-def _divided(found: np.ndarray) -> np.ndarray:
+def _normalize_rows(found: np.ndarray) -> np.ndarray:
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def _from_point_to_point(table: Table, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray) -> np.ndarray:
+def _compute_priors_by_point(
+    table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+) -> np.ndarray:
     """Every point beside what each point of its key holds, a few points at a time."""
     values, found = table.held.shape[1], np.empty(table.held.shape)
     order = np.argsort(key, kind="stable")
@@ -123,7 +289,7 @@ def _from_point_to_point(table: Table, each: list[np.ndarray], codes: np.ndarray
     first = np.searchsorted(key[holder], np.arange(int(key[-1]) + 2))  # the entries of each key
     times, length = held[holder, value].astype(float), np.diff(first)[key]
     until = np.cumsum(length)
-    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), BLOCK)))
+    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), BLOCK_PAIRS)))
     for begin, end in pairwise(np.unique(np.append(cuts, len(key)))):
         many = length[begin:end]
         point = np.repeat(np.arange(begin, end), many)
@@ -136,7 +302,9 @@ def _from_point_to_point(table: Table, each: list[np.ndarray], codes: np.ndarray
     return found
 
 
-def _by_grid(table: Table, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray) -> np.ndarray:
+def _compute_priors_by_grid(
+    table: BeliefTable, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+) -> np.ndarray:
     """One product of matrices for each axis, as many keys at once as there is room for."""
     grid = tuple(len(w) for w in near)
     places, values = prod(grid), table.held.shape[1]
@@ -146,19 +314,21 @@ def _by_grid(table: Table, near: list[np.ndarray], codes: np.ndarray, key: np.nd
     found = np.zeros(table.held.shape)
     order = np.argsort(key, kind="stable")
     many = int(key.max()) + 1
-    step = max(ROOM // (places * values), 1)
-    wide = values if places * values <= ROOM else max(ROOM // places, 1)
+    step = max(MAX_DOUBLES_AT_ONCE // (places * values), 1)
+    wide = values if places * values <= MAX_DOUBLES_AT_ONCE else max(MAX_DOUBLES_AT_ONCE // places, 1)
     for begin in range(0, many, step):
         rows = order[np.searchsorted(key[order], begin) : np.searchsorted(key[order], begin + step)]
         for low in range(0, values, wide):
-            found[rows, low : low + wide] = _on_grid(
+            found[rows, low : low + wide] = _multiply_on_grid(
                 (key[rows] - begin) * places + place[rows], table.held[rows, low : low + wide], near,
                 (min(step, many - begin), *grid),
             )  # fmt: skip
     return found
 
 
-def _on_grid(place: np.ndarray, held: np.ndarray, each: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+def _multiply_on_grid(
+    place: np.ndarray, held: np.ndarray, each: list[np.ndarray], shape: tuple[int, ...]
+) -> np.ndarray:
     many = prod(shape)
     columns = [np.bincount(place, weights=column, minlength=many) for column in held.T]
     cells = np.column_stack(columns).reshape(*shape, -1)
@@ -167,10 +337,12 @@ def _on_grid(place: np.ndarray, held: np.ndarray, each: list[np.ndarray], shape:
     return cells.reshape(-1, held.shape[1])[place]
 
 
-def _by_pairs(table: Table, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray) -> np.ndarray:
+def _compute_priors_by_pairs(
+    table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+) -> np.ndarray:
     """The same, a block of points against all others."""
     found = np.empty(table.held.shape)
-    block = max(ROOM // len(codes), 1)
+    block = max(MAX_DOUBLES_AT_ONCE // len(codes), 1)
     for begin in range(0, len(codes), block):
         here = slice(begin, begin + block)
         weight = (key[here, None] == key[None, :]).astype(float)
@@ -180,7 +352,7 @@ def _by_pairs(table: Table, each: list[np.ndarray], codes: np.ndarray, key: np.n
     return found
 
 
-def posteriors(table: Table, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
+def compute_posteriors(table: BeliefTable, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
     """What is believed of each point of some groups after seeing their values; their histogram of who could have none."""
     p, people, shown = prior[points], table.people[points], table.shown[groups]
     begin = table.starts[groups] - points.start
@@ -196,14 +368,14 @@ def posteriors(table: Table, prior: np.ndarray, groups: slice, points: slice, ro
     return np.where(row[:, None] > 0, scaled / np.where(row > 0, row, 1)[:, None], alone[group])
 
 
-def smoothed(belief: np.ndarray, matrix: np.ndarray | None) -> np.ndarray:
+def smooth_beliefs(belief: np.ndarray, matrix: np.ndarray | None) -> np.ndarray:
     if matrix is None:
         return belief
     found = belief @ matrix.T
     return found / found.sum(axis=1, keepdims=True)
 
 
-def bits(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def compute_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Jensen-Shannon, row by row."""
     total = np.zeros(len(p))
     for one in (p, q):
@@ -212,7 +384,7 @@ def bits(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return total / 2
 
 
-def roundings(terms: int, points: Any, values: int, rounds: int) -> Any:
+def count_roundings(terms: int, points: Any, values: int, rounds: int) -> Any:
     """A bound on the error of a group's risk in units of rounding, by its points; smoothed or not.
 
     Nothing subtracts on the way to a belief: its relative error is the number of roundings, to first order.  The
@@ -224,6 +396,6 @@ def roundings(terms: int, points: Any, values: int, rounds: int) -> Any:
     return 4 * (2 * (prior + factor) + 16 * values + 256)
 
 
-def error(terms: int, points: np.ndarray, values: int, rounds: int) -> np.ndarray:
+def bound_error(terms: int, points: np.ndarray, values: int, rounds: int) -> np.ndarray:
     """The same in doubles; see the test of it."""
-    return np.asarray(roundings(terms, points, values, rounds) * 2.0**-53)
+    return np.asarray(count_roundings(terms, points, values, rounds) * 2.0**-53)

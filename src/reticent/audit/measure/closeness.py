@@ -20,28 +20,28 @@ from typing import Any
 import numpy as np
 
 from reticent.audit.evidence import Evidence, Judgement
-from reticent.audit.measure.comparison import exact, greatest
-from reticent.audit.measure.counts import Counts
-from reticent.audit.sensitive import Sensitive
+from reticent.audit.groups import SensitiveColumn
+from reticent.audit.measure.counts import GroupCounts
+from reticent.audit.measure.exact_comparison import find_greatest, parse_parameter
 from reticent.errors import BundleDamaged
 
 
-def equal(views: list[Counts]) -> Fraction:
-    return max(_equal(view) for view in views)
+def measure_equal_distance(views: list[GroupCounts]) -> Fraction:
+    return max(_measure_equal_view(view) for view in views)
 
 
-def _equal(view: Counts) -> Fraction:
+def _measure_equal_view(view: GroupCounts) -> Fraction:
     """The positive e alone: they sum to half of all |e|."""
     count, sizes, totals = view.integers()
     excess = np.maximum(count * view.rows - totals[view.value] * sizes[view.group], 0)
-    return greatest(_by_group(excess, view), sizes * view.rows)
+    return find_greatest(_sum_by_group(excess, view), sizes * view.rows)
 
 
-def ordered(views: list[Counts]) -> Fraction:
-    return max(_ordered(view) for view in views)
+def measure_ordered_distance(views: list[GroupCounts]) -> Fraction:
+    return max(_measure_ordered_view(view) for view in views)
 
 
-def _ordered(view: Counts) -> Fraction:
+def _measure_ordered_view(view: GroupCounts) -> Fraction:
     """Between two values of a group the cumulative count stands still at C, and |rows * C - size * T_i| changes sign once,
     where the table's cumulative count T_i passes rows * C / size."""
     if view.occurring < 2:
@@ -54,16 +54,16 @@ def _ordered(view: Counts) -> Fraction:
     follows = np.append(start[1:], 0)
     last = np.append(view.group[1:] != view.group[:-1], True)
     stop = np.where(last, view.occurring, follows)
-    reached = _cumulative(count, view)
+    reached = _cumulate_counts(count, view)
     size = sizes[view.group]
-    work = _run(start, stop, reached, size, view.rows, table, before)
-    total = _by_group(work, view)
+    work = _sum_run(start, stop, reached, size, view.rows, table, before)
+    total = _sum_by_group(work, view)
     lead = start[view.starts]  # before a group's first value nothing has come: C = 0
     total = total + sizes * before[lead]
-    return greatest(total, sizes * (view.rows * (view.occurring - 1)))
+    return find_greatest(total, sizes * (view.rows * (view.occurring - 1)))
 
 
-def _run(start: np.ndarray, stop: np.ndarray, reached: np.ndarray, size: np.ndarray, rows: int, table: np.ndarray,
+def _sum_run(start: np.ndarray, stop: np.ndarray, reached: np.ndarray, size: np.ndarray, rows: int, table: np.ndarray,
          before: np.ndarray) -> np.ndarray:  # fmt: skip
     """sum over i in start .. stop of |rows * reached - size * T_i|."""
     level = reached * rows
@@ -74,26 +74,28 @@ def _run(start: np.ndarray, stop: np.ndarray, reached: np.ndarray, size: np.ndar
     return below + above
 
 
-def hierarchical(views: list[Counts], paths: np.ndarray) -> Fraction:
+def measure_hierarchical_distance(views: list[GroupCounts], paths: np.ndarray) -> Fraction:
     """`paths[value, level]` numbers the node above a value at a level: values in pre-order, level 0 the value itself."""
-    return max(_hierarchical(view, paths) for view in views)
+    return max(_measure_hierarchical_view(view, paths) for view in views)
 
 
-def _hierarchical(view: Counts, paths: np.ndarray) -> Fraction:
+def _measure_hierarchical_view(view: GroupCounts, paths: np.ndarray) -> Fraction:
     height = paths.shape[1] - 1
     if height == 0 or not len(view.group):
         return Fraction(0)
     count, sizes, totals = view.integers(2 * height)
     work = np.zeros_like(sizes)
-    below = _absolute(view, paths[:, 0], count, sizes, totals)
+    below = _sum_absolute(view, paths[:, 0], count, sizes, totals)
     for level in range(1, height + 1):
-        here = _absolute(view, paths[:, level], count, sizes, totals)
+        here = _sum_absolute(view, paths[:, level], count, sizes, totals)
         work = work + level * (below - here)
         below = here
-    return greatest(work, sizes * (2 * height * view.rows))
+    return find_greatest(work, sizes * (2 * height * view.rows))
 
 
-def _absolute(view: Counts, node: np.ndarray, count: np.ndarray, sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _sum_absolute(
+    view: GroupCounts, node: np.ndarray, count: np.ndarray, sizes: np.ndarray, totals: np.ndarray
+) -> np.ndarray:
     """sum |e| over the nodes of one level, for each group; equal nodes stand next to each other."""
     of_entry = node[view.value]
     fresh = np.append(True, (view.group[1:] != view.group[:-1]) | (of_entry[1:] != of_entry[:-1]))
@@ -109,25 +111,25 @@ def _absolute(view: Counts, node: np.ndarray, count: np.ndarray, sizes: np.ndarr
     return np.add.reduceat(excess, np.flatnonzero(np.diff(group, prepend=-1))) + sizes * view.rows
 
 
-def _by_group(entries: np.ndarray, view: Counts) -> np.ndarray:
+def _sum_by_group(entries: np.ndarray, view: GroupCounts) -> np.ndarray:
     return np.add.reduceat(entries, view.starts) if len(entries) else entries
 
 
-def _cumulative(count: np.ndarray, view: Counts) -> np.ndarray:
+def _cumulate_counts(count: np.ndarray, view: GroupCounts) -> np.ndarray:
     """Running sum of the counts inside each group."""
     running = np.cumsum(count)
     return running - (running[view.starts] - count[view.starts])[view.group]
 
 
-def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = distance(evidence.column(column), asked.get("distance", "equal"))
-    return Judgement({"t": found}, found <= exact(asked["t"]))
+def judge_closeness(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found = measure_distance(evidence.column(column), asked.get("distance", "equal"))
+    return Judgement({"t": found}, found <= parse_parameter(asked["t"]))
 
 
-def distance(column: Sensitive, name: str) -> Fraction:
+def measure_distance(column: SensitiveColumn, name: str) -> Fraction:
     """The greatest earth mover's distance of a group, by ground distance."""
     if name == "hierarchical":
         if column.paths is None:
             raise BundleDamaged(f"Hierarchical t-closeness is promised for {column.name!r}, which has no hierarchy.")
-        return hierarchical(column.views, column.paths)
-    return {"equal": equal, "ordered": ordered}[name](column.views)
+        return measure_hierarchical_distance(column.views, column.paths)
+    return {"equal": measure_equal_distance, "ordered": measure_ordered_distance}[name](column.views)

@@ -25,48 +25,50 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from reticent.audit.evidence import FROM_PARAMETERS, RECOUNTED, Evidence, Judgement, Sampling
-from reticent.audit.measure.comparison import exact
+from reticent.audit.evidence import FROM_PARAMETERS, RECOUNTED, Evidence, Judgement, SamplingParameters
+from reticent.audit.measure.exact_comparison import parse_parameter
 from reticent.errors import BundleDamaged
 
-WHY = (
+DRAW_REASON = (
     "no file can show a draw; that p, k and the domain give the promise was checked exactly, and that groups are disjoint and "
     "as large as k"
 )
-WHY_UNDECLARED = (
+UNDECLARED_DOMAIN_REASON = (
     "the manifest does not say that its domain was declared: a domain of the values that occur tells who knows everybody else's value "
     "that somebody has the one that nobody else has, and that is not within the promise"
 )
 MAX_HOLDERS = 10_000  # the rarest value is counted as if it had no more; the posterior is then at least as high
-STEPS = 10**9  # achieved growth is rounded up at this many parts
+GROWTH_PARTS = 10**9  # achieved growth is rounded up at this many parts
 
 
 def judge_rho(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    sampling = _sampling(evidence)
-    rho1, skew = exact(asked["rho1"]), _skew(asked, sampling)
-    reached = rho_reached(sampling, rho1, skew)
-    return _judged({"rho2": reached, "k": sampling.counted_on}, reached <= exact(asked["rho2"]), sampling)
+    sampling = _require_sampling(evidence)
+    rho1, skew = parse_parameter(asked["rho1"]), _find_skew(asked, sampling)
+    reached = compute_highest_posterior(sampling, rho1, skew)
+    return _make_judgement(
+        {"rho2": reached, "k": sampling.counted_on}, reached <= parse_parameter(asked["rho2"]), sampling
+    )
 
 
 def judge_delta(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    sampling = _sampling(evidence)
-    skew, most = _skew(asked, sampling), exact(asked["delta"])
-    reached = delta_reached(sampling, skew)
-    kept = grows_at_most(sampling, skew, most) and grows_from_domain(sampling, skew) <= most
-    return _judged({"delta": reached, "k": sampling.counted_on}, kept, sampling)
+    sampling = _require_sampling(evidence)
+    skew, most = _find_skew(asked, sampling), parse_parameter(asked["delta"])
+    reached = compute_highest_growth(sampling, skew)
+    kept = grows_at_most(sampling, skew, most) and compute_growth_from_domain(sampling, skew) <= most
+    return _make_judgement({"delta": reached, "k": sampling.counted_on}, kept, sampling)
 
 
-def _judged(achieved: Mapping[str, Any], kept: bool, sampling: Sampling) -> Judgement:
+def _make_judgement(achieved: Mapping[str, Any], kept: bool, sampling: SamplingParameters) -> Judgement:
     if kept and not sampling.declared and sampling.proven is not False:
-        return Judgement(achieved, None, FROM_PARAMETERS, WHY_UNDECLARED)
+        return Judgement(achieved, None, FROM_PARAMETERS, UNDECLARED_DOMAIN_REASON)
     if kept and sampling.proven is None:
-        return Judgement(achieved, None, FROM_PARAMETERS, WHY)
+        return Judgement(achieved, None, FROM_PARAMETERS, DRAW_REASON)
     if kept:
         return Judgement(achieved, sampling.proven, RECOUNTED)
     return Judgement(achieved, False, FROM_PARAMETERS)
 
 
-def _sampling(evidence: Evidence) -> Sampling:
+def _require_sampling(evidence: Evidence) -> SamplingParameters:
     if evidence.sampling is None:
         raise BundleDamaged(
             "A promise about corruption is kept by a sampled release alone.",
@@ -75,28 +77,28 @@ def _sampling(evidence: Evidence) -> Sampling:
     return evidence.sampling
 
 
-def _skew(asked: Mapping[str, Any], sampling: Sampling) -> Fraction:
-    skew = exact(asked["lambda"])
+def _find_skew(asked: Mapping[str, Any], sampling: SamplingParameters) -> Fraction:
+    skew = parse_parameter(asked["lambda"])
     if not Fraction(1, sampling.domain) <= skew < 1:
         raise ValueError("no prior over the domain is as skewed")
     return skew
 
 
-def rho_reached(sampling: Sampling, rho1: Fraction, skew: Fraction) -> Fraction:
+def compute_highest_posterior(sampling: SamplingParameters, rho1: Fraction, skew: Fraction) -> Fraction:
     """The highest posterior of a predicate with prior rho1: from the row that is shown, or from an undeclared domain."""
     w = min(skew, rho1)
-    return max(posterior(sampling, rho1, w), posterior_from_domain(sampling, rho1, w))
+    return max(compute_posterior(sampling, rho1, w), compute_posterior_from_domain(sampling, rho1, w))
 
 
-def delta_reached(sampling: Sampling, skew: Fraction) -> Fraction:
+def compute_highest_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
     """The highest growth of a belief, rounded up: from the row that is shown, or from an undeclared domain."""
-    return max(growth(sampling, skew), grows_from_domain(sampling, skew))
+    return max(compute_growth(sampling, skew), compute_growth_from_domain(sampling, skew))
 
 
-def posterior(sampling: Sampling, prior: Fraction, w: Fraction) -> Fraction:
+def compute_posterior(sampling: SamplingParameters, prior: Fraction, w: Fraction) -> Fraction:
     """Of a predicate with this prior that y meets, everyone else of k corrupted, w being the prior of y."""
     if sampling.rows_per_person > 1:
-        resistance = _resistance(sampling)
+        resistance = _compute_resistance(sampling)
         return (prior * resistance + w) / (resistance + w) if w else prior
     p, redrawn = sampling.p, (1 - sampling.p) / sampling.domain
     shown = p * w + redrawn  # by the victim
@@ -105,7 +107,7 @@ def posterior(sampling: Sampling, prior: Fraction, w: Fraction) -> Fraction:
     return owns * if_owner + (1 - owns) * prior
 
 
-def posterior_from_domain(sampling: Sampling, prior: Fraction, w: Fraction) -> Fraction:
+def compute_posterior_from_domain(sampling: SamplingParameters, prior: Fraction, w: Fraction) -> Fraction:
     """Of a predicate with this prior, from a domain that is the values that occur; w is the prior of the rarest of them."""
     if sampling.declared or not sampling.fewest_holders or not w:
         return prior
@@ -115,15 +117,15 @@ def posterior_from_domain(sampling: Sampling, prior: Fraction, w: Fraction) -> F
     return w / somebody + (prior - w) * (1 - nobody_else) / somebody
 
 
-def grows_from_domain(sampling: Sampling, skew: Fraction) -> Fraction:
+def compute_growth_from_domain(sampling: SamplingParameters, skew: Fraction) -> Fraction:
     """How much a belief in one value grows by an undeclared domain, at least: at priors from the least up to lambda."""
     least = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
     priors = [least + (skew - least) * step / 8 for step in range(9)]
     priors.append(max(least, min(skew, Fraction(1, 10**6))))
-    return max(posterior_from_domain(sampling, w, w) - w for w in priors)
+    return max(compute_posterior_from_domain(sampling, w, w) - w for w in priors)
 
 
-def _resistance(sampling: Sampling) -> Fraction:
+def _compute_resistance(sampling: SamplingParameters) -> Fraction:
     """a of a posterior (q a + w) / (a + w): k u / p for one row, and what r rows of a person leave of it."""
     rows = sampling.rows_per_person
     redrawn = (1 - sampling.p) / sampling.domain
@@ -131,12 +133,12 @@ def _resistance(sampling: Sampling) -> Fraction:
     return 1 / ((1 + sampling.p / (group * redrawn)) ** rows - 1)
 
 
-def grows_at_most(sampling: Sampling, skew: Fraction, most: Fraction) -> bool:
+def grows_at_most(sampling: SamplingParameters, skew: Fraction, most: Fraction) -> bool:
     """No belief of a lambda-skewed prior grows by more."""
     least = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
     p, room = sampling.p, sampling.counted_on * (1 - sampling.p) / sampling.domain
     if sampling.rows_per_person > 1:
-        room = p * _resistance(sampling)
+        room = p * _compute_resistance(sampling)
 
     def excess(w: Fraction) -> Fraction:
         return p * w * (1 - w) - most * (p * w + room)
@@ -145,15 +147,17 @@ def grows_at_most(sampling: Sampling, skew: Fraction, most: Fraction) -> bool:
     return excess(min(max(vertex, least), skew)) <= 0
 
 
-def growth(sampling: Sampling, skew: Fraction) -> Fraction:
+def compute_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
     """The greatest growth, rounded up."""
-    low, high = 0, STEPS
+    low, high = 0, GROWTH_PARTS
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if grows_at_most(sampling, skew, Fraction(middle, STEPS)) else (middle + 1, high)
-    return Fraction(low, STEPS)
+        low, high = (
+            (low, middle) if grows_at_most(sampling, skew, Fraction(middle, GROWTH_PARTS)) else (middle + 1, high)
+        )
+    return Fraction(low, GROWTH_PARTS)
 
 
-def believed_rho(asked: Mapping[str, Any], prior: Any) -> float:
+def bound_rho_belief(asked: Mapping[str, Any], prior: Any) -> float:
     """The greatest belief the promise allows, to who believed rho1 at most."""
-    return float(exact(asked["rho2"]))
+    return float(parse_parameter(asked["rho2"]))

@@ -12,11 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-_ROOM = 1 << 62
+_MAX_SUM = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class GroupCounts:
     """`emptied` is how many groups had nothing but null rows, and are left out of this view."""
 
     group: np.ndarray  # int64, 0 .. groups - 1, none skipped
@@ -57,19 +57,21 @@ class Counts:
     def integers(self, terms: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(counts, sizes, totals) in which `terms` products of rows and a size add up without overflow."""
         room = self.rows * int(self.sizes.max(initial=1)) * terms
-        kind: type = np.int64 if room < _ROOM else object
+        kind: type = np.int64 if room < _MAX_SUM else object
         return self.count.astype(kind), self.sizes.astype(kind), self.totals.astype(kind)
 
-    def without(self, unknown: np.ndarray) -> Counts:
+    def without(self, unknown: np.ndarray) -> GroupCounts:
         """The table without the rows of some values."""
         kept = ~unknown[self.value]
         group = self.group[kept]
         number = np.cumsum(np.diff(group, prepend=-1) != 0) - 1
         left = int(number[-1]) + 1 if len(number) else 0
-        return Counts(number, self.value[kept], self.count[kept], np.where(unknown, 0, self.totals), self.groups - left)
+        return GroupCounts(
+            number, self.value[kept], self.count[kept], np.where(unknown, 0, self.totals), self.groups - left
+        )
 
 
-def views(counts: Counts, unknown: np.ndarray) -> list[Counts]:
+def list_views(counts: GroupCounts, unknown: np.ndarray) -> list[GroupCounts]:
     """The tables a promise must hold on; `unknown` marks the values that are or hold a null."""
     if not (unknown & (counts.totals > 0)).any():
         return [counts]

@@ -14,44 +14,46 @@ from fractions import Fraction
 from typing import Any
 
 from reticent.audit.evidence import FROM_PARAMETERS, RECOUNTED, Evidence, Judgement
-from reticent.audit.measure.comparison import exact
-from reticent.release.manifest import Described
+from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.format.manifest import ComponentEntry
 
-WHY = (
+DRAW_REASON = (
     "no file can show a draw; that the stage is `calibrated` for this l was checked, and that no value is too frequent in what is "
     "published"
 )
-REDRAWN = "values were redrawn after rows were withheld, so no file shows what people have; that the stage gives this l was checked"
-SOUND = ("calibrated", "safe")
+PERTURBED_REASON = "values were redrawn after rows were withheld, so no file shows what people have; that the stage gives this l was checked"
+SOUND_STAGES = ("calibrated", "safe")
 
 
-def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    l = exact(asked["l"])  # noqa: E741  the field's own letter
-    stage = next((s for s in evidence.stages if s.name == "suppression" and exact(s.parameters["l"]) >= l), None)
-    shares = _shares(evidence, column)
+def judge_dichotomy(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    l = parse_parameter(asked["l"])  # noqa: E741  the field's own letter
+    stage = next(
+        (s for s in evidence.stages if s.name == "suppression" and parse_parameter(s.parameters["l"]) >= l), None
+    )
+    shares = _compute_shares(evidence, column)
     if shares is None:
-        sound = stage is not None and stage.parameters.get("kind", "calibrated") in SOUND
-        return Judgement({}, None if sound else False, FROM_PARAMETERS, REDRAWN if sound else "")
+        sound = stage is not None and stage.parameters.get("kind", "calibrated") in SOUND_STAGES
+        return Judgement({}, None if sound else False, FROM_PARAMETERS, PERTURBED_REASON if sound else "")
     most = max(shares, default=Fraction(0))
     reached = 1 / most if most else Fraction(0)
-    found = _ambiguous(stage, evidence.withheld, shares.count(most) >= l)
+    found = _judge_ambiguity(stage, evidence.withheld, shares.count(most) >= l)
     if reached < l:
         found = Judgement({}, False, RECOUNTED)
     return Judgement({"l": reached}, found.kept, found.evidence, found.why)
 
 
-def _shares(evidence: Evidence, column: str | None) -> list[Fraction] | None:
+def _compute_shares(evidence: Evidence, column: str | None) -> list[Fraction] | None:
     """Of each value, the share of the published people who have it; None where values were redrawn and nobody says."""
-    if evidence.redrawing is not None:
-        return None if evidence.redrawing.distribution is None else list(evidence.redrawing.distribution)
+    if evidence.perturbation is not None:
+        return None if evidence.perturbation.distribution is None else list(evidence.perturbation.distribution)
     totals = evidence.column(column).views[-1].totals
     return [Fraction(int(total), int(totals.sum())) for total in totals if total]
 
 
-def _ambiguous(stage: Described | None, withheld: int, shared: bool) -> Judgement:
+def _judge_ambiguity(stage: ComponentEntry | None, withheld: int, shared: bool) -> Judgement:
     kind = None if stage is None else stage.parameters.get("kind", "calibrated")
     if not withheld or kind == "safe":
         return Judgement({}, not withheld or shared, RECOUNTED)
     if kind == "calibrated":
-        return Judgement({}, None, FROM_PARAMETERS, WHY)
+        return Judgement({}, None, FROM_PARAMETERS, DRAW_REASON)
     return Judgement({}, False, FROM_PARAMETERS)

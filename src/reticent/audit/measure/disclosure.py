@@ -11,12 +11,12 @@ from math import log, log2
 from typing import Any
 
 from reticent.audit.evidence import Evidence, Judgement
-from reticent.audit.measure.comparison import compare_ln, compare_log2, exact, greatest, least
-from reticent.audit.measure.counts import Counts
-from reticent.exact import ratio_of
+from reticent.audit.measure.counts import GroupCounts
+from reticent.audit.measure.exact_comparison import compare_ln, compare_log2, find_greatest, find_least, parse_parameter
+from reticent.exact_arithmetic import as_ratio
 
 
-def worst_ratio(views: list[Counts], *, absent: str = "break") -> Fraction | None:
+def find_worst_ratio(views: list[GroupCounts], *, absent: str = "break") -> Fraction | None:
     """The greatest of q / p and p / q; None where an absent value breaks every delta."""
     found = Fraction(1)
     for view in views:
@@ -26,16 +26,16 @@ def worst_ratio(views: list[Counts], *, absent: str = "break") -> Fraction | Non
             continue
         count, sizes, totals = view.integers()
         observed, expected = count * view.rows, totals[view.value] * sizes[view.group]
-        found = max(found, greatest(observed, expected), 1 / least(observed, expected))
+        found = max(found, find_greatest(observed, expected), 1 / find_least(observed, expected))
     return found
 
 
-def delta(ratio: Fraction | None, base: object = "e") -> float | None:
+def compute_delta(ratio: Fraction | None, base: object = "e") -> float | None:
     """|log| of the worst ratio, for display: every delta above it holds."""
     if ratio is None:
         return None
     logarithm = log2 if str(base) == "2" else log
-    numerator, denominator = ratio_of(ratio)
+    numerator, denominator = as_ratio(ratio)
     return logarithm(numerator) - logarithm(denominator)
 
 
@@ -45,7 +45,7 @@ def delta_holds(ratio: Fraction | None, asked: Fraction, base: object = "e") -> 
     return (compare_log2 if str(base) == "2" else compare_ln)(ratio, asked) < 0
 
 
-def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    ratio = worst_ratio(evidence.column(column).views, absent=asked.get("absent", "break"))
+def judge_disclosure(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    ratio = find_worst_ratio(evidence.column(column).views, absent=asked.get("absent", "break"))
     base = asked.get("base", "e")
-    return Judgement({"delta": delta(ratio, base)}, delta_holds(ratio, exact(asked["delta"]), base))
+    return Judgement({"delta": compute_delta(ratio, base)}, delta_holds(ratio, parse_parameter(asked["delta"]), base))

@@ -20,25 +20,25 @@ from typing import Any
 import numpy as np
 
 from reticent.audit.evidence import Evidence, Judgement
-from reticent.audit.measure.comparison import exact, greatest
-from reticent.audit.measure.counts import Counts
-from reticent.exact import is_whole, ratio_of
+from reticent.audit.measure.counts import GroupCounts
+from reticent.audit.measure.exact_comparison import find_greatest, parse_parameter
+from reticent.exact_arithmetic import as_ratio, is_whole
 
 
-def alpha(views: list[Counts]) -> Fraction:
+def measure_alpha(views: list[GroupCounts]) -> Fraction:
     """The greatest frequency of a value in a group."""
-    return max(greatest(view.count, view.sizes[view.group]) for view in views)
+    return max(find_greatest(view.count, view.sizes[view.group]) for view in views)
 
 
-def distinct_l(views: list[Counts]) -> int:
+def measure_distinct_l(views: list[GroupCounts]) -> int:
     return min(0 if view.emptied else int(np.diff(np.append(view.starts, len(view.group))).min()) for view in views)
 
 
-def probabilistic_l(views: list[Counts]) -> Fraction:
-    return Fraction(0) if any(view.emptied for view in views) else 1 / alpha(views)
+def measure_probabilistic_l(views: list[GroupCounts]) -> Fraction:
+    return Fraction(0) if any(view.emptied for view in views) else 1 / measure_alpha(views)
 
 
-def recursive_c(views: list[Counts], l: int) -> Fraction | None:  # noqa: E741  the field's own letter
+def measure_recursive_c(views: list[GroupCounts], l: int) -> Fraction | None:  # noqa: E741  the field's own letter
     """The least c that holds at this l; None where a group has fewer than l values."""
     found = Fraction(0)
     for view in views:
@@ -50,21 +50,21 @@ def recursive_c(views: list[Counts], l: int) -> Fraction | None:  # noqa: E741  
         )
         if view.emptied or not tail.all():
             return None
-        found = max(found, greatest(count[view.starts], tail))
+        found = max(found, find_greatest(count[view.starts], tail))
     return found
 
 
-def entropy_l(views: list[Counts]) -> float:
+def measure_entropy_l(views: list[GroupCounts]) -> float:
     """exp of the least entropy, for display; `entropy_holds` decides."""
-    return min(0.0 if view.emptied else exp(max(float(_entropies(view).min()), 0.0)) for view in views)
+    return min(0.0 if view.emptied else exp(max(float(_compute_entropies(view).min()), 0.0)) for view in views)
 
 
-def entropy_holds(views: list[Counts], l: Fraction) -> bool:  # noqa: E741
+def entropy_holds(views: list[GroupCounts], l: Fraction) -> bool:  # noqa: E741
     """Whether every group's entropy is at least ln l.  Only groups that floating point cannot tell from the least are compared."""
     for view in views:
         if view.emptied:
             return False
-        entropy = _entropies(view)
+        entropy = _compute_entropies(view)
         # Each term errs by a unit or two in the last place, and the sum of m of them by at most m units of ln(size).
         margin = (view.occurring + 8) * (log(view.rows) + 1) * 2.0**-50
         lowest = float(entropy.min())
@@ -73,22 +73,22 @@ def entropy_holds(views: list[Counts], l: Fraction) -> bool:  # noqa: E741
         ends = np.append(view.starts, len(view.count))
         near = np.flatnonzero(entropy <= lowest + 2 * margin).tolist()
         profiles = {tuple(sorted(view.count[ends[g] : ends[g + 1]].tolist())) for g in near}
-        if not all(_entropy_at_least(profile, l) for profile in profiles):
+        if not all(_is_entropy_at_least(profile, l) for profile in profiles):
             return False
     return True
 
 
-def _entropies(view: Counts) -> np.ndarray:
+def _compute_entropies(view: GroupCounts) -> np.ndarray:
     """ln s - (1/s) sum c ln c of each group."""
     return np.log(view.sizes) - np.add.reduceat(view.count * np.log(view.count), view.starts) / view.sizes
 
 
-def _entropy_at_least(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E741
+def _is_entropy_at_least(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E741
     """s ln s - sum c ln c - s ln l >= 0, that is s^s d^s >= n^s prod c^c for l = n / d."""
     common = gcd(*counts)
     counts = tuple(count // common for count in counts)
     s = sum(counts)
-    numerator, denominator = ratio_of(l)
+    numerator, denominator = as_ratio(l)
     powers = [(s, s), (denominator, s), (numerator, -s), *((count, -count) for count in counts)]
     digits = 30
     while True:
@@ -101,12 +101,12 @@ def _entropy_at_least(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E7
         )
         if abs(total) > error:
             return total > 0
-        if digits == 30 and _product_is_one(powers):
+        if digits == 30 and _is_product_one(powers):
             return True
         digits *= 2
 
 
-def _product_is_one(powers: list[tuple[int, int]]) -> bool:
+def _is_product_one(powers: list[tuple[int, int]]) -> bool:
     """Whether prod base^power = 1, by a coprime base: every pair of factors is split by its common divisor until none share one."""
     exponents: dict[int, int] = {}
     pending = [(base, power) for base, power in powers if base > 1]
@@ -128,28 +128,28 @@ def _product_is_one(powers: list[tuple[int, int]]) -> bool:
 
 
 def judge_distinct(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = distinct_l(evidence.column(column).views)
-    return Judgement({"l": found}, found >= exact(asked["l"]))
+    found = measure_distinct_l(evidence.column(column).views)
+    return Judgement({"l": found}, found >= parse_parameter(asked["l"]))
 
 
 def judge_probabilistic(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = probabilistic_l(evidence.column(column).views)
-    return Judgement({"l": found}, found >= exact(asked["l"]))
+    found = measure_probabilistic_l(evidence.column(column).views)
+    return Judgement({"l": found}, found >= parse_parameter(asked["l"]))
 
 
 def judge_entropy(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     views = evidence.column(column).views
-    return Judgement({"l": entropy_l(views)}, entropy_holds(views, exact(asked["l"])))
+    return Judgement({"l": measure_entropy_l(views)}, entropy_holds(views, parse_parameter(asked["l"])))
 
 
 def judge_recursive(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    least_l = exact(asked["l"])
+    least_l = parse_parameter(asked["l"])
     if not is_whole(least_l) or least_l < 1:
         raise ValueError("l is a number of values")
-    found = recursive_c(evidence.column(column).views, int(least_l))
-    return Judgement({"c": found, "l": int(least_l)}, found is not None and found <= exact(asked["c"]))
+    found = measure_recursive_c(evidence.column(column).views, int(least_l))
+    return Judgement({"c": found, "l": int(least_l)}, found is not None and found <= parse_parameter(asked["c"]))
 
 
-def believed_probabilistic(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+def bound_probabilistic_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
     """The greatest belief that probabilistic l-diversity leaves in a value."""
-    return float(1 / exact(asked["l"]))
+    return float(1 / parse_parameter(asked["l"]))

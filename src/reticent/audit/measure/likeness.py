@@ -9,66 +9,125 @@ All `<=`.  Whether a gain is within -ln p is decided for each value apart: cappi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import log
+from math import lcm, log
 from typing import Any
 
 import numpy as np
 
-from reticent.audit.evidence import FROM_PARAMETERS, NEEDS_SOURCE, Evidence, Judgement, Redrawing
-from reticent.audit.measure import posterior
-from reticent.audit.measure.comparison import compare_ln, exact, extremes_by_value
-from reticent.audit.measure.counts import Counts
+from reticent.audit.evidence import FROM_PARAMETERS, NEEDS_SOURCE, Evidence, Judgement, Perturbation
+from reticent.audit.measure.counts import GroupCounts
+from reticent.audit.measure.exact_comparison import compare_ln, find_extremes_by_value, parse_parameter
+from reticent.errors import BundleDamaged
+from reticent.exact_arithmetic import as_ratio, find_common_denominator
+
+# MERGED: reticent.audit.measure.posterior: beta-likeness by perturbation (Cao & Karras, VLDB 2012, definition 6), from the parameters a perturbed release publishes.
+#
+# Who sees v and knows the overall distribution p and the matrix M believes in v_i with p_i M[i][v] / sum_u p_u M[u][v], by Bayes.
+# The relative gain over p_i is at most beta and, enhanced, at most -ln p_i; two-sided, p_i over the posterior - 1 as well.
 
 
-def beta(views: list[Counts], *, enhanced: bool, two_sided: bool) -> Fraction | None:
+def measure_perturbation_beta(
+    matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, enhanced: bool, two_sided: bool
+) -> Fraction | None:
+    """The least beta that holds, at least 0; None where none does."""
+    least = Fraction(0)
+    for p, gain in list_perturbation_gains(matrix, distribution, two_sided=two_sided):
+        if gain is None or (enhanced and compare_ln(1 / p, gain) < 0):
+            return None
+        least = max(least, gain)
+    return least
+
+
+def list_perturbation_gains(
+    matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, two_sided: bool
+) -> list[tuple[Fraction, Fraction | None]]:
+    """(p, greatest gain) of each value that occurs; None where a value can be ruled out and two sides are asked for."""
+    ratios = [[as_ratio(entry) for entry in row] for row in matrix]
+    unit = lcm(*{denominator for row in ratios for _, denominator in row})
+    scale = find_common_denominator(distribution)
+    weight = [int(p * scale) for p in distribution]
+    joint = [
+        [w * numerator * (unit // denominator) for numerator, denominator in row]
+        for w, row in zip(weight, ratios, strict=True)
+    ]
+    shown = [sum(column) for column in zip(*joint, strict=True)]
+    found: list[tuple[Fraction, Fraction | None]] = []
+    for p, row in zip(distribution, joint, strict=True):
+        if p == 0:
+            continue
+        least, most = _find_ratio_extremes(row, shown)
+        found.append((p, most / p - 1))
+        if two_sided:
+            found.append((p, p / least - 1 if least else None))
+    return found
+
+
+def _find_ratio_extremes(parts: Sequence[int], wholes: Sequence[int]) -> tuple[Fraction, Fraction]:
+    """The least and the greatest part / whole, by cross-multiplication; wholes of 0 are never published."""
+    pairs = [(part, whole) for part, whole in zip(parts, wholes, strict=True) if whole]
+    low = high = pairs[0]
+    for part, whole in pairs:
+        if part * high[1] > high[0] * whole:
+            high = (part, whole)
+        if part * low[1] < low[0] * whole:
+            low = (part, whole)
+    return Fraction(*low), Fraction(*high)
+
+
+def is_stochastic(matrix: Sequence[Sequence[Fraction]]) -> bool:
+    """Whether the matrix is square and each row is a distribution."""
+    return all(len(row) == len(matrix) and sum(row) == 1 and min(row) >= 0 for row in matrix)
+
+
+def measure_beta(views: list[GroupCounts], *, enhanced: bool, two_sided: bool) -> Fraction | None:
     """The least beta that holds, at least 0; None where none does."""
     found = Fraction(0)
     for view in views:
         if two_sided and not view.complete:
             return None
-        for p, gain in _gains(view, two_sided):
-            if enhanced and not _within_log(p, gain):
+        for p, gain in _list_gains(view, two_sided):
+            if enhanced and not _is_within_log(p, gain):
                 return None
             found = max(found, gain)
     return found
 
 
-def _gains(view: Counts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
+def _list_gains(view: GroupCounts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
     """(p, greatest gain) of each value that occurs."""
     size = view.sizes[view.group]
     frequency = {v: Fraction(int(total), view.rows) for v, total in enumerate(view.totals) if total}
-    upper = extremes_by_value(view.value, view.count, size, max)
+    upper = find_extremes_by_value(view.value, view.count, size, max)
     gains = [(frequency[v], q / frequency[v] - 1) for v, q in upper.items()]
     if two_sided:
         gains += [
             (frequency[v], frequency[v] / q - 1)
-            for v, q in extremes_by_value(view.value, view.count, size, min).items()
+            for v, q in find_extremes_by_value(view.value, view.count, size, min).items()
         ]
     return gains
 
 
-def _within_log(p: Fraction, gain: Fraction) -> bool:
+def _is_within_log(p: Fraction, gain: Fraction) -> bool:
     """gain <= -ln p."""
     return compare_ln(1 / p, gain) >= 0
 
 
-def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+def judge_likeness(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     """From the groups' histograms; where values were redrawn, from the matrix they were redrawn by."""
     form = {"enhanced": bool(asked.get("enhanced", True)), "two_sided": bool(asked.get("two_sided", False))}
-    limit = exact(asked["beta"])
-    if evidence.redrawing is not None:
-        return _redrawn(evidence.redrawing, limit, form)
-    found = beta(evidence.column(column).views, **form)
+    limit = parse_parameter(asked["beta"])
+    if evidence.perturbation is not None:
+        return _judge_perturbation(evidence.perturbation, limit, form)
+    found = measure_beta(evidence.column(column).views, **form)
     return Judgement({"beta": found}, found is not None and found <= limit)
 
 
-def _redrawn(redrawing: Redrawing, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
+def _judge_perturbation(redrawing: Perturbation, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
     """The parameters show what the promise is worth if values were redrawn as stated; that they were, the source alone shows."""
     if redrawing.distribution is None:
         return Judgement({}, None, NEEDS_SOURCE)
-    found = posterior.beta(redrawing.matrix, redrawing.distribution, **form)
+    found = measure_perturbation_beta(redrawing.matrix, redrawing.distribution, **form)
     if found is None or found > limit:
         return Judgement({"beta": found}, False, FROM_PARAMETERS)
     why = (
@@ -78,8 +137,103 @@ def _redrawn(redrawing: Redrawing, limit: Fraction, form: Mapping[str, bool]) ->
     return Judgement({"beta": found}, redrawing.proven, FROM_PARAMETERS, "" if redrawing.proven else why)
 
 
-def believed(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+def bound_likeness_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
     """The greatest belief that beta-likeness leaves in any value of this overall distribution."""
-    limit, enhanced = float(exact(asked["beta"])), asked.get("enhanced", True)
+    limit, enhanced = float(parse_parameter(asked["beta"])), asked.get("enhanced", True)
     caps = (p * (1 + (min(limit, -log(p)) if enhanced else limit)) for p in prior.tolist() if p > 0)
     return max(min(cap, 1.0) for cap in caps)
+
+
+# MERGED: reticent.audit.measure.families: beta-likeness of families of values: nodes of a sensitive hierarchy (semantic), windows of a width (proximity).
+#
+# Semantic: rows of one family are counted as one value, and the measure is that of `likeness`.  Proximity: values i .. j are all that some
+# interval of the width holds iff x_j - x_i <= width and the neighbours on both sides do not fit as well, x_(j+1) - x_(i-1) > width.
+
+
+CHUNK_COUNTS = 1 << 22  # counts of windows in groups that are looked at together
+
+
+def measure_semantic_beta(
+    views: list[GroupCounts], family: np.ndarray, *, enhanced: bool, two_sided: bool
+) -> Fraction | None:
+    """The least beta of the families' frequencies; `family` is that of each value."""
+    return measure_beta([_merge_families(view, family) for view in views], enhanced=enhanced, two_sided=two_sided)
+
+
+def _merge_families(view: GroupCounts, family: np.ndarray) -> GroupCounts:
+    families = int(family.max(initial=-1)) + 1
+    pair, inverse = np.unique(view.group * families + family[view.value], return_inverse=True)
+    count = np.bincount(inverse, weights=view.count).astype(np.int64)
+    totals = np.bincount(family, weights=view.totals, minlength=families).astype(np.int64)
+    return GroupCounts(pair // families, pair % families, count, totals, view.emptied)
+
+
+def measure_proximity_beta(
+    views: list[GroupCounts], positions: Sequence[Fraction | None], width: Fraction, *, enhanced: bool
+) -> Fraction | None:
+    """The least beta that holds for every window; `positions` ascend, None (a null) stands alone."""
+    least = Fraction(0)
+    for view in views:
+        greatest: dict[Fraction, Fraction] = {}  # of windows of one frequency the worst decides
+        for p, q in _list_window_frequencies(view, positions, width):
+            greatest[p] = max(q, greatest.get(p, q))
+        for p, q in greatest.items():
+            gain = q / p - 1
+            if enhanced and gain > 0 and compare_ln(1 / p, gain) < 0:
+                return None
+            least = max(least, gain)
+    return least
+
+
+def list_windows(positions: Sequence[Fraction], width: Fraction) -> list[tuple[int, int]]:
+    """(first, last) of every window with other values in it."""
+    found, reach = [], 0  # the last value that a window from the one before reaches to
+    for i in range(len(positions)):
+        before, reach = reach, max(reach, i)
+        while reach + 1 < len(positions) and positions[reach + 1] - positions[i] <= width:
+            reach += 1
+        found += [(i, j) for j in range(max(i, before), reach + 1)]
+    return found
+
+
+def _list_window_frequencies(
+    view: GroupCounts, positions: Sequence[Fraction | None], width: Fraction
+) -> list[tuple[Fraction, Fraction]]:
+    """(frequency in the table, greatest in a group) of each window."""
+    occurring = np.flatnonzero(view.totals).tolist()
+    known = [(v, place) for v in occurring if (place := positions[v]) is not None]
+    spans = [(known[i][0], known[j][0]) for i, j in list_windows([place for _, place in known], width)]
+    spans += [(v, v) for v in occurring if positions[v] is None]
+    first, last = (np.array(ends, np.int64) for ends in zip(*spans, strict=True))
+    until = np.append(0, np.cumsum(view.totals))
+    share = [Fraction(int(n), view.rows) for n in until[last + 1] - until[first]]
+    worst: dict[int, Fraction] = {}
+    step = max(CHUNK_COUNTS // len(spans), 1)
+    for start in range(0, view.groups, step):
+        here = (view.group >= start) & (view.group < start + step)
+        sizes = view.sizes[start : start + step]
+        held = np.zeros((len(sizes), len(view.totals) + 1), np.int64)
+        np.add.at(held, (view.group[here] - start, view.value[here] + 1), view.count[here])
+        held = np.cumsum(held, axis=1)
+        inside = held[:, last + 1] - held[:, first]
+        window = np.broadcast_to(np.arange(len(spans)), inside.shape)
+        found = find_extremes_by_value(window.ravel(), inside.ravel(), np.repeat(sizes, len(spans)), max)
+        worst = {w: max(q, worst.get(w, Fraction(0))) for w, q in found.items()}
+    return [(share[w], q) for w, q in worst.items()]
+
+
+def judge_semantic(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found, level = evidence.column(column), int(asked.get("level", 1))
+    if found.paths is None or not 1 <= level < found.paths.shape[1] - 1:
+        raise BundleDamaged(f"A promise speaks of level {level} of the hierarchy of {found.name!r}, which has none.")
+    form = {"enhanced": asked.get("enhanced", True), "two_sided": asked.get("two_sided", False)}
+    beta = measure_semantic_beta(found.views, found.paths[:, level], **form)
+    return Judgement({"beta": beta, "level": level}, beta is not None and beta <= parse_parameter(asked["beta"]))
+
+
+def judge_proximity(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found, width = evidence.column(column), parse_parameter(asked["width"])
+    if found.positions is None:
+        raise BundleDamaged(f"A promise speaks of windows of {found.name!r}, which has no order.")
+    beta = measure_proximity_beta(found.views, found.positions, width, enhanced=asked.get("enhanced", True))
+    return Judgement({"beta": beta, "width": width}, beta is not None and beta <= parse_parameter(asked["beta"]))

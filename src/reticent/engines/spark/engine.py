@@ -15,26 +15,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.door import flag, optional, table, text, whole
+from reticent.data import passthrough
+from reticent.data.codec import COUNT_COLUMN
+from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.passthrough import PassthroughCounts, count_passthrough, select_counted_columns
+from reticent.data.source import Source
 from reticent.engines import local
-from reticent.engines.engine import PLAINLY, Counted, Working
-from reticent.engines.expanded import expanded
-from reticent.engines.parts import NUMBER, TIMES, Frames
-from reticent.engines.stream import Streamed
+from reticent.engines.engine import DEFAULT_CONTEXT, MULTIPLICITY, PART_NUMBER, CountedTable, EngineContext, Frames
+from reticent.engines.expansion import expand_rows
+from reticent.engines.stream import StreamedRows
 from reticent.errors import JobError
+from reticent.format.rows import BatchColumn
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.release.rows import Beside
-from reticent.table import beside
-from reticent.table.carried import CarriedCounts, count_carried, counted_columns
-from reticent.table.codec import COUNT
-from reticent.table.roles import Column, Role, with_role
-from reticent.table.source import Source
+from reticent.validation import flag, integer, mapping, optional, text
 
 if TYPE_CHECKING:
-    from reticent.engines.spark.parts import SparkParts
+    from reticent.engines.spark.rows import SparkPartitions
 
-MOST_REGIONS = 1 << 14
+MAX_REGIONS = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,94 +54,98 @@ class Spark:
     def __post_init__(self) -> None:
         optional(text)(self.master, "master")
         flag(self.ship, "ship")
-        for name, value in table(self.config, "config").items():
+        for name, value in mapping(self.config, "config").items():
             text(value, text(name, "config"))
-        optional(whole)(self.regions, "regions")
-        if self.regions is not None and not 2 <= self.regions <= MOST_REGIONS:
-            raise JobError(f"regions must be from 2 to {MOST_REGIONS:,}.", attempt="regions = 64.")
+        optional(integer)(self.regions, "regions")
+        if self.regions is not None and not 2 <= self.regions <= MAX_REGIONS:
+            raise JobError(f"regions must be from 2 to {MAX_REGIONS:,}.", attempt="regions = 64.")
 
-    def each(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+    def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
         """What a function makes of each of some arguments, on the executors; the results in the same order."""
-        from reticent.engines.spark.session import each, session_of
+        from reticent.engines.spark.session import map_on_executors, open_session
 
-        return each(session_of(self.master, self.config), self.ship, function, asked)
+        return map_on_executors(open_session(self.master, self.config), self.ship, function, asked)
 
-    def combined(self, rows: Any, names: list[str], folder: Path) -> SparkParts:
+    def count_combinations(self, rows: Any, names: list[str], folder: Path) -> SparkPartitions:
         """The distinct combinations of some columns, counted by a group-by and kept in a folder."""
-        return rows.combined(names).kept(folder, "Counting the rows")
+        return rows.group_combinations(names).persist(folder, "Counting the rows")
 
-    def rows(self, rows: Any, names: list[str]) -> SparkParts:
+    def read_rows(self, rows: Any, names: list[str]) -> SparkPartitions:
         """Some columns of the rows, as they are read."""
-        return rows.parts(names)
+        return rows.to_partitions(names)
 
-    def numbers(self, many: int) -> SparkParts:
+    def number_partitions(self, many: int) -> SparkPartitions:
         """So many parts of one row each, which holds the part's number."""
-        from reticent.engines.spark.parts import SparkParts
-        from reticent.engines.spark.session import session_of
+        from reticent.engines.spark.rows import SparkPartitions
+        from reticent.engines.spark.session import open_session
 
-        frame = session_of(self.master, self.config).range(0, many, 1, many).toDF("c0")
-        return SparkParts(frame, {NUMBER: pl.Int64()}, self.ship)
+        frame = open_session(self.master, self.config).range(0, many, 1, many).toDF("c0")
+        return SparkPartitions(frame, {PART_NUMBER: pl.Int64()}, self.ship)
 
     def scan(self, source: Source, frame: Any = None) -> Any:
-        from reticent.engines.spark.session import session_of
-        from reticent.engines.spark.sources import rows_of
+        from reticent.engines.spark.session import open_session
+        from reticent.engines.spark.sources import scan_rows
 
-        return rows_of(session_of(self.master, self.config), source, frame, self.ship)
+        return scan_rows(open_session(self.master, self.config), source, frame, self.ship)
 
-    def held(self, rows: Any) -> Any:
+    def cache(self, rows: Any) -> Any:
         return rows
 
-    def typed(self, rows: Any, columns: Mapping[str, Column]) -> Any:
-        return rows.declared(columns)
+    def cast(self, rows: Any, columns: Mapping[str, Column]) -> Any:
+        return rows.cast(columns)
 
-    def count_carried(self, rows: Any, columns: Mapping[str, Column]) -> CarriedCounts:
-        wanted = counted_columns(rows.types, columns)
+    def count_passthrough(self, rows: Any, columns: Mapping[str, Column]) -> PassthroughCounts:
+        wanted = select_counted_columns(rows.types, columns)
         if not wanted:
-            return CarriedCounts()
-        parts = rows.parts(list(wanted)).told(_carried_counts, wanted, doing="Reading carried numbers")
-        return CarriedCounts.added(parts)
+            return PassthroughCounts()
+        parts = rows.to_partitions(list(wanted)).map_collect(
+            _count_part_passthrough, wanted, doing="Reading carried numbers"
+        )
+        return PassthroughCounts.add_up(parts)
 
-    def look(self, rows: Any, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
-        names = beside.asked(columns)
+    def profile_columns(
+        self, rows: Any, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+    ) -> passthrough.PassthroughProfile:
+        names = passthrough.list_profiled_columns(columns)
         if not names:
-            return beside.Beside()
-        total, found = rows.repeats(names)
-        return beside.answered(columns, total, found)
+            return passthrough.PassthroughProfile()
+        total, found = rows.count_frequencies(names)
+        return passthrough.build_profile(columns, total, found)
 
     def count(
-        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
-    ) -> Counted:
-        keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
-        found = rows.combinations(keys).rename({TIMES: COUNT})
-        found = local.keyed(found.lazy(), keys).collect()
-        return local.counted_of(found, rows.collect_schema(), columns, rows_per_person)
+        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: EngineContext = DEFAULT_CONTEXT
+    ) -> CountedTable:
+        keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
+        found = rows.collect_combinations(keys).rename({MULTIPLICITY: COUNT_COLUMN})
+        found = local.cast_texts_to_categories(found.lazy(), keys).collect()
+        return local.build_counted_table(found, rows.collect_schema(), columns, rows_per_person)
 
-    def tallied(self, rows: Any, names: list[str]) -> pl.DataFrame:
-        return rows.combinations(names).rename({TIMES: COUNT})
+    def count_distinct_rows(self, rows: Any, names: list[str]) -> pl.DataFrame:
+        return rows.collect_combinations(names).rename({MULTIPLICITY: COUNT_COLUMN})
 
-    def cut(self, rows: Any, by: str, value: pl.Series, names: list[str]) -> Any:
-        return rows.cut(by, value.item(), names)
+    def filter_equal(self, rows: Any, by: str, value: pl.Series, names: list[str]) -> Any:
+        return rows.filter_equal(by, value.item(), names)
 
     def apply(
         self,
-        counted: Counted,
+        counted: CountedTable,
         recipe: Recipe,
         rng: Random,
         rows: Any,
         place: np.ndarray | None = None,
-        how: Working = PLAINLY,
-    ) -> Streamed:
-        published = int(recipe.quota[recipe.shown].sum())
-        names = with_role(counted.columns, Role.INSENSITIVE)
+        how: EngineContext = DEFAULT_CONTEXT,
+    ) -> StreamedRows:
+        published = int(recipe.quota[recipe.published_entries].sum())
+        names = find_columns_with_role(counted.columns, Role.INSENSITIVE)
         if not names:
-            return Streamed(published, {}, lambda: expanded(recipe, rng))
-        from reticent.engines.spark.carrying import Carrying
+            return StreamedRows(published, {}, lambda: expand_rows(recipe, rng))
+        from reticent.engines.spark.passthrough import SparkPassthroughWriter
 
-        types = {name: Beside(rows.types[name]) for name in names}
-        carrying = Carrying(counted, recipe, rng, place, how)
-        return Streamed(published, types, lambda: carrying.pieces(rows, names))
+        types = {name: BatchColumn(rows.types[name]) for name in names}
+        carrying = SparkPassthroughWriter(counted, recipe, rng, place, how)
+        return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
 
 
-def _carried_counts(frames: Frames, columns: Mapping[str, Column]) -> CarriedCounts:
+def _count_part_passthrough(frames: Frames, columns: Mapping[str, Column]) -> PassthroughCounts:
     """The counts of one part."""
-    return CarriedCounts.added(count_carried(frame.lazy(), columns) for frame in frames)
+    return PassthroughCounts.add_up(count_passthrough(frame.lazy(), columns) for frame in frames)

@@ -2,28 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent.engines.parts import TIMES
+from reticent.data import passthrough, text_formats
+from reticent.data.columns import Column
+from reticent.data.passthrough import ValueFrequencies
+from reticent.data.source import is_text
+from reticent.engines.engine import MULTIPLICITY, Frames, Schema
 from reticent.engines.spark import tasks
-from reticent.engines.spark.crossing import numbered, received, spark_types
-from reticent.engines.spark.faults import answering
-from reticent.engines.spark.parts import SparkParts
-from reticent.engines.spark.reading import Reading
-from reticent.engines.spark.session import task
-from reticent.errors import ColumnError, listed, some
-from reticent.table import carried, written
-from reticent.table.repeats import Repeats
-from reticent.table.roles import Column
-from reticent.table.source import is_text
+from reticent.engines.spark.conversion import (
+    READ_ROWS,
+    BatchReader,
+    build_spark_schema,
+    decode_frame,
+    encode_frame,
+    gather_frames,
+    number_columns,
+    to_record_batches,
+)
+from reticent.engines.spark.errors import translate_spark_errors
+from reticent.engines.spark.session import LITERAL_PATH_OPTIONS, build_task, to_file_url
+from reticent.errors import ColumnError, pluralize, quote_list
+
+# MERGED: reticent.engines.spark.parts: Parts of a table on Spark: partitions, whose frames are made by functions that are sent to the executors.
+
+
+# Java's lz4 cuts a page of more than 256 KB into blocks, which Polars does not read.
+WRITE_OPTIONS = {"mapreduce.fileoutputcommitter.algorithm.version": "1", "compression": "snappy"}
 
 
 @dataclass(frozen=True, eq=False)
-class Distributed:
+class SparkPartitions:
+    """A Spark frame whose columns are called c0, c1, ..., and what they are; `reading` where they are the source's own."""
+
+    frame: Any
+    schema: Schema
+    ship: bool
+    reading: BatchReader | None = None
+    folder: Path | None = None
+
+    @property
+    def session(self) -> Any:
+        return self.frame.sparkSession
+
+    def map_collect(self, function: Callable[..., Any], *arguments: Any, doing: str) -> list[Any]:
+        from pyspark.sql.types import BinaryType, StructField, StructType
+
+        run = build_task(self.session, self.ship, _run_collect, self._get_reader(), function, arguments)
+        said = self.frame.mapInArrow(run, StructType([StructField("said", BinaryType())]))
+        with translate_spark_errors(doing, self.session):
+            found = said.toArrow().column(0).to_pylist()
+        return [pickle.loads(one) for one in found]
+
+    def map_partitions(
+        self, function: Callable[..., Iterable[pl.DataFrame]], schema: Schema, *arguments: Any
+    ) -> SparkPartitions:
+        run = build_task(self.session, self.ship, _run_map, self._get_reader(), function, arguments)
+        return SparkPartitions(self.frame.mapInArrow(run, build_spark_schema(schema.values())), schema, self.ship)
+
+    def repartition(self, by: str, parts: int) -> SparkPartitions:
+        column = f"c{list(self.schema).index(by)}"
+        return SparkPartitions(self.frame.repartitionById(parts, column), self.schema, self.ship)
+
+    def persist(self, folder: Path, doing: str) -> SparkPartitions:
+        with translate_spark_errors(doing, self.session):
+            self.frame.write.options(**WRITE_OPTIONS).parquet(to_file_url(folder))
+            kinds = build_spark_schema(self.schema.values())
+            found = self.session.read.options(**LITERAL_PATH_OPTIONS).schema(kinds).parquet(to_file_url(folder))
+        return SparkPartitions(found, self.schema, self.ship, folder=folder)
+
+    def iterate_partitions(self) -> Frames:
+        assert self.folder is not None, "nothing was kept"
+        for path in sorted(self.folder.glob("part-*")):
+            frame = pl.read_parquet(path, memory_map=False, glob=False)
+            path.unlink()
+            yield decode_frame(frame, self.schema)
+
+    def _get_reader(self) -> BatchReader | dict[str, pl.DataType]:
+        return self.reading if self.reading is not None else dict(self.schema)
+
+
+def _iterate_frames(batches: Iterable[Any], read: BatchReader | dict[str, pl.DataType]) -> Frames:
+    if isinstance(read, BatchReader):
+        yield from read.read_frames(batches)
+    else:
+        for rows in gather_frames(batches):
+            yield decode_frame(rows, read)
+
+
+def _run_collect(batches: Iterable[Any], read: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    frames = _iterate_frames(batches, read)
+    if (first := next(frames, None)) is not None:
+        said = pickle.dumps(function(chain([first], frames), *arguments), protocol=5)
+        yield pa.RecordBatch.from_arrays([pa.array([said], pa.binary())], ["said"])
+
+
+def _run_map(batches: Iterable[Any], read: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
+    from pyspark import TaskContext
+
+    for frame in function(_iterate_frames(batches, read), TaskContext.get().partitionId(), *arguments):
+        for start in range(0, len(frame), READ_ROWS):
+            yield from to_record_batches(encode_frame(frame[start : start + READ_ROWS]))
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRows:
     """A Spark frame whose columns are called c0, c1, ..., and how a batch of it is read.
 
     `types` are those of the columns once they are read.  `narrow` makes the frame of some columns, where that costs less than
@@ -32,12 +124,12 @@ class Distributed:
     """
 
     frame: Any
-    reading: Reading
+    reading: BatchReader
     types: Mapping[str, pl.DataType]
     ship: bool = True
     repeated: tuple[str, ...] = ()
-    narrow: Callable[[list[str]], Any] | None = None
-    unread: tuple[str, ...] = ()
+    make_narrow_frame: Callable[[list[str]], Any] | None = None
+    unreadable: tuple[str, ...] = ()
     has_types: bool = True
 
     @property
@@ -53,49 +145,51 @@ class Distributed:
         return pl.Schema(dict(self.types))
 
     def task(self, function: Callable, *arguments: Any, shared: Sequence[Any] = ()) -> Callable:
-        return task(self.session, self.ship, function, *arguments, shared=shared)
+        return build_task(self.session, self.ship, function, *arguments, shared=shared)
 
-    def narrowed(self, names: Iterable[str]) -> tuple[Any, Reading]:
+    def select_columns(self, names: Iterable[str]) -> tuple[Any, BatchReader]:
         """The Spark frame of some columns, and how it is read."""
         wanted, known = list(names), list(self.reading.schema)
-        self._refuse_unread(wanted)
-        if self.narrow is not None:
-            return self.narrow(wanted), self.reading.only(wanted)
+        self._require_readable(wanted)
+        if self.make_narrow_frame is not None:
+            return self.make_narrow_frame(wanted), self.reading.select_columns(wanted)
         places = [known.index(name) for name in wanted]
-        return self.frame.select([f"c{at}" for at in places]).toDF(*numbered(len(places))), self.reading.only(wanted)
+        return self.frame.select([f"c{at}" for at in places]).toDF(
+            *number_columns(len(places))
+        ), self.reading.select_columns(wanted)
 
-    def _refuse_unread(self, wanted: list[str]) -> None:
-        if bad := [name for name in wanted if name in self.unread]:
+    def _require_readable(self, wanted: list[str]) -> None:
+        if bad := [name for name in wanted if name in self.unreadable]:
             raise ColumnError(
-                f"{some(len(bad), 'column', 'has', 'have')} a type that Spark does not read from Parquet: {listed(bad)}.",
+                f"{pluralize(len(bad), 'column', 'has', 'have')} a type that Spark does not read from Parquet: {quote_list(bad)}.",
                 why="They are times of day, or numbers of half precision.",
                 attempt='a text or a number of seconds instead, undeclared = "drop", or --engine stream.',
             )
 
-    def mapped(
+    def map_task(
         self, function: Callable, names: Iterable[str], schema: Any, *arguments: Any, shared: Sequence[Any] = ()
     ) -> Any:
         """A Spark frame of what a task makes of some columns."""
-        frame, reading = self.narrowed(names)
+        frame, reading = self.select_columns(names)
         return frame.mapInArrow(self.task(function, reading, *arguments, shared=shared), schema)
 
-    def combined(self, keys: list[str]) -> SparkParts:
+    def group_combinations(self, keys: list[str]) -> SparkPartitions:
         """The distinct combinations of some columns, counted by a group-by; the last column says how many rows have each."""
         from pyspark.sql import functions
 
         types = {name: self.types[name] for name in keys}
-        known = numbered(len(keys) + 1)
-        parts = self.mapped(tasks.counted, keys, spark_types([*types.values(), pl.Int64()], known))
+        known = number_columns(len(keys) + 1)
+        parts = self.map_task(tasks.count_combinations, keys, build_spark_schema([*types.values(), pl.Int64()], known))
         summed = parts.groupBy(*known[:-1]).agg(functions.sum(known[-1]).alias(known[-1]))
-        return SparkParts(summed, {**types, TIMES: pl.Int64()}, self.ship)
+        return SparkPartitions(summed, {**types, MULTIPLICITY: pl.Int64()}, self.ship)
 
-    def combinations(self, keys: list[str]) -> pl.DataFrame:
+    def collect_combinations(self, keys: list[str]) -> pl.DataFrame:
         """The same on the driver."""
-        found = self.combined(keys)
-        with answering("Counting the rows", self.session):
-            return received(_polars(found.frame.toArrow()), found.schema)
+        found = self.group_combinations(keys)
+        with translate_spark_errors("Counting the rows", self.session):
+            return decode_frame(_to_polars(found.frame.toArrow()), found.schema)
 
-    def cut(self, by: str, value: Any, names: list[str]) -> Distributed:
+    def filter_equal(self, by: str, value: Any, names: list[str]) -> SparkRows:
         """Some columns of the rows with that value, which Spark compares as it holds it."""
         from pyspark.sql import functions as f
 
@@ -106,64 +200,72 @@ class Distributed:
                 attempt="a column of texts, whole numbers or dates, or --engine stream.",
             )
         both = list(dict.fromkeys([by, *names]))
-        frame, reading = self.narrowed(both)
+        frame, reading = self.select_columns(both)
         types = {name: self.types[name] for name in both}
-        frame, reading = Distributed(frame.filter(f.col("c0") == f.lit(value)), reading, types).narrowed(names)
+        frame, reading = SparkRows(frame.filter(f.col("c0") == f.lit(value)), reading, types).select_columns(names)
         types = {name: types[name] for name in names}
-        return Distributed(frame, reading, types, self.ship, has_types=self.has_types)
+        return SparkRows(frame, reading, types, self.ship, has_types=self.has_types)
 
-    def parts(self, names: list[str]) -> SparkParts:
+    def to_partitions(self, names: list[str]) -> SparkPartitions:
         """Some columns, as they are read."""
-        frame, reading = self.narrowed(names)
-        return SparkParts(frame, {name: self.types[name] for name in names}, self.ship, reading)
+        frame, reading = self.select_columns(names)
+        return SparkPartitions(frame, {name: self.types[name] for name in names}, self.ship, reading)
 
-    def repeats(self, names: list[str]) -> tuple[int, dict[str, Repeats]]:
+    def count_frequencies(self, names: list[str]) -> tuple[int, dict[str, ValueFrequencies]]:
         """How many rows there are, and how often the values of each column occur."""
         from pyspark.sql import functions as f
 
-        kinds = spark_types([pl.Int32(), pl.Int64(), pl.Int64()], ["column", "hash", tasks.TIMES])
+        kinds = build_spark_schema([pl.Int32(), pl.Int64(), pl.Int64()], ["column", "hash", tasks.ROW_COUNT])
         each = (
-            self.mapped(tasks.repeated, names, kinds).groupBy("column", "hash").agg(f.sum(tasks.TIMES).alias("times"))
+            self.map_task(tasks.count_values, names, kinds)
+            .groupBy("column", "hash")
+            .agg(f.sum(tasks.ROW_COUNT).alias("times"))
         )
         held = f.when(f.col("hash").isNotNull(), f.col("times"))
         asked = each.groupBy("column").agg(
             f.sum(f.when(f.col("hash").isNull(), f.col("times"))).alias("missing"), f.count("hash").alias("distinct"),
             f.sum((held == 1).cast("long")).alias("once"), f.max(held).alias("most"), f.sum("times").alias("rows"),
         )  # fmt: skip
-        with answering("Counting identifying and carried values", self.session):
+        with translate_spark_errors("Counting identifying and carried values", self.session):
             found = {row["column"]: row for row in asked.toArrow().to_pylist()}
         rows = int(found[0]["rows"]) if found else 0
         words = ("missing", "distinct", "once", "most")
         none = dict.fromkeys(words, 0)
         return rows, {
-            name: Repeats(*(int(found.get(at, none)[word] or 0) for word in words)) for at, name in enumerate(names)
+            name: ValueFrequencies(*(int(found.get(at, none)[word] or 0) for word in words))
+            for at, name in enumerate(names)
         }
 
-    def declared(self, columns: Mapping[str, Column]) -> Distributed:
+    def cast(self, columns: Mapping[str, Column]) -> SparkRows:
         """With columns as they are declared.  What a whole column decides is asked of its distinct values."""
         read, types = {}, dict(self.types)
         for name, column in columns.items():
-            if not (written.concerned(types[name], column) or carried.read_as_declared(types[name], column)):
+            if not (
+                text_formats.needs_parsing(types[name], column)
+                or passthrough.is_typed_by_declaration(types[name], column)
+            ):
                 continue
-            raw = self._distinct(name)
+            raw = self._collect_distinct(name)
             lazy = raw.rename({"raw": name}).lazy()
-            done = carried.as_declared(written.as_declared(lazy, {name: column}), {name: column}).collect()[name]
+            done = passthrough.cast_passthrough(
+                text_formats.parse_declared(lazy, {name: column}), {name: column}
+            ).collect()[name]
             if done.dtype != types[name] or not done.equals(raw["raw"]):
                 read[name], types[name] = raw.with_columns(done.alias("read")), done.dtype
         steps = {name: column for name, column in columns.items() if column.round_to is not None}
         empty = pl.DataFrame(schema={name: types[name] for name in steps}).lazy()
-        types |= dict(carried.rounded(empty, steps).collect_schema()) if steps else {}
+        types |= dict(passthrough.round_passthrough(empty, steps).collect_schema()) if steps else {}
         return replace(self, reading=replace(self.reading, read=read, columns=steps), types=types)
 
-    def _distinct(self, name: str) -> pl.DataFrame:
+    def _collect_distinct(self, name: str) -> pl.DataFrame:
         kinds = [self.reading.schema[name]]
-        parts = self.mapped(tasks.distinct, [name], spark_types(kinds))
-        with answering(f"Reading column {name!r}", self.session):
-            found = received(_polars(parts.distinct().toArrow()), {"raw": kinds[0]})
+        parts = self.map_task(tasks.list_distinct, [name], build_spark_schema(kinds))
+        with translate_spark_errors(f"Reading column {name!r}", self.session):
+            found = decode_frame(_to_polars(parts.distinct().toArrow()), {"raw": kinds[0]})
         return found.with_columns(pl.col("raw").cast(pl.String)) if is_text(kinds[0]) else found
 
 
-def _polars(table: Any) -> pl.DataFrame:
+def _to_polars(table: Any) -> pl.DataFrame:
     found = pl.from_arrow(table)
     assert isinstance(found, pl.DataFrame)
     return found

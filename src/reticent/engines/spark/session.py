@@ -6,25 +6,177 @@ listens on the loopback address only, and its log is not printed, because logs q
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import os
 import pickle
 import re
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
-from reticent.engines.spark import java, shim, warehouse
-from reticent.engines.spark.faults import answering, lacking, starting
-from reticent.engines.spark.shipped import archived
+from reticent.engines.spark import shim
+from reticent.engines.spark.errors import make_missing_module_error, translate_spark_errors, translate_start_errors
 from reticent.errors import RequestError, SourceUnreachable
+from reticent.ledger import staging
 
-MASTER = "RETICENT_SPARK_MASTER"
-OWN = {
+# MERGED: reticent.engines.spark.java: Java 17 or later, found before anything is started.
+
+
+MIN_JAVA_VERSION = 17
+
+
+def require_java() -> None:
+    """Refuse a machine without a Java that Spark 4 runs on."""
+    home = os.environ.get("JAVA_HOME")
+    path = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    found = None if path is None else read_java_version(path)
+    if found is None:
+        where = "in JAVA_HOME" if home else "on the PATH"
+        raise RequestError(
+            f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and none is found {where}.",
+            attempt=f"installing OpenJDK {MIN_JAVA_VERSION}, or --engine stream, which needs none.",
+        )
+    if found < MIN_JAVA_VERSION:
+        raise RequestError(
+            f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and {'JAVA_HOME' if home else 'the PATH'} has Java {found}.",
+            attempt=f"JAVA_HOME of a Java {MIN_JAVA_VERSION}, or --engine stream, which needs none.",
+        )
+
+
+def read_java_version(path: str) -> int | None:
+    """The major version of a Java; None of something that does not run."""
+    try:
+        said = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', said)
+    if found is None:
+        return None
+    return int(found[2] or 0) if found[1] == "1" else int(found[1])
+
+
+# MERGED: reticent.engines.spark.places: Places on the disk as Spark is told of them: as they are named, whatever a name holds.
+#
+# Spark's paths are no addresses of the web: `%20` is not a blank there, but a folder of that name, which nobody would remove.  And
+# it takes `a[1]` for a pattern, unless it is told not to.
+
+
+LITERAL_PATH_OPTIONS = {"__globPaths__": "false"}  # for whatever reads
+
+
+def to_file_url(path: Path) -> str:
+    return f"file://{path.resolve()}"
+
+
+# MERGED: reticent.engines.spark.session_folder: The folder on this machine of a session that we start: its catalogue, the archive for executors, and rows that Spark spills.
+#
+# It is staged as everything temporary is: it goes when the process ends and, if the process is killed, with the next command that
+# writes, by the record that the user's ledger has of it.
+
+
+_SESSION_STACK = ExitStack()
+
+
+@cache
+def get_session_folder() -> Path:
+    """Return the folder; it is made when it is first asked for."""
+    folder = _SESSION_STACK.enter_context(staging.stage_folder(None))
+    atexit.register(staging.discard_staged, folder)
+    return folder
+
+
+def make_session_folder(name: str) -> Path:
+    """Make a folder of this name in the session's."""
+    folder = get_session_folder() / name
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder.resolve()
+
+
+# MERGED: reticent.engines.spark.warehouse: Where a session that we start keeps its catalogue's folder and, on one machine, the rows that it spills.
+#
+# Spark would make the first in the working directory of whoever runs it; nothing is written there, because we only read tables.
+# The second would stay in the temporary folder after a kill.  Whoever says where they are, or keeps tables by Hive, has them where
+# they said.
+
+
+WAREHOUSE_SETTING, CATALOG_SETTING = "spark.sql.warehouse.dir", "spark.sql.catalogImplementation"
+JAVA_OPTIONS_SETTING = "spark.driver.extraJavaOptions"
+SPILL_SETTING, SPILL_VARIABLE = "spark.local.dir", "SPARK_LOCAL_DIRS"
+
+
+def build_warehouse_settings(config: Mapping[str, str]) -> dict[str, str]:
+    """The setting for a session with this configuration, if nobody has made it."""
+    said = {**_read_defaults(), **config}
+    if WAREHOUSE_SETTING in said or said.get(CATALOG_SETTING, "in-memory") != "in-memory":
+        return {}
+    return {WAREHOUSE_SETTING: make_session_folder("catalogue").as_uri()}
+
+
+def build_spill_settings(config: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that have a session on this machine spill, and Java keep its own files, in the session's folder.
+
+    What somebody set is left as it is.
+    """
+    stated = {**_read_defaults(), **config}
+    settings = {}
+    if SPILL_SETTING not in stated and not os.environ.get(SPILL_VARIABLE):
+        settings[SPILL_SETTING] = str(make_session_folder("spilled"))
+    if JAVA_OPTIONS_SETTING not in stated:
+        settings[JAVA_OPTIONS_SETTING] = f'"-Djava.io.tmpdir={make_session_folder("java")}"'
+    return settings
+
+
+def _read_defaults() -> dict[str, str]:
+    """What spark-defaults.conf says, which Spark reads by itself: a name, and after a blank, "=" or ":" its value."""
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
+    if folder is None:
+        return {}
+    try:
+        lines = (Path(folder) / "spark-defaults.conf").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = (
+        line.replace("=", " ", 1).replace(":", " ", 1).split(None, 1) for line in lines if line.strip()[:1] not in "#!"
+    )
+    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
+
+
+# MERGED: reticent.engines.spark.shipped: The package as an archive that Spark unpacks on every executor, kernels included.
+
+
+PACKAGE_FOLDER = Path(__file__).parents[2]
+_EXCLUDED_SUFFIXES = {".c", ".pyc", ".html"}
+
+
+@cache
+def build_archive() -> tuple[Path, str]:
+    """Where the archive is, and the name that it is unpacked under: another one for other code."""
+    folder = make_session_folder("shipped")
+    digest = hashlib.blake2b(digest_size=8)
+    path = folder / "reticent.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(PACKAGE_FOLDER.rglob("*")):
+            if file.is_file() and file.suffix not in _EXCLUDED_SUFFIXES:
+                name, content = str(file.relative_to(PACKAGE_FOLDER.parent)), file.read_bytes()
+                digest.update(name.encode() + b"\0" + content)
+                archive.writestr(name, content)
+    return path, f"reticent-{digest.hexdigest()}"
+
+
+MASTER_VARIABLE = "RETICENT_SPARK_MASTER"
+SESSION_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
@@ -33,28 +185,28 @@ OWN = {
     "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `parquet.py` knows the types
 }
-LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-_asked: dict[tuple[str, bool], str] = {}
+LOOPBACK_SETTINGS = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+_shipped_archives: dict[tuple[str, bool], str] = {}
 """By application: the archive that executors were sent, once they were asked what they have."""
 
 
-def session_of(master: str | None, config: Mapping[str, str]) -> Any:
+def open_session(master: str | None, config: Mapping[str, str]) -> Any:
     """A session for reading: the settings of what is read are its own, the application may be somebody else's."""
-    refuse_unfit()
+    require_spark()
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
     if active is None or active.sparkContext._jsc is None:
-        return _started(master or os.environ.get(MASTER) or "local[*]", config)
+        return _start_session(master or os.environ.get(MASTER_VARIABLE) or "local[*]", config)
     if master is not None and master != active.sparkContext.master:
         raise RequestError(
             f"A Spark session with the master {active.sparkContext.master} is active; --master asks for another.",
             attempt="leaving master out, or stopping that session first.",
         )
-    return _set(active.newSession())
+    return _apply_settings(active.newSession())
 
 
-def refuse_unfit() -> None:
+def require_spark() -> None:
     """Refuse a machine on which Spark cannot run, before anything is started."""
     try:
         version("pyspark")
@@ -72,29 +224,29 @@ def refuse_unfit() -> None:
             why="PySpark 4 is made for pandas 2, and imports whichever is there.",
             attempt='pip install "pandas<3", or --engine stream.',
         )
-    java.refuse_unfit()
+    require_java()
 
 
-def _started(master: str, config: Mapping[str, str]) -> Any:
+def _start_session(master: str, config: Mapping[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
-    _refuse_unreachable(master)
+    _require_reachable(master)
     here = master.startswith("local")
     builder = SparkSession.builder.master(master).appName("reticent")
     python = config.get("spark.pyspark.python") or (sys.executable if here else None)
-    settings = {**OWN, **warehouse.apart(config)}
+    settings = {**SESSION_SETTINGS, **build_warehouse_settings(config)}
     if here:
-        settings |= LOOPBACK | warehouse.spill_settings(config)
+        settings |= LOOPBACK_SETTINGS | build_spill_settings(config)
     settings |= config
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     said = {"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}
     said |= {"PYSPARK_PYTHON": python} if python else {}  # PySpark asks the environment, and no setting
-    with starting(master), _quietly(said):
-        return _as_it_was(builder.getOrCreate)
+    with translate_start_errors(master), _silence_java(said):
+        return _restore_sigint_after(builder.getOrCreate)
 
 
-def _as_it_was(start: Callable[[], Any]) -> Any:
+def _restore_sigint_after(start: Callable[[], Any]) -> Any:
     """PySpark puts itself in charge of Ctrl-C; it is ours, and cancels our own jobs."""
     if threading.current_thread() is not threading.main_thread():
         return start()
@@ -105,14 +257,14 @@ def _as_it_was(start: Callable[[], Any]) -> Any:
         signal.signal(signal.SIGINT, before)
 
 
-def _set(session: Any) -> Any:
-    for name, value in OWN.items():
+def _apply_settings(session: Any) -> Any:
+    for name, value in SESSION_SETTINGS.items():
         if name.startswith("spark.sql."):
             session.conf.set(name, value)
     return session
 
 
-def _refuse_unreachable(master: str) -> None:
+def _require_reachable(master: str) -> None:
     """A standalone master is knocked at: Spark would take a minute to say that nobody is there."""
     if not re.fullmatch(r"local(-cluster)?(\[.*\])?|spark://.+|yarn|k8s://.+", master):
         raise RequestError(
@@ -136,7 +288,7 @@ def _refuse_unreachable(master: str) -> None:
 
 
 @contextmanager
-def _quietly(said: Mapping[str, str]) -> Iterator[None]:
+def _silence_java(said: Mapping[str, str]) -> Iterator[None]:
     """What Spark's Java prints goes nowhere: it quotes records, and nobody asked for it.  `said` is its environment."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     before = {name: os.environ.get(name) for name in said}
@@ -155,52 +307,52 @@ def _quietly(said: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def task(session: Any, ship: bool, function: Callable, *arguments: Any, shared: Sequence[Any] = ()) -> Callable:
+def build_task(session: Any, ship: bool, function: Callable, *arguments: Any, shared: Sequence[Any] = ()) -> Callable:
     """A function of `tasks.py` with its arguments and with broadcast values after them, as Spark runs it on executors."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(shim)
-    archive = _shipped(session, ship)
-    return shim.entered(archive, pickle.dumps((function, arguments), protocol=5), tuple(shared))
+    archive = _ship_package(session, ship)
+    return shim.wrap_task(archive, pickle.dumps((function, arguments), protocol=5), tuple(shared))
 
 
-def each(session: Any, ship: bool, function: Callable, asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+def map_on_executors(session: Any, ship: bool, function: Callable, asked: Iterable[tuple[Any, ...]]) -> list[Any]:
     """A function called with each of some arguments on the executors, which open them once they have the package."""
-    from reticent.engines.spark.tasks import called
+    from reticent.engines.spark.tasks import call_each
 
     items = [pickle.dumps(arguments, protocol=5) for arguments in asked]
-    run = task(session, ship, called, function)
-    with answering("Planning regions", session):
+    run = build_task(session, ship, call_each, function)
+    with translate_spark_errors("Planning regions", session):
         found = session.sparkContext.parallelize(items, max(len(items), 1)).mapPartitions(run).collect()
     return [pickle.loads(one) for one in found]
 
 
-def _shipped(session: Any, ship: bool) -> str:
+def _ship_package(session: Any, ship: bool) -> str:
     """The name of the archive that executors have, sent once for each application; "" where the package is installed."""
     context = session.sparkContext
     key = (context.applicationId, ship)
-    if key not in _asked:
+    if key not in _shipped_archives:
         name = ""
         if ship:
-            path, name = archived()
-            with answering("Shipping the package"):
+            path, name = build_archive()
+            with translate_spark_errors("Shipping the package"):
                 context.addArchive(f"{path.resolve().as_uri()}#{name}")  # an address: its folder may be called anything
-        _refuse_unlike(context, ship)
-        _asked[key] = name
-    return _asked[key]
+        _require_same_versions(context, ship)
+        _shipped_archives[key] = name
+    return _shipped_archives[key]
 
 
-def _refuse_unlike(context: Any, ship: bool) -> None:
+def _require_same_versions(context: Any, ship: bool) -> None:
     """Ask executors what they have, before data is read: modules that are missing, or of another version than here."""
-    with answering("Asking the executors"):
-        rows = context.parallelize(range(8), 8).mapPartitions(shim.versions).collect()
-    here = next(shim.versions([0]))
+    with translate_spark_errors("Asking the executors"):
+        rows = context.parallelize(range(8), 8).mapPartitions(shim.list_versions).collect()
+    here = next(shim.list_versions([0]))
     for found in rows:
         for name, mine in here.items():
             if name == "reticent" and ship:
                 continue
             if found[name] is None:
-                raise lacking(name)
+                raise make_missing_module_error(name)
             if name in ("python", "polars", "reticent") and found[name] != mine:
                 raise RequestError(
                     f"An executor has {name} {found[name]}, and the driver {mine}.",

@@ -6,10 +6,10 @@ so that executors run the driver's own code.
 
 from __future__ import annotations
 
-LACKS = "reticent-lacks:"
+MISSING_MODULE_MARK = "reticent-lacks:"
 
 
-def entered(archive, payload, shared):
+def wrap_task(archive, payload, shared):
     """A function over the batches of a partition: what `payload` names, called with what it holds and what is broadcast."""
 
     def task(batches):
@@ -26,18 +26,18 @@ def entered(archive, payload, shared):
         try:
             function, arguments = pickle.loads(payload)
         except ImportError as error:
-            raise RuntimeError(f"{LACKS}{error.name};") from None
-        from reticent.engines.spark.faults import told
+            raise RuntimeError(f"{MISSING_MODULE_MARK}{error.name};") from None
+        from reticent.engines.spark.errors import encode_fault
 
         try:
             yield from function(batches, *arguments, *(one.value for one in shared))
         except Exception as error:
-            raise told(error) from None
+            raise encode_fault(error) from None
 
     return task
 
 
-def versions(rows):
+def list_versions(rows):
     """What an executor has: for the question that is asked before any data is read."""
     import importlib
     import sys

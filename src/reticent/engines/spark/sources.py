@@ -3,95 +3,264 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent.engines.spark import parquet, texts
-from reticent.engines.spark.crossing import crosses, numbered, schema_of, sent
-from reticent.engines.spark.faults import answering
-from reticent.engines.spark.reading import Reading
-from reticent.engines.spark.rows import Distributed
-from reticent.errors import SourceError
-from reticent.table import source as sources
-from reticent.table.database import with_environment
-from reticent.table.several import CSV, PARQUET, files_of
-from reticent.table.source import Source
+from reticent.data import csv
+from reticent.data import files as data_files
+from reticent.data import source as sources
+from reticent.data.database import expand_environment
+from reticent.data.files import CSV_SUFFIXES, PARQUET_SUFFIXES, FileSet, resolve_files
+from reticent.data.source import Source, is_text
+from reticent.engines.cell_lookup import make_source_changed_error
+from reticent.engines.spark.conversion import (
+    BatchReader,
+    build_spark_schema,
+    can_cross,
+    encode_frame,
+    number_columns,
+    read_polars_schema,
+    to_crossing_type,
+    to_record_batches,
+)
+from reticent.engines.spark.errors import translate_spark_errors
+from reticent.engines.spark.rows import SparkRows
+from reticent.engines.spark.session import LITERAL_PATH_OPTIONS, build_task, to_file_url
+from reticent.errors import SourceError, SourceUnreachable
 
-JDBC = "jdbc:"
-Schema = list[tuple[str, pl.DataType]]
+# MERGED: reticent.engines.spark.parquet: Parquet files as Spark reads them: those files that `local` reads, with the columns and types that it finds in them.
+#
+# Times of day and numbers of half precision keep Spark from opening a file at all.  So where there are some, Spark is told which
+# columns it reads, and the others are refused by their names if anybody asks for them.
 
 
-def rows_of(session: Any, source: Source, frame: Any, ship: bool) -> Distributed:
+_UNREADABLE_TYPES = (pl.Time, pl.Float16)
+
+
+def scan_parquet_files(session: Any, source: Source, files: FileSet, ship: bool) -> SparkRows:
+    """The rows, none of them read yet."""
+    known = dict(sources.scan_source(Source(path=source.path), by_pieces=True).collect_schema())
+    unread = tuple(name for name, kind in known.items() if isinstance(kind, _UNREADABLE_TYPES))
+    reader = session.read.options(**LITERAL_PATH_OPTIONS)
+    if files.root is not None and files.keys:
+        reader = reader.option("basePath", to_file_url(files.root))
+    if unread:
+        reader = reader.schema(_build_read_schema(files, known))
+    with translate_spark_errors("Opening the files"):
+        held = reader.parquet(*map(to_file_url, files.paths))
+    types = {name: pl.String() if is_text(kind) else kind for name, kind in known.items()}
+    return SparkRows(
+        _select_known(held, list(known)), BatchReader(types, source.missing), types, ship, unreadable=unread
+    )
+
+
+def _select_known(held: Any, names: list[str]) -> Any:
+    """The columns that are known, in their order; nothing in those that Spark does not read."""
+    from pyspark.sql import functions as f
+
+    place = {name: f"c{at}" for at, name in enumerate(held.columns)}
+    found = held.toDF(*number_columns(len(place)))
+    nothing = f.lit(None).cast("string")
+    return found.select([f.col(place[name]) if name in place else nothing for name in names]).toDF(
+        *number_columns(len(names))
+    )
+
+
+def _build_read_schema(files: FileSet, known: Mapping[str, pl.DataType]) -> Any:
+    """What Spark is to read of the files: columns that it can, and that somebody may ask for."""
+    from pyspark.sql import types
+
+    held = pl.scan_parquet(files.paths[0], glob=False, hive_partitioning=False).collect_schema()
+    wanted = {name: known[name] for name in held if not isinstance(known[name], (*_UNREADABLE_TYPES, pl.Null))}
+    old = _find_int96_columns(files)
+    return types.StructType(
+        [types.StructField(name, _to_spark_type(kind, name in old)) for name, kind in wanted.items() if can_cross(kind)]
+    )
+
+
+def _to_spark_type(kind: pl.DataType, old: bool) -> Any:
+    from pyspark.sql import types
+
+    from reticent.engines.spark.conversion import build_spark_schema
+
+    if not isinstance(kind, pl.Datetime):
+        return build_spark_schema([to_crossing_type(kind)]).fields[0].dataType
+    if kind.time_unit == "ns" and not old:
+        return types.LongType()
+    return types.TimestampType() if kind.time_zone or old else types.TimestampNTZType()
+
+
+def _find_int96_columns(files: FileSet) -> set[str]:
+    """Columns of moments in 96 bits, which Spark takes for moments of a zone."""
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(files.paths[0])
+    found = parquet.ParquetFile(files.paths[0]).schema
+    return {found.column(at).name for at in range(len(schema)) if found.column(at).physical_type == "INT96"}
+
+
+# MERGED: reticent.engines.spark.texts: CSV files, read by executors with the very functions that `local` reads them with; one file is read by one task.
+#
+# Spark's own reader takes blank lines, damaged bytes and line ends within quotes in another way, knows other encodings and guesses
+# other marks: the same file would be another table.
+
+
+SENT_ROWS = 1 << 16  # that are sent at once
+_MAX_TASK_BYTES, _MIN_TASK_BYTES = (
+    1 << 27,
+    1 << 22,
+)  # bytes that a task reads, if files are small; opening one costs as much as the least
+
+
+def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship: bool) -> SparkRows:
+    """The rows, each field a text, none of them read yet."""
+    paths = [path.resolve() for path in files.paths]
+    for path in paths:
+        sources.require_not_empty(path)
+    heads = [csv.read_header(str(path), source.delimiter, source.quote, source.encoding) for path in paths]
+    data_files.require_same_columns(paths, [dict.fromkeys(head, pl.String()) for head in heads])
+    groups = _group_files(paths, session.sparkContext.defaultParallelism)
+    names = heads[0]
+
+    def narrow(wanted: list[str]) -> Any:
+        places = [names.index(name) for name in wanted]
+        run = build_task(session, ship, read_csv_groups, groups, source, names, places)
+        found = session.range(0, len(groups), 1, len(groups)).mapInArrow(
+            run, build_spark_schema([pl.String()] * len(wanted))
+        )
+        return found.toDF(*number_columns(len(wanted)))
+
+    types = dict.fromkeys(names, pl.String())
+    repeated = Counter(names) - Counter(list(types))
+    return SparkRows(
+        session.range(0), BatchReader(types), types, ship, tuple(repeated.elements()), narrow, has_types=False
+    )
+
+
+def _group_files(paths: list[Path], at_once: int) -> list[list[str]]:
+    """Files that a task reads one after the other: small ones together, so that all cores have something to do."""
+    sizes = [path.stat().st_size + _MIN_TASK_BYTES for path in paths]
+    room, held, found = min(_MAX_TASK_BYTES, max(_MIN_TASK_BYTES, sum(sizes) // max(at_once, 1))), 0, [[str(paths[0])]]
+    for path, size, before in zip(paths[1:], sizes[1:], sizes, strict=False):
+        held += before
+        if held + size > room:
+            found.append([])
+            held = 0
+        found[-1].append(str(path))
+    return found
+
+
+def read_csv_groups(
+    batches: Iterable[Any], groups: list[list[str]], source: Source, names: list[str], places: list[int]
+) -> Iterator[Any]:
+    """The wanted columns of the files whose group's number a batch holds."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            for path in groups[number]:
+                for frame in _read_frames(replace(source, path=path), names, places):
+                    yield from to_record_batches(encode_frame(frame))
+
+
+def _read_frames(source: Source, names: list[str], places: list[int]) -> Iterator[pl.DataFrame]:
+    try:
+        lazy = sources.scan_source(source, by_pieces=True)
+    except SourceUnreachable:
+        raise SourceUnreachable(
+            f"An executor does not find the file {Path(str(source.path)).name}.",
+            attempt="a path that this machine and every executor see alike, and a file that nobody removes meanwhile.",
+        ) from None
+    if csv.read_header(str(source.path), source.delimiter, source.quote, source.encoding) != names:
+        raise make_source_changed_error()
+    known = lazy.collect_schema().names()
+    return sources.iterate_batches(lazy.select(known[at] for at in places), "Reading the rows", SENT_ROWS)
+
+
+JDBC_PREFIX = "jdbc:"
+ColumnTypes = list[tuple[str, pl.DataType]]
+
+
+def scan_rows(session: Any, source: Source, frame: Any, ship: bool) -> SparkRows:
     """The rows of a source or a frame, none of them read yet."""
-    if isinstance(frame, Distributed):
+    if isinstance(frame, SparkRows):
         return frame
     if frame is not None:
         kind = type(frame).__module__
-        found, schema = _held(frame) if kind.startswith("pyspark.") else _sent(session, sources.scan(source, frame))
+        found, schema = (
+            _number_frame_columns(frame)
+            if kind.startswith("pyspark.")
+            else _send_frame(session, sources.scan_source(source, frame))
+        )
     elif source.url is not None:
-        found, schema = _held(_jdbc(session, source))
+        found, schema = _number_frame_columns(_open_jdbc(session, source))
     elif source.path is None and source.table is not None:
-        with answering("Opening the table"):
-            found, schema = _held(session.table(source.table))
+        with translate_spark_errors("Opening the table"):
+            found, schema = _number_frame_columns(session.table(source.table))
     else:
-        return _files(session, source, ship)
+        return _scan_files(session, source, ship)
     if not schema:
         raise SourceError("The source has no columns.", attempt="a file with a header line.")
     types = {name: pl.String() if sources.is_text(kind) else kind for name, kind in schema}
     if len(types) < len(schema):
         unique = {name: f"c{at}" for at, (name, _) in enumerate(schema)}
-        found = found.select([unique[name] for name in types]).toDF(*numbered(len(types)))
+        found = found.select([unique[name] for name in types]).toDF(*number_columns(len(types)))
     again = Counter(name for name, _ in schema) - Counter(list(types))
     marks = () if frame is not None and not type(frame).__module__.startswith("pyspark.") else source.missing
-    return Distributed(found, Reading(types, marks), types, ship, tuple(again.elements()))
+    return SparkRows(found, BatchReader(types, marks), types, ship, tuple(again.elements()))
 
 
-def _held(frame: Any) -> tuple[Any, Schema]:
+def _number_frame_columns(frame: Any) -> tuple[Any, ColumnTypes]:
     """A Spark frame; names that repeat are refused by who asks for them."""
-    return frame.toDF(*numbered(len(frame.columns))), [*zip(frame.columns, schema_of(frame).values(), strict=True)]
+    return frame.toDF(*number_columns(len(frame.columns))), [
+        *zip(frame.columns, read_polars_schema(frame).values(), strict=True)
+    ]
 
 
-def _sent(session: Any, lazy: pl.LazyFrame) -> tuple[Any, Schema]:
+def _send_frame(session: Any, lazy: pl.LazyFrame) -> tuple[Any, ColumnTypes]:
     """A frame of this process, handed to Spark."""
-    rows = sources.collect(lazy, "Reading the frame")
+    rows = sources.collect_frame(lazy, "Reading the frame")
     schema = dict(rows.schema)
-    plain = rows.with_columns(pl.lit(None, pl.String).alias(name) for name, kind in schema.items() if not crosses(kind))
-    with answering("Handing the frame to Spark"):
-        crossed = sent(plain).to_arrow(compat_level=pl.CompatLevel.oldest())
-        return session.createDataFrame(_small(crossed)), [*schema.items()]
+    plain = rows.with_columns(
+        pl.lit(None, pl.String).alias(name) for name, kind in schema.items() if not can_cross(kind)
+    )
+    with translate_spark_errors("Handing the frame to Spark"):
+        crossed = encode_frame(plain).to_arrow(compat_level=pl.CompatLevel.oldest())
+        return session.createDataFrame(_to_small_strings(crossed)), [*schema.items()]
 
 
-def _small(table: Any) -> Any:
+def _to_small_strings(table: Any) -> Any:
     import pyarrow as pa
 
     fields = [field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field for field in table.schema]
     return table.cast(pa.schema(fields))
 
 
-def _jdbc(session: Any, source: Source) -> Any:
-    url = with_environment(str(source.url))
-    if not url.startswith(JDBC):
+def _open_jdbc(session: Any, source: Source) -> Any:
+    url = expand_environment(str(source.url))
+    if not url.startswith(JDBC_PREFIX):
         raise SourceError(
             "The engine spark reads databases by JDBC.",
-            attempt=f'url = "{JDBC}postgresql://host/name" with a driver in spark.jars, or --engine stream.',
+            attempt=f'url = "{JDBC_PREFIX}postgresql://host/name" with a driver in spark.jars, or --engine stream.',
         )
     asked = {"query": source.query} if source.query is not None else {"dbtable": source.table}
     if None in asked.values():
         raise SourceError("The source names a database, and neither a table nor a query.", attempt='table = "people".')
-    with answering("Opening the database"):
+    with translate_spark_errors("Opening the database"):
         return session.read.format("jdbc").options(url=url, **asked).load()
 
 
-def _files(session: Any, source: Source, ship: bool) -> Distributed:
+def _scan_files(session: Any, source: Source, ship: bool) -> SparkRows:
     """The files that `local` would read; whatever is there is read as it reads it."""
     if source.path is None:
         raise SourceError("The job names no source.", attempt="a path or a table in [source], or frame=.")
-    files = files_of(source.path)
-    if files.suffix in CSV:
-        return texts.rows_of(session, source, files, ship)
-    if files.suffix in PARQUET:
-        return parquet.rows_of(session, source, files, ship)
+    files = resolve_files(source.path)
+    if files.suffix in CSV_SUFFIXES:
+        return scan_csv_files(session, source, files, ship)
+    if files.suffix in PARQUET_SUFFIXES:
+        return scan_parquet_files(session, source, files, ship)
     raise SourceError(
         f"{source.path} is of a kind that Spark does not read here.",
         attempt="Parquet files, or CSV files, or --engine stream.",

@@ -1,7 +1,7 @@
 """What executors do: functions over the Arrow batches of a partition.  None of them draws anything that a retry would draw anew.
 
 A task may run twice, and its rows may come in another order the second time.  So rows are numbered once, as they are written
-to the release's disk by `numbered_rows`, and everything that is drawn for a row afterwards is a function of the key and of
+to the release's disk by `number_rows`, and everything that is drawn for a row afterwards is a function of the key and of
 these numbers.
 """
 
@@ -17,88 +17,92 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.engines.changed import changed
-from reticent.engines.local import by_place, keyed
-from reticent.engines.locate import NOWHERE, Locator
-from reticent.engines.spark.crossing import sent, to_batches
-from reticent.engines.spark.reading import Reading, gathered, together
+from reticent.engines.cell_lookup import UNKNOWN_CELL, CellLocator, make_source_changed_error
+from reticent.engines.local import cast_texts_to_categories, order_by_place
+from reticent.engines.spark.conversion import (
+    BatchReader,
+    concat_batches,
+    encode_frame,
+    gather_frames,
+    to_record_batches,
+)
 from reticent.randomness import Random
 
-PART, CELL, NTH, WORD, ENTRY, BUCKET, TIMES = "part", "cell", "nth", "word", "entry", "bucket", "times"
-NUMBERS = (PART, CELL, NTH, WORD)
+PART, CELL, ORDINAL, WORD, ENTRY, BUCKET, ROW_COUNT = "part", "cell", "nth", "word", "entry", "bucket", "times"
+NUMBERS = (PART, CELL, ORDINAL, WORD)
 NO_PART = -1
 """The partition of rows whose cell has one entry: nothing is drawn for them."""
 
 
-def called(items: Iterable[bytes], function: Callable[..., Any]) -> Iterator[bytes]:
+def call_each(items: Iterable[bytes], function: Callable[..., Any]) -> Iterator[bytes]:
     """A function called with each item."""
     for item in items:
         yield pickle.dumps(function(*pickle.loads(item)), protocol=5)
 
 
-def counted(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
+def count_combinations(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
     """The combinations of each piece of a partition, with how many rows have each."""
     names = list(reading.schema)
-    for rows in reading.frames(batches):
-        found = keyed(rows.lazy(), names).group_by(names).len(name="\x00times").collect()
-        yield from to_batches(sent(found.with_columns(pl.col("\x00times").cast(pl.Int64))))
+    for rows in reading.read_frames(batches):
+        found = cast_texts_to_categories(rows.lazy(), names).group_by(names).len(name="\x00times").collect()
+        yield from to_record_batches(encode_frame(found.with_columns(pl.col("\x00times").cast(pl.Int64))))
 
 
-def distinct(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
+def list_distinct(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
     """The values of one column."""
-    for rows in reading.frames(batches):
-        yield from to_batches(sent(rows.drop_nulls().unique()))
+    for rows in reading.read_frames(batches):
+        yield from to_record_batches(encode_frame(rows.drop_nulls().unique()))
 
 
-def repeated(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
+def count_values(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
     """How often each value of each column occurs, values by their hashes; a missing one has none."""
-    for rows in reading.frames(batches):
+    for rows in reading.read_frames(batches):
         for at, name in enumerate(rows.columns):
             held = rows[name].alias("hash")
-            found = held.drop_nulls().hash(1).reinterpret(signed=True).value_counts(name=TIMES)
+            found = held.drop_nulls().hash(1).reinterpret(signed=True).value_counts(name=ROW_COUNT)
             missing = pl.DataFrame(
-                {"hash": [None], TIMES: [held.null_count()]}, schema={"hash": pl.Int64, TIMES: pl.Int64}
+                {"hash": [None], ROW_COUNT: [held.null_count()]}, schema={"hash": pl.Int64, ROW_COUNT: pl.Int64}
             )
             both = pl.concat([found.cast(pl.Int64), missing])
-            yield from to_batches(both.select(pl.lit(at, pl.Int32).alias("column"), "hash", TIMES))
+            yield from to_record_batches(both.select(pl.lit(at, pl.Int32).alias("column"), "hash", ROW_COUNT))
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class CountedCombinations:
     """What is known of the counted combinations, sent to every executor; a text has another number in each process."""
 
     combinations: pl.DataFrame  # texts as texts
     cell: np.ndarray
     shared: np.ndarray  # whether a cell has more than one entry
 
-    def numbered(self) -> tuple[Locator, pl.DataFrame]:
+    def build_locator(self) -> tuple[CellLocator, pl.DataFrame]:
         """What looks rows up; and the texts with their numbers here, which hold as long as something holds the texts."""
-        held = keyed(self.combinations.lazy(), self.combinations.columns).collect()
-        return Locator.of(held, self.cell), held
+        held = cast_texts_to_categories(self.combinations.lazy(), self.combinations.columns).collect()
+        return CellLocator.of(held, self.cell), held
 
 
-def numbered_rows(
-    batches: Iterable[Any], reading: Reading, carried: list[str], rng: Random, facts: Known
+def number_rows(
+    batches: Iterable[Any], reading: BatchReader, carried: list[str], rng: Random, facts: CountedCombinations
 ) -> Iterator[Any]:
     """Each row's partition, cell, number among the partition's rows of that cell, and random word; and what it carries."""
     from pyspark import TaskContext
 
     part, seen, at = TaskContext.get().partitionId(), np.zeros(len(facts.shared), np.int64), 0
-    locator, held = facts.numbered()
+    locator, held = facts.build_locator()
     keys = held.columns
-    for rows in reading.frames(batches):
-        cell = locator.cells(keyed(rows.lazy().select(keys), keys).collect()).astype(np.int64)
-        if len(cell) and cell.min() <= NOWHERE:
-            raise changed()
-        nth = _nth(cell, facts.shared, seen)
+    for rows in reading.read_frames(batches):
+        cell = locator.find_cells(cast_texts_to_categories(rows.lazy().select(keys), keys).collect()).astype(np.int64)
+        if len(cell) and cell.min() <= UNKNOWN_CELL:
+            raise make_source_changed_error()
+        nth = _number_in_cell(cell, facts.shared, seen)
         word = rng.words(f"shuffle {part}", at, len(cell)).view(np.int64)
         at += len(cell)
         of = np.where(facts.shared[cell], part, NO_PART).astype(np.int32)
-        numbers = [pl.Series(PART, of), pl.Series(CELL, cell), pl.Series(NTH, nth), pl.Series(WORD, word)]
-        yield from to_batches(sent(rows.select(carried)).with_columns(numbers))
+        numbers = [pl.Series(PART, of), pl.Series(CELL, cell), pl.Series(ORDINAL, nth), pl.Series(WORD, word)]
+        yield from to_record_batches(encode_frame(rows.select(carried)).with_columns(numbers))
 
 
-def _nth(cell: np.ndarray, shared: np.ndarray, seen: np.ndarray) -> np.ndarray:
+def _number_in_cell(cell: np.ndarray, shared: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """The number of each row among the rows of its cell, for cells that share; goes on from what was `seen`."""
     found = np.zeros(len(cell), np.int64)
     rows = np.flatnonzero(shared[cell])
@@ -112,15 +116,15 @@ def _nth(cell: np.ndarray, shared: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return found
 
 
-def tallied(batches: Iterable[Any]) -> Iterator[Any]:
+def count_by_partition(batches: Iterable[Any]) -> Iterator[Any]:
     """How many rows of each cell are in each partition."""
-    for rows in gathered(batches):
-        found = rows.group_by(PART, CELL).len(name=TIMES)
-        yield from to_batches(found.select(PART, CELL, pl.col(TIMES).cast(pl.Int64)))
+    for rows in gather_frames(batches):
+        found = rows.group_by(PART, CELL).len(name=ROW_COUNT)
+        yield from to_record_batches(found.select(PART, CELL, pl.col(ROW_COUNT).cast(pl.Int64)))
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class RecipeOutcomes:
     """What executors know of the recipe; a partition's share of it is a file in `folder`."""
 
     only: np.ndarray  # the entry of a cell that has one
@@ -132,7 +136,7 @@ class Outcomes:
     buckets: int
 
     @cache  # noqa: B019  # as long as the task
-    def share(self, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def read_share(self, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Cells of a partition that share, where the outcomes of each begin, and the outcomes, in random order in each cell."""
         held = np.load(self.folder / f"share-{part}.npz")
         cell, entry = np.repeat(held["cell"], held["quota"]), np.repeat(held["entry"], held["quota"])
@@ -140,44 +144,46 @@ class Outcomes:
         cells, first = np.unique(cell, return_index=True)
         return cells, first, entry[np.lexsort((words, cell))]
 
-    def entries(self, rows: pl.DataFrame) -> np.ndarray:
-        part, cell, nth = (rows[name].to_numpy() for name in (PART, CELL, NTH))
+    def find_entries(self, rows: pl.DataFrame) -> np.ndarray:
+        part, cell, nth = (rows[name].to_numpy() for name in (PART, CELL, ORDINAL))
         found = self.only[cell]
         for number in np.unique(part[part != NO_PART]).tolist():
             here = np.flatnonzero(part == number)
-            cells, first, outcome = self.share(number)
+            cells, first, outcome = self.read_share(number)
             found[here] = outcome[first[np.searchsorted(cells, cell[here])] + nth[here]]
         return found
 
-    def bucket(self, entry: np.ndarray, word: np.ndarray) -> np.ndarray:
+    def choose_bucket(self, entry: np.ndarray, word: np.ndarray) -> np.ndarray:
         """Of rows that are shuffled, the first bits of the row's word; of rows that are sorted, by place, and places whole."""
         if self.first is None:
             return (word.view(np.uint64) >> np.uint64(64 - 16)).astype(np.int64) * self.buckets >> 16
         return self.first[entry] * self.buckets // max(self.rows, 1)
 
 
-def entered(batches: Iterable[Any], outcomes: Outcomes) -> Iterator[Any]:
+def assign_entries(batches: Iterable[Any], outcomes: RecipeOutcomes) -> Iterator[Any]:
     """The bucket and entry of each published row, and what it carries."""
-    for rows in gathered(batches):
-        entry = outcomes.entries(rows)
+    for rows in gather_frames(batches):
+        entry = outcomes.find_entries(rows)
         shown = pl.Series(outcomes.shown[entry])
-        bucket = outcomes.bucket(entry, rows[WORD].to_numpy()).astype(np.int32)
-        found = rows.drop(PART, CELL, NTH).with_columns(pl.Series(ENTRY, entry), pl.Series(BUCKET, bucket))
-        yield from to_batches(found.filter(shown))
+        bucket = outcomes.choose_bucket(entry, rows[WORD].to_numpy()).astype(np.int32)
+        found = rows.drop(PART, CELL, ORDINAL).with_columns(pl.Series(ENTRY, entry), pl.Series(BUCKET, bucket))
+        yield from to_record_batches(found.filter(shown))
 
 
-def settled(batches: Iterable[Any], schema: dict[str, pl.DataType], place: np.ndarray | None = None) -> Iterator[Any]:
+def order_bucket(
+    batches: Iterable[Any], schema: dict[str, pl.DataType], place: np.ndarray | None = None
+) -> Iterator[Any]:
     """A bucket in the order in which it is written: by the rows' words, or by place and by what is carried."""
-    from reticent.engines.spark.crossing import received
+    from reticent.engines.spark.conversion import decode_frame
 
     held = list(batches)
     if not held:
         return
-    rows = together(held)
+    rows = concat_batches(held)
     numbers, carried = rows.select(WORD, ENTRY), rows.drop(WORD, ENTRY, BUCKET)
     if place is None:
         order = np.argsort(numbers[WORD].to_numpy().view(np.uint64), kind="stable")
     else:
         entry = numbers[ENTRY].to_numpy()
-        order = by_place(place[entry], received(carried, schema))
-    yield from to_batches(carried.with_columns(numbers[ENTRY])[order])
+        order = order_by_place(place[entry], decode_frame(carried, schema))
+    yield from to_record_batches(carried.with_columns(numbers[ENTRY])[order])

@@ -17,23 +17,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reticent.door import check_parameters
+from reticent.data.cells import Cells
 from reticent.errors import JobError
-from reticent.exact import floor_of_shares
-from reticent.methods.distribution.domain import Values, values_of
-from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
-from reticent.methods.distribution.groups import grouped, subgroups
-from reticent.methods.distribution.size import best_size
-from reticent.methods.distribution.targets import wanted, weights_for
-from reticent.methods.distribution.tree import Tree
-from reticent.methods.protocols import Method
-from reticent.models.exact import Number
+from reticent.exact_arithmetic import floor_shares
+from reticent.methods.base import Method
+from reticent.methods.distribution.generalization import GroupValues, add_fakes, generalize_groups, sum_ranges
+from reticent.methods.distribution.grouping import choose_subgroup_size, divide_groups, group_cells
+from reticent.methods.distribution.targets import choose_weights, compute_target_masses
+from reticent.methods.distribution.value_domain import ValueDomain, ValueTree, make_value_domain
 from reticent.models.p_privacy import PPrivacy
-from reticent.models.promises import Promises
+from reticent.models.promise import Promises
+from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
-from reticent.recipe.recipe import GroupTable
-from reticent.recipe.targeted import TransformedRecipe
-from reticent.table.cells import Cells
+from reticent.recipe.recipe import GroupTable, TransformedRecipe
+from reticent.validation import check_parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +82,7 @@ class Distribution(Method):
 
     def notices(self, promises: Promises) -> tuple[str, ...]:
         """What the owner should know of a target that is made from the data."""
-        promise = promises.only(PPrivacy)[0]
+        promise = promises.require_models(PPrivacy)[0]
         target = promise.target
         said = []
         if promise.exact and target == "source" and (self.group_by is not None or self.within != "sa-only"):
@@ -103,52 +100,54 @@ class Distribution(Method):
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> TransformedRecipe:
         self.refuse(promises)
-        promise = promises.only(PPrivacy)[0]
-        values = values_of(cells, promise)
+        promise = promises.require_models(PPrivacy)[0]
+        values = make_value_domain(cells, promise)
         tree = values.tree(self.arity)
-        top = grouped(cells, self.group_by, self.k, rng)
+        top = group_cells(cells, self.group_by, self.k, rng)
         value = values.of_code[cells.values[:, 0]]
         own = np.zeros((len(top.names), len(values.texts)), np.int64)
         np.add.at(own, (top.of_cell, value), cells.counts)
-        wants, overall = wanted(promise, values, own, top.names), own.sum(axis=0)
+        wants, overall = compute_target_masses(promise, values, own, top.names), own.sum(axis=0)
         size = self.size
         if self.within == "hilbert" and size is None:
-            size = best_size(cells, top.of_cell, values, tree, self.workload, rng)
-        group, above = subgroups(cells, top.of_cell, self.within, size)
-        held = Held.of(group, value, cells.counts, len(above), len(values.texts))
+            size = choose_subgroup_size(cells, top.of_cell, values, tree, self.workload, rng)
+        group, above = divide_groups(cells, top.of_cell, self.within, size)
+        held = GroupValues.of(group, value, cells.counts, len(above), len(values.texts))
         found = []
-        for at, tops in _alike(wants):
+        for at, tops in _group_equal_targets(wants):
             mine = np.flatnonzero(np.isin(above, tops))
             part, observed = held.only(mine), (own[tops] > 0).any(axis=0)
-            weights = weights_for(wants[at], promise, tree, part, observed, overall)
-            found.append((mine, self._entries(part, tree, weights, len(values.texts)), weights))
-            promise.verify(_parameters(tree, weights, found[-1][1]))
-        return _recipe(cells, group, values, tree, found)
+            weights = choose_weights(wants[at], promise, tree, part, observed, overall)
+            found.append((mine, self._make_entries(part, tree, weights, len(values.texts)), weights))
+            promise.verify(_make_verified_parameters(tree, weights, found[-1][1]))
+        return _build_recipe(cells, group, values, tree, found)
 
-    def _entries(self, held: Held, tree: Tree, weights: np.ndarray, values: int) -> np.ndarray:
+    def _make_entries(self, held: GroupValues, tree: ValueTree, weights: np.ndarray, values: int) -> np.ndarray:
         """(entries, 3) of group, node and count; with fakes where a group may have any."""
         sizes = held.sizes
         if self.fakes >= 1:
             most = np.full(held.groups, int(self.fakes))
         else:
-            most = floor_of_shares(sizes, self.fakes)
+            most = floor_shares(sizes, self.fakes)
         plain = np.flatnonzero(most == 0)
-        found = [_numbered(generalized(held.only(plain), tree, weights), plain)] if len(plain) else []
+        found = [_renumber_groups(generalize_groups(held.only(plain), tree, weights), plain)] if len(plain) else []
         for group in np.flatnonzero(most).tolist():
-            nodes = faked(held.histogram(group, values), tree, weights, int(most[group])).nodes
+            nodes = add_fakes(held.histogram(group, values), tree, weights, int(most[group])).nodes
             found.append(np.column_stack([np.full(len(nodes), group), nodes]))
         return np.concatenate(found)
 
 
-def _parameters(tree: Tree, weights: np.ndarray, entries: np.ndarray) -> dict[str, np.ndarray]:
+def _make_verified_parameters(tree: ValueTree, weights: np.ndarray, entries: np.ndarray) -> dict[str, np.ndarray]:
     """What the promise verifies."""
     group, node, count = entries.T
     return {"parent": tree.parent, "weights": weights, "group": group, "node": node, "count": count}
 
 
-def _recipe(cells: Cells, group: np.ndarray, values: Values, tree: Tree, found: list[Any]) -> TransformedRecipe:
+def _build_recipe(
+    cells: Cells, group: np.ndarray, values: ValueDomain, tree: ValueTree, found: list[Any]
+) -> TransformedRecipe:
     """`found` has, for each target asked for: its groups, their entries (group within them, node, count), and its weights."""
-    entries = np.concatenate([_numbered(part, mine) for mine, part, _ in found])
+    entries = np.concatenate([_renumber_groups(part, mine) for mine, part, _ in found])
     distinct = {weights: at for at, weights in enumerate(dict.fromkeys(tuple(w.tolist()) for _, _, w in found))}
     target = np.zeros(int(group.max()) + 1, np.int64)
     for mine, _, weights in found:
@@ -163,15 +162,15 @@ def _recipe(cells: Cells, group: np.ndarray, values: Values, tree: Tree, found: 
         listed=GroupTable(entries[:, 0], entries[:, 1], entries[:, 2]),
         texts=values.texts, node_labels=tuple(values.labels(tree)), first=tree.first, last=tree.last,
         weights=tuple(listed[at] for at in order.tolist()), target=number[target],
-        units=values.units, scale=values.scale, sum_of_ranges=sum_of_ranges(entries, tree),
+        units=values.units, scale=values.scale, sum_of_ranges=sum_ranges(entries, tree),
     )  # fmt: skip
 
 
-def _numbered(found: np.ndarray, groups: np.ndarray) -> np.ndarray:
+def _renumber_groups(found: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.column_stack([groups[found[:, 0]], found[:, 1:]])
 
 
-def _alike(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
+def _group_equal_targets(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
     """Groups that ask for the same masses, the first of each."""
     keys = [(want.masses.tobytes(), str(want.keeping)) for want in wants]
     first: dict[Any, list[int]] = {}

@@ -2,30 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from reticent.errors import InternalError, JobError, some
-from reticent.exact import common_denominator
-from reticent.methods.distribution.domain import Values, listed_weights
-from reticent.methods.distribution.generalize import Held, generalized, sum_of_ranges
-from reticent.methods.distribution.nearest import keeps, nearest
-from reticent.methods.distribution.rounding import exact_weights, schemes, shares
-from reticent.methods.distribution.tree import Tree
-from reticent.models.exact import exact
-from reticent.models.p_privacy import NEAREST, PPrivacy
+from reticent.errors import InternalError, JobError, PromiseUnreachable, pluralize
+from reticent.exact_arithmetic import find_common_denominator
+from reticent.methods.distribution.generalization import GroupValues, generalize_groups, sum_ranges
+from reticent.methods.distribution.value_domain import ValueDomain, ValueTree, find_listed_weights
+from reticent.models.p_privacy import NEAREST_MODEL_PARAMETERS, PPrivacy
+from reticent.models.rational_bounds import enclose_log, is_at_most_log, parse_fraction
 
-FINE = 10**9  # what the densest value of a curve weighs
-WIDE = 1 << 40
-HAIR = Fraction(1, 10**6)
+# MERGED: reticent.methods.distribution.nearest: The nearest distribution to a group's own that keeps a classic promise (section 3.1), by total variation.
+#
+# l-diversity and beta-likeness cap each value's share: what exceeds a cap is spread over the others in proportion to their own
+# shares, up to their caps; the distance is the excess, and no distribution under the caps is nearer.  t-closeness: a point on the
+# way from the group's own distribution to the reference; by the triangle inequality none is nearer in the same distance.
+
+
+Shares = list[Fraction]
+
+
+def find_nearest_distribution(given: Mapping[str, Any], own: Sequence[int], overall: Sequence[int]) -> Shares:
+    """`own` are the group's counts, `overall` those of the published table, which is the reference of t and beta."""
+    shares, reference = _to_shares(own), _to_shares(overall)
+    if given["model"] == "t-closeness":
+        limit, apart = parse_fraction(given["t"], "t"), compute_distribution_distance(given, shares, reference)
+        if apart <= limit:
+            return shares
+        part = limit / apart
+        return [r + part * (s - r) for s, r in zip(shares, reference, strict=True)]
+    return _fit_under_caps(shares, compute_share_caps(given, reference))
+
+
+def keeps_classic_promise(given: Mapping[str, Any], used: Shares, overall: Sequence[int]) -> bool:
+    """Whether a distribution keeps the classic promise, compared exactly."""
+    reference = _to_shares(overall)
+    if given["model"] == "t-closeness":
+        return compute_distribution_distance(given, used, reference) <= parse_fraction(given["t"], "t")
+    if given["model"] == "probabilistic-l-diversity":
+        return max(used) * parse_fraction(given["l"], "l") <= 1
+    beta, enhanced = parse_fraction(given["beta"], "beta"), bool(given.get("enhanced", True))
+    for share, base in zip(used, reference, strict=True):
+        if share and not base:
+            return False
+        if base and not (
+            share / base - 1 <= beta and (not enhanced or share <= base or is_at_most_log(share / base - 1, 1 / base))
+        ):
+            return False
+    return True
+
+
+def compute_share_caps(given: Mapping[str, Any], reference: Shares) -> Shares:
+    """The greatest share of each value: a rational not above min(beta, -ln p) where a logarithm enters."""
+    if given["model"] == "probabilistic-l-diversity":
+        return [1 / parse_fraction(given["l"], "l")] * len(reference)
+    beta, found = parse_fraction(given["beta"], "beta"), []
+    for base in reference:
+        gain = beta
+        if base and given.get("enhanced", True) and not is_at_most_log(beta, 1 / base):
+            gain = Fraction(int(enclose_log(1 / base, 20)[0] * 10**6), 10**6)
+        found.append(base * (1 + gain))
+    return found
+
+
+def compute_distribution_distance(given: Mapping[str, Any], one: Shares, other: Shares) -> Fraction:
+    """Equal earth mover's distance (total variation), or ordered: the mean of |cumulated differences|."""
+    kind = given.get("distance", "equal")
+    differences = [a - b for a, b in zip(one, other, strict=True)]
+    if kind == "equal":
+        return sum((abs(d) for d in differences), Fraction(0)) / 2
+    if kind != "ordered":
+        raise JobError(f"p-privacy: nearest t-closeness knows no {kind!r} distance.", attempt='"equal" or "ordered".')
+    total, moved = Fraction(0), Fraction(0)
+    for difference in differences:
+        moved += difference
+        total += abs(moved)
+    return total / (len(one) - 1)
+
+
+def _fit_under_caps(own: Shares, limits: Shares) -> Shares:
+    """min(cap, lambda own) with the lambda that makes it a distribution; what is left, to values the group lacks."""
+    if sum(limits) < 1:
+        raise PromiseUnreachable(
+            "No distribution over the target's domain keeps the promise that nearest names.",
+            why=f"The greatest shares allowed add up to {float(sum(limits)):.3f}.",
+            attempt="a weaker promise, or a domain with more values.",
+        )
+    order = sorted((at for at, share in enumerate(own) if share), key=lambda at: limits[at] / own[at])
+    found, left, mass = [Fraction(0)] * len(own), Fraction(1), sum(own)
+    for place, at in enumerate(order):
+        if left * own[at] <= limits[at] * mass:
+            for rest in order[place:]:
+                found[rest] = left * own[rest] / mass
+            return found
+        found[at] = limits[at]
+        left -= limits[at]
+        mass -= own[at]
+    room = sum(limits[at] for at, share in enumerate(own) if not share)
+    return [limits[at] * left / room if not share else found[at] for at, share in enumerate(own)] if left else found
+
+
+def _to_shares(counts: Sequence[int]) -> Shares:
+    total = sum(counts)
+    return [Fraction(int(count), int(total)) for count in counts]
+
+
+# MERGED: reticent.methods.distribution.rounding: A target as small integer weights on the edges of the hierarchy, within a stated distance.
+#
+# An exact target has weights as large as its counts; a node then passes on only multiples of their sum, and nearly everything stays
+# at the root.  With e(N) the total variation between a node's true split and its weights', the rounded target is within
+# sum over N of P(N) e(N) of the true one (P goes down the tree one split after the other).  Each scheme below hands out the
+# distance to the nodes in another way; each node takes the least sum of weights within its part, a value that occurs keeping a
+# weight of at least 1.  Which scheme is used is decided by the sum of ranges.
+
+
+CHUNK_TRIED_WEIGHTS = 1 << 20  # weights that are tried together
+MAX_TRIED_BLOCK = 32
+DISTANCE_ROUNDING = 1e-7  # doubles add up a distance to much less than this: sums of at most 2^20 leaves, each a product of its depth's splits
+MAX_SIBLING_WEIGHTS = 1024  # sum of the weights of siblings that is tried; beyond it they stay exact
+
+
+def compute_exact_weights(tree: ValueTree, masses: np.ndarray) -> np.ndarray:
+    return tree.reduce_masses(tree.sum_below(masses))
+
+
+def generate_rounded_weights(
+    tree: ValueTree, masses: np.ndarray, observed: np.ndarray, distance: Fraction
+) -> Iterator[np.ndarray]:
+    """Weights by each way to hand out the distance, those that are within it."""
+    below, inner = tree.sum_below(masses), tree.children > 0
+    share = below / below[0]
+    levels = int(tree.depth.max())
+    depth = tree.depth
+    room = float(distance) * (1 - 1e-9)
+    with np.errstate(divide="ignore"):
+        each = np.minimum(room / inner.sum() / share, 1.0)
+    even = np.full(len(tree), room / levels)
+    halves = room / 2.0 ** (depth + 1)
+    rising = room * 2.0 ** (depth - levels)
+    parts = (even, (even + each) / 2, each, halves, rising)
+    for weights in _round_weights_within(tree, below, tree.sum_below(observed.astype(np.int64)) > 0, parts):
+        if is_within_distance(tree, weights, masses, distance):
+            yield weights
+
+
+def _round_weights_within(
+    tree: ValueTree, below: np.ndarray, occurs: np.ndarray, parts: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """For every node the least sum of weights of its children that is within its part of the distance; by each of `parts`.
+
+    Sums are tried in blocks, and of all parts at once: how far a sum is off does not depend on them.
+    """
+    parent = tree.parent[1:]
+    split = below[1:] / np.maximum(below[parent], 1)
+    least = (occurs[1:] & (below[1:] > 0)).astype(np.int64)
+    starts = np.flatnonzero(np.diff(parent, prepend=-1))
+    node, size = parent[starts], np.diff(np.append(starts, len(parent)))
+    found = [tree.reduce_masses(below) for _ in parts]
+    open_ = [below[node] > 0 for _ in parts]  # below a node without mass any split is as good
+    block = int(np.clip(CHUNK_TRIED_WEIGHTS // max(len(split), 1), 1, MAX_TRIED_BLOCK))
+    for first in range(1, MAX_SIBLING_WEIGHTS + 1, block):
+        left = np.any(open_, axis=0)
+        if not left.any():
+            break
+        total = np.arange(first, min(first + block, MAX_SIBLING_WEIGHTS + 1))[:, None]
+        chosen, sizes = np.repeat(left, size), size[left]
+        tried = np.maximum(np.floor(split[chosen] * total + 0.5).astype(np.int64), least[chosen])
+        begin = np.append(0, np.cumsum(sizes))[:-1]
+        sums = np.add.reduceat(tried, begin, axis=1)
+        wide = np.repeat(np.maximum(sums, 1), sizes, axis=1)
+        off = np.add.reduceat(np.abs(tried / wide - split[chosen]), begin, axis=1) / 2
+        for at, part in enumerate(parts):
+            fine = (sums > 0) & (off <= part[node[left]]) & open_[at][left]
+            met = fine.any(axis=0)
+            taken = np.flatnonzero(np.repeat(met, sizes))
+            found[at][np.flatnonzero(chosen)[taken] + 1] = tried[np.repeat(fine.argmax(axis=0), sizes)[taken], taken]
+            open_[at][np.flatnonzero(left)[met]] = False
+    return [tree.reduce_masses(weights) for weights in found]
+
+
+def compute_weight_shares(tree: ValueTree, weights: np.ndarray) -> list[Fraction]:
+    """The distribution over the domain that the weights stand for."""
+    parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64).tolist()
+    found = [Fraction(1)] * len(tree)
+    parent, given = tree.parent.tolist(), weights.tolist()
+    for node in range(1, len(tree)):
+        found[node] = found[parent[node]] * Fraction(given[node], parts[parent[node]]) if given[node] else Fraction(0)
+    return [found[node] for node in tree.leaf.tolist()]
+
+
+def is_within_distance(tree: ValueTree, weights: np.ndarray, masses: np.ndarray, distance: Fraction) -> bool:
+    """Whether the weights' distribution is within a distance of that of the masses: by doubles where they decide, else exactly."""
+    parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree))
+    found = np.ones(len(tree))
+    for depth in range(1, int(tree.depth.max()) + 1):
+        nodes = np.flatnonzero(tree.depth == depth)
+        above = tree.parent[nodes]
+        found[nodes] = np.where(weights[nodes] > 0, found[above] * weights[nodes] / np.maximum(parts[above], 1), 0.0)
+    roughly = float(np.abs(found[tree.leaf] - masses / masses.sum()).sum() / 2)
+    if abs(roughly - float(distance)) > DISTANCE_ROUNDING:
+        return roughly < float(distance)
+    return compute_total_variation(tree, weights, masses) <= distance
+
+
+def compute_total_variation(tree: ValueTree, weights: np.ndarray, masses: np.ndarray) -> Fraction:
+    """Total variation between the weights' distribution and that of the masses, exactly."""
+    total = int(masses.sum())
+    used = compute_weight_shares(tree, weights)
+    return sum((abs(p - Fraction(int(m), total)) for p, m in zip(used, masses.tolist(), strict=True)), Fraction(0)) / 2
+
+
+CURVE_SCALE = 10**9  # what the densest value of a curve weighs
+MAX_MASS = 1 << 40
+ROUNDING_SLACK = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class TargetMasses:
     """Masses that a target asks for, whether the job declares them, and the classic promise that they keep when rounded."""
 
     masses: np.ndarray
@@ -33,23 +230,25 @@ class Wanted:
     keeping: Mapping[str, Any] | None = None
 
 
-def wanted(promise: PPrivacy, values: Values, own: np.ndarray, names: Sequence[str]) -> list[Wanted]:
+def compute_target_masses(
+    promise: PPrivacy, values: ValueDomain, own: np.ndarray, names: Sequence[str]
+) -> list[TargetMasses]:
     """One for each group; `own` are (groups, values) counts."""
     target, overall = promise.target, own.sum(axis=0)
     if not (isinstance(target, Mapping) and "groups" in target):
-        return [_masses(target, values, own[group], overall) for group in range(len(own))]
+        return [_compute_group_masses(target, values, own[group], overall) for group in range(len(own))]
     listed = target["groups"]
     extra, lacking = sorted(set(listed) - set(names)), sorted(set(names) - set(listed))
     if extra or lacking:
         raise JobError(
-            f"The target names {some(len(extra), 'group')} that the data lacks, and lacks {len(lacking)} of the data's {len(names)}.",
+            f"The target names {pluralize(len(extra), 'group')} that the data lacks, and lacks {len(lacking)} of the data's {len(names)}.",
             why="A group is named by its values, such as North, or North / F where two columns make it; bands print as 18 to 40.",
             attempt="a target for each group that occurs, and for no other.",
         )
-    return [_masses(listed[name], values, own[group], overall) for group, name in enumerate(names)]
+    return [_compute_group_masses(listed[name], values, own[group], overall) for group, name in enumerate(names)]
 
 
-def _masses(target: Any, values: Values, own: np.ndarray, overall: np.ndarray) -> Wanted:
+def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, overall: np.ndarray) -> TargetMasses:
     """Of one group, which holds `own` of each value."""
     kind: str = target if isinstance(target, str) else next(iter(target))
     given: Mapping[str, Any] = {} if isinstance(target, str) else target[kind]
@@ -62,36 +261,38 @@ def _masses(target: Any, values: Values, own: np.ndarray, overall: np.ndarray) -
         masses = np.ones(len(values.texts), np.int64)
     elif kind == "nearest":
         keeping = given
-        masses = _nearest(given, own.tolist(), overall.tolist())
+        masses = _compute_nearest_masses(given, own.tolist(), overall.tolist())
     elif kind in ("weights", "file"):
-        masses = _listed(target, values)
+        masses = _compute_listed_masses(target, values)
     else:
-        masses = _curve(kind, given, values)
+        masses = _compute_curve_masses(kind, given, values)
     bare = int(((masses == 0) & (own > 0)).sum())
     if bare:
         raise JobError(
-            f"The target gives no mass to {some(bare, 'value')} of {values.name!r} that somebody in a group has.",
+            f"The target gives no mass to {pluralize(bare, 'value')} of {values.name!r} that somebody in a group has.",
             why="Whoever has such a value would be said not to have it.",
             attempt="a weight above 0 for every value that occurs.",
         )
-    return Wanted(np.asarray(masses, np.int64), kind not in ("source", "group", "nearest"), keeping)
+    return TargetMasses(np.asarray(masses, np.int64), kind not in ("source", "group", "nearest"), keeping)
 
 
-def _nearest(given: Mapping[str, Any], own: list[int], overall: list[int]) -> np.ndarray:
+def _compute_nearest_masses(given: Mapping[str, Any], own: list[int], overall: list[int]) -> np.ndarray:
     """Whole numbers in the ratio of the nearest distribution; where they had to be rounded, that of a hair's breadth less."""
-    masses = _whole(nearest(given, own, overall))
+    masses = _to_whole_masses(find_nearest_distribution(given, own, overall))
     total = int(masses.sum())
-    if keeps(given, [Fraction(mass, total) for mass in masses.tolist()], overall):
+    if keeps_classic_promise(given, [Fraction(mass, total) for mass in masses.tolist()], overall):
         return masses
-    name = NEAREST[given["model"]][0]
-    hair = 1 + HAIR if name == "l" else 1 - HAIR
-    return _whole(nearest({**given, name: exact(given[name], name) * hair}, own, overall))
+    name = NEAREST_MODEL_PARAMETERS[given["model"]][0]
+    hair = 1 + ROUNDING_SLACK if name == "l" else 1 - ROUNDING_SLACK
+    return _to_whole_masses(
+        find_nearest_distribution({**given, name: parse_fraction(given[name], name) * hair}, own, overall)
+    )
 
 
-def _curve(kind: str, given: Mapping[str, Any], values: Values) -> np.ndarray:
+def _compute_curve_masses(kind: str, given: Mapping[str, Any], values: ValueDomain) -> np.ndarray:
     """A normal density at each number, or Zipf's law over the order of the domain; every value keeps a mass."""
     if kind == "zipf":
-        density = np.arange(1, len(values.texts) + 1, dtype=np.float64) ** -float(exact(given["s"], "s"))
+        density = np.arange(1, len(values.texts) + 1, dtype=np.float64) ** -float(parse_fraction(given["s"], "s"))
     elif values.positions is None:
         raise JobError(
             f"A normal target is over numbers, and {values.name!r} is categorical.",
@@ -99,7 +300,14 @@ def _curve(kind: str, given: Mapping[str, Any], values: Values) -> np.ndarray:
         )
     else:
         density = np.exp(
-            -(((values.positions - float(exact(given["mean"], "mean"))) / float(exact(given["std"], "std"))) ** 2) / 2
+            -(
+                (
+                    (values.positions - float(parse_fraction(given["mean"], "mean")))
+                    / float(parse_fraction(given["std"], "std"))
+                )
+                ** 2
+            )
+            / 2
         )
     peak = density.max()
     if not peak > 0:
@@ -107,11 +315,11 @@ def _curve(kind: str, given: Mapping[str, Any], values: Values) -> np.ndarray:
             "The normal target has no mass on the domain.", why="Its mean lies too many deviations away.",
             attempt="a mean within the domain, or a greater std.",
         )  # fmt: skip
-    return np.maximum(np.round(density / peak * FINE), 1).astype(np.int64)
+    return np.maximum(np.round(density / peak * CURVE_SCALE), 1).astype(np.int64)
 
 
-def _listed(target: Any, values: Values) -> np.ndarray:
-    listed = listed_weights(target) or {}
+def _compute_listed_masses(target: Any, values: ValueDomain) -> np.ndarray:
+    listed = find_listed_weights(target) or {}
     keys: list[Any] = list(values.texts) if values.units is None else [Fraction(text) for text in values.texts]
     try:
         given = listed if values.units is None else {Fraction(text): weight for text, weight in listed.items()}
@@ -120,40 +328,42 @@ def _listed(target: Any, values: Values) -> np.ndarray:
     unknown = len(set(given) - set(keys))
     if unknown:
         raise JobError(
-            f"The target lists {some(unknown, 'value')} that the domain of {values.name!r} lacks.",
+            f"The target lists {pluralize(unknown, 'value')} that the domain of {values.name!r} lacks.",
             attempt="values of the domain, or domain = [least, greatest, step] that holds them.",
         )
-    return _whole([given.get(key, Fraction(0)) for key in keys])
+    return _to_whole_masses([given.get(key, Fraction(0)) for key in keys])
 
 
-def _whole(weights: Sequence[Fraction]) -> np.ndarray:
+def _to_whole_masses(weights: Sequence[Fraction]) -> np.ndarray:
     """In the ratio of these weights where that takes numbers below 2^40, else rounded to within 2^-40, none to 0."""
-    unit = common_denominator(weights)
+    unit = find_common_denominator(weights)
     total = sum(weights)
-    if unit * total < WIDE:
+    if unit * total < MAX_MASS:
         return np.array([int(weight * unit) for weight in weights], np.int64)
-    return np.array([max(int(weight * WIDE / total), 1) if weight else 0 for weight in weights], np.int64)
+    return np.array([max(int(weight * MAX_MASS / total), 1) if weight else 0 for weight in weights], np.int64)
 
 
-def weights_for(
-    want: Wanted, promise: PPrivacy, tree: Tree, held: Held, observed: np.ndarray, overall: np.ndarray
+def choose_weights(
+    want: TargetMasses, promise: PPrivacy, tree: ValueTree, held: GroupValues, observed: np.ndarray, overall: np.ndarray
 ) -> np.ndarray:
     """The weights that are used, promised and published: exact, or of the roundings the one with the least sum of ranges."""
-    exactly = exact_weights(tree, want.masses)
+    exactly = compute_exact_weights(tree, want.masses)
     if promise.exact:
         return exactly
     found = [
         weights
-        for weights in schemes(tree, want.masses, observed, promise.distance)
-        if _still(want, tree, weights, overall)
+        for weights in generate_rounded_weights(tree, want.masses, observed, promise.distance)
+        if _still_keeps_promise(want, tree, weights, overall)
     ]
     tried = [*found, exactly] if want.declared or not found else found
-    costs = [sum_of_ranges(generalized(held, tree, weights), tree) for weights in tried]
+    costs = [sum_ranges(generalize_groups(held, tree, weights), tree) for weights in tried]
     best = tried[int(np.argmin(costs))]
-    if not _still(want, tree, best, overall):
+    if not _still_keeps_promise(want, tree, best, overall):
         raise InternalError("A target does not keep the promise that it is the nearest to.")
     return best
 
 
-def _still(want: Wanted, tree: Tree, weights: np.ndarray, overall: np.ndarray) -> bool:
-    return want.keeping is None or keeps(want.keeping, shares(tree, weights), overall.tolist())
+def _still_keeps_promise(want: TargetMasses, tree: ValueTree, weights: np.ndarray, overall: np.ndarray) -> bool:
+    return want.keeping is None or keeps_classic_promise(
+        want.keeping, compute_weight_shares(tree, weights), overall.tolist()
+    )

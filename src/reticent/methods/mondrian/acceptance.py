@@ -2,30 +2,103 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from reticent.kernels.mondrian_sides import keep_caps, part, tally
-from reticent.methods.mondrian.nodes import Nodes, ranges, run_starts
-from reticent.methods.mondrian.rules import Rules, least_size
-from reticent.models.promises import BoundPromises
-from reticent.models.shapes import Groups
+from reticent.data.cells import Cells
+from reticent.kernels.mondrian_allowed import mark_allowed_cuts
+from reticent.kernels.mondrian_sides import list_side_atoms, mark_cuts_within_caps, tally_sides
+from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, concatenate_ranges, find_run_starts
+from reticent.models.caps import Caps
+from reticent.models.promise import BoundPromises, CandidateGroups
 
-BATCH = 1 << 22  # counts of values that a batch of cuts may take
+# MERGED: reticent.methods.mondrian.rules: Caps of several sensitive columns as the flat tables a kernel reads.
+
+
+@dataclass(frozen=True, eq=False)
+class CapTables:
+    """held[cell] = (count, values ...), the values of each sensitive column numbered behind those of the one before."""
+
+    held: np.ndarray
+    bounds: np.ndarray
+    rules: np.ndarray
+
+    @classmethod
+    def of(cls, cells: Cells, caps: tuple[tuple[int, Caps], ...]) -> CapTables:
+        """Only the columns that a cap speaks of are held."""
+        views = {_make_view_key(column, cap): (column, cap) for column, cap in caps}
+        names = sorted(views)
+        sizes = [views[name][1].values for name in names]
+        begin = dict(zip(names, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True)) if names else {}
+        held = [cells.counts, *(_list_cell_values(cells, *views[name]) + begin[name] for name in names)]
+        bounds = [_tabulate_bounds(cap) for _, cap in caps]
+        rules = [_tabulate_rule(cap, begin[_make_view_key(column, cap)], shift) for (column, cap), shift in
+                 zip(caps, np.cumsum([0, *map(len, bounds)]).tolist(), strict=False)]  # fmt: skip
+        return cls(
+            np.column_stack(held).astype(np.int64),
+            np.concatenate([*bounds, np.zeros((0, 4))]).astype(np.int64),
+            np.array(rules, np.int64).reshape(-1, 9),
+        )
+
+
+def _make_view_key(column: int, caps: Caps) -> tuple[int, bytes]:
+    """A column's values, or the sets of them that are counted as one."""
+    return column, b"" if caps.family is None else caps.family.tobytes()
+
+
+def _list_cell_values(cells: Cells, column: int, caps: Caps) -> np.ndarray:
+    return cells.values[:, column] if caps.family is None else caps.family[cells.values[:, column]]
+
+
+def _tabulate_bounds(caps: Caps) -> np.ndarray:
+    """Upper and lower caps side by side; where there are none, ones that nothing breaks."""
+    upper = np.ones((caps.values, 2), np.int64) if caps.upper is None else caps.upper
+    lower = np.tile(np.array([0, 1], np.int64), (caps.values, 1)) if caps.lower is None else caps.lower
+    return np.hstack([upper, lower])
+
+
+def _tabulate_rule(caps: Caps, begin: int, shift: int) -> list[int]:
+    floored = 0 if caps.lower is None else int((caps.lower[:, 0] > 0).sum())
+    null, without = (code + begin if code >= 0 else -1 for code in (caps.null, caps.without))
+    end = begin + caps.values
+    return [
+        caps.least_size,
+        caps.least_distinct,
+        null,
+        without,
+        int(caps.present_only),
+        floored,
+        begin,
+        end,
+        shift - begin,
+    ]
+
+
+def compute_least_size(caps: Caps) -> int:
+    """A size that every group these caps allow has: each of its values needs so many rows around it."""
+    least = max(caps.least_size, caps.least_distinct)
+    if caps.upper is None or caps.without >= 0 or not caps.upper[:, 0].any():
+        return least
+    upper = caps.upper[caps.upper[:, 0] > 0]
+    return max(least, int((-(-upper[:, 1] // upper[:, 0])).min()))
+
+
+BATCH_COUNTS = 1 << 22  # counts of values that a batch of cuts may take
 
 
 class Acceptance:
     """Promises bound to cells, asked about cuts of nodes over the same cells."""
 
-    def __init__(self, promises: BoundPromises, nodes: Nodes, rules: Rules | None = None):
+    def __init__(self, promises: BoundPromises, nodes: PartitionNodes, rules: CapTables | None = None):
         self.promises, self.nodes = promises, nodes
         self.caps = (*promises.caps, *(caps for check in promises.checks for caps in getattr(check, "caps", ())))
         self.checks = tuple(check for check in promises.checks if not hasattr(check, "caps"))
-        self.rules = rules or Rules.of(nodes.cells, self.caps)
-        self.least_size = max([promises.least_size, *(least_size(caps) for _, caps in self.caps)])
+        self.rules = rules or CapTables.of(nodes.cells, self.caps)
+        self.least_size = max([promises.least_size, *(compute_least_size(caps) for _, caps in self.caps)])
 
-    def over(self, nodes: Nodes) -> Acceptance:
+    def for_nodes(self, nodes: PartitionNodes) -> Acceptance:
         """The same promises asked about other nodes over the same cells."""
         return Acceptance(self.promises, nodes, self.rules)
 
@@ -34,58 +107,58 @@ class Acceptance:
         """Whether sides of at least `least_size` rows keep every promise: then no cut need be judged."""
         return not self.caps and not self.checks
 
-    def best(self, cuts: np.ndarray, most: int = 1) -> np.ndarray:
+    def select_best_cuts(self, cuts: np.ndarray, most: int = 1) -> np.ndarray:
         """Of each node's cuts, which follow one another, the first `most` whose two sides keep every promise.
 
         Their positions.  Sizes are the caller's to compare.
         """
         kept = np.arange(len(cuts))
         if self.caps:
-            kept = kept[self._capped(cuts, 1 << 62 if self.checks else most)]
+            kept = kept[self._select_within_caps(cuts, 1 << 62 if self.checks else most)]
         if self.checks:
-            kept = self._checked(cuts, kept, most)
-        return kept[_turn(cuts[kept, 0]) < most]
+            kept = self._select_passing_checks(cuts, kept, most)
+        return kept[_count_preceding_equals(cuts[kept, 0]) < most]
 
-    def _capped(self, cuts: np.ndarray, most: int) -> np.ndarray:
+    def _select_within_caps(self, cuts: np.ndarray, most: int) -> np.ndarray:
         nodes, rules = self.nodes, self.rules
         kept = np.empty(len(cuts), np.int8)
         args = cuts, nodes.words, nodes.atom, nodes.first, rules.held, rules.bounds, rules.rules
-        keep_caps(*args, most, kept)
+        mark_cuts_within_caps(*args, most, kept)
         return kept.astype(bool)
 
-    def _checked(self, cuts: np.ndarray, asked: np.ndarray, most: int) -> np.ndarray:
+    def _select_passing_checks(self, cuts: np.ndarray, asked: np.ndarray, most: int) -> np.ndarray:
         """Those of the positions asked for that pass, judged a few of each node at a time until enough have."""
         found: list[np.ndarray] = []
         stage = most
         while len(asked):
-            turn = _turn(cuts[asked, 0])
+            turn = _count_preceding_equals(cuts[asked, 0])
             now = asked[turn < stage]
-            passed = now[self._pass(cuts[now])]
+            passed = now[self._pass_checks(cuts[now])]
             found.append(passed)
             node, enough = np.unique(cuts[passed, 0], return_counts=True)
             asked = asked[(turn >= stage) & ~np.isin(cuts[asked, 0], node[enough >= most])]
             stage *= 64
         return np.sort(np.concatenate(found)) if found else asked
 
-    def _pass(self, cuts: np.ndarray) -> np.ndarray:
+    def _pass_checks(self, cuts: np.ndarray) -> np.ndarray:
         widest = max([domain.size for domain in self.nodes.cells.sensitive], default=1)
-        step = max(BATCH // (2 * widest), 1)
+        step = max(BATCH_COUNTS // (2 * widest), 1)
         kept = np.ones(len(cuts), bool)
         for at in range(0, len(cuts), step):
-            sides = Sides(self.nodes, cuts[at : at + step])
+            sides = CutSides(self.nodes, cuts[at : at + step])
             for check in self.checks:
                 kept[at : at + step] &= check(sides).reshape(-1, 2).all(axis=1)
         return kept
 
 
-class Sides(Groups):
+class CutSides(CandidateGroups):
     """Both sides of each cut as groups: 2i and 2i + 1.  Histograms come from a kernel; cells are listed only if asked for."""
 
-    _nodes: Nodes
+    _nodes: PartitionNodes
     _cuts: np.ndarray
     _counts: dict[int, np.ndarray]
 
-    def __init__(self, nodes: Nodes, cuts: np.ndarray):
+    def __init__(self, nodes: PartitionNodes, cuts: np.ndarray):
         self.__dict__.update(cells=nodes.cells, _nodes=nodes, _cuts=cuts, _counts={})
 
     def __len__(self) -> int:
@@ -95,7 +168,7 @@ class Sides(Groups):
         if column not in self._counts:
             nodes = self._nodes
             counts = np.empty((len(self), self.cells.sensitive[column].size), np.int64)
-            tally(self._cuts, nodes.words, nodes.atom, nodes.first, nodes.held(column), counts)
+            tally_sides(self._cuts, nodes.words, nodes.atom, nodes.first, nodes.held(column), counts)
             self._counts[column] = counts
         return self._counts[column]
 
@@ -110,7 +183,7 @@ class Sides(Groups):
         nodes, cuts = self._nodes, self._cuts
         offsets = np.zeros(len(self) + 1, np.int64)
         point = np.empty(int((cuts[:, 1] - cuts[:, 0]).sum()), np.int32)
-        part(np.ascontiguousarray(cuts), nodes.words, nodes.atom, offsets, point)
+        list_side_atoms(np.ascontiguousarray(cuts), nodes.words, nodes.atom, offsets, point)
         return offsets, point
 
     @cached_property
@@ -119,13 +192,13 @@ class Sides(Groups):
         nodes, cuts = self._nodes, self._cuts
         runs = cuts[:, 1] - cuts[:, 0]
         cut = np.repeat(np.arange(len(cuts)), runs)
-        row = ranges(cuts[:, 0], runs)
+        row = concatenate_ranges(cuts[:, 0], runs)
         code = nodes.codes(row, cuts[cut, 2]).astype(np.int64)
         side = 2 * cut + ((code < cuts[cut, 3]) | (code > cuts[cut, 4]))
         order = np.argsort(side, kind="stable")
         atom = nodes.atom[row[order]]
         held = nodes.first[atom + 1] - nodes.first[atom]
-        return np.repeat(side[order], held), ranges(nodes.first[atom], held)
+        return np.repeat(side[order], held), concatenate_ranges(nodes.first[atom], held)
 
     @cached_property
     def cell(self) -> np.ndarray:
@@ -140,7 +213,77 @@ class Sides(Groups):
         return np.append(0, np.cumsum(np.bincount(self._entries[0], minlength=len(self))))
 
 
-def _turn(keys: np.ndarray) -> np.ndarray:
+def _count_preceding_equals(keys: np.ndarray) -> np.ndarray:
     """How many equal keys precede each in its run."""
-    begin = run_starts(keys)
+    begin = find_run_starts(keys)
     return np.arange(len(keys)) - np.repeat(begin, np.diff(np.append(begin, len(keys))))
+
+
+# MERGED: reticent.methods.mondrian.allowed: Which cuts of some nodes keep the caps, all at once: for nodes whose best few cuts all broke a promise.
+#
+# Asking about one cut after the other costs a pass over the node for each; a column of 30,000 categories has as many cuts,
+# and a promise that one rare value makes strict bars nearly all of them.
+
+
+@dataclass(frozen=True, eq=False)
+class CutMask:
+    """allowed[begin[i] + ordinal]: whether that cut of the i-th node asked about keeps the caps."""
+
+    begin: np.ndarray
+    allowed: np.ndarray
+
+    @classmethod
+    def all(cls, nodes: int) -> CutMask:
+        """No cut is barred."""
+        return cls(np.zeros(nodes, np.int64), np.ones(0, np.int8))
+
+    @property
+    def empty(self) -> bool:
+        return not len(self.allowed)
+
+    def take_nodes(self, kept: np.ndarray) -> CutMask:
+        """The same cuts, of some of the nodes."""
+        return CutMask(self.begin[kept], self.allowed)
+
+    @classmethod
+    def of(
+        cls, nodes: PartitionNodes, asked: np.ndarray, side: np.ndarray, rules: CapTables, spans: SpanLosses
+    ) -> CutMask:
+        """`side` is the least number of rows of a side, for each node asked about."""
+        start, stop = nodes.start[asked], nodes.stop[asked]
+        length = stop - start
+        most = bound_cut_counts(nodes, asked)
+        begin = np.cumsum(most) - most
+        allowed = np.ones(int(most.sum()), np.int8)
+        table = np.column_stack([start, stop, side, begin, np.cumsum(length) - length]).astype(np.int64)
+        cells = np.column_stack([nodes.first[nodes.atom], nodes.first[nodes.atom + 1]]).astype(np.int64)
+        given = nodes.words, cells, rules.held, (rules.rules, rules.bounds), (spans.shape, spans.least)
+        mark_allowed_cuts(table, _order_rows_by_code(nodes, start, length), *given, allowed)
+        return cls(begin, allowed)
+
+
+def bound_cut_counts(nodes: PartitionNodes, asked: np.ndarray) -> np.ndarray:
+    """No node has more cuts than this: between codes, and each code and each child of a tree from the rest."""
+    box, length = nodes.box[asked].astype(np.int64), nodes.stop[asked] - nodes.start[asked]
+    return 3 * np.minimum(box[:, 1] - box[:, 0] + 1, length[:, None]).sum(axis=1) + 1
+
+
+def _order_rows_by_code(nodes: PartitionNodes, start: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """(columns, rows): the rows of each node in the order of their codes, node after node."""
+    row = concatenate_ranges(start, length)
+    owner = np.repeat(np.arange(len(start)), length)
+    found = np.empty((len(nodes.cells.quasi), len(row)), np.int32)
+    for column in range(len(found)):
+        code = nodes.codes(row, np.full(len(row), column)).astype(np.int64)
+        found[column] = row[_sort_by_owner_and_code(owner, code)]
+    return found
+
+
+def _sort_by_owner_and_code(owner: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """A stable order by owner, then code: sixteen bits at a time, which NumPy sorts by counting."""
+    order = np.arange(len(code))
+    for key in (code, owner):
+        for shift in range(0, max(int(key.max(initial=0)).bit_length(), 1), 16):
+            digit = (key >> shift & 0xFFFF).astype(np.uint16)
+            order = order[np.argsort(digit[order], kind="stable")]
+    return order

@@ -10,26 +10,53 @@ against every promise, not against a size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from reticent.door import check_parameters
+from reticent.data.cells import Cells
+from reticent.methods.base import Method, bind_reachable_promises, require_valid_weights, resolve_weights
 from reticent.methods.mondrian.acceptance import Acceptance
-from reticent.methods.mondrian.blind_cuts import blind
-from reticent.methods.mondrian.loss_cuts import ALWAYS, AT_FIRST, NEVER, LossCuts
-from reticent.methods.mondrian.median_cuts import MedianCuts
-from reticent.methods.mondrian.membership import nodes_of_known_members
-from reticent.methods.mondrian.nodes import Nodes
-from reticent.methods.mondrian.spans import Spans
-from reticent.methods.protocols import Method
-from reticent.methods.reachable import check_reachable
-from reticent.methods.weights import check_weights, weights_of
-from reticent.models.promises import Promises
-from reticent.models.shapes import Bound, CountCapped
+from reticent.methods.mondrian.cuts import (
+    LOOK_AHEAD_ALWAYS,
+    LOOK_AHEAD_AT_FIRST,
+    LOOK_AHEAD_NEVER,
+    LossCuts,
+    MedianCuts,
+)
+from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, make_known_member_nodes
+from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells
+from reticent.validation import check_parameters
+
+# MERGED: reticent.methods.mondrian.blind_cuts: Blind cuts: groups that depend on sensitive values by one number alone, against who knows the method.
+#
+# Cuts weigh loss and sizes alone.  The least size of a group is the first of k, 5/4 k, 25/16 k, ... at which all groups keep every promise,
+# k being the least that the promises themselves allow.  Of sensitive values the groups tell that one number, and so that at each size
+# tried before some group broke a promise.  Of a large table that is a statement about thousands of groups; in a table of six people, which
+# has one or two, it still leaves somebody above the promise in a fifth of the releases (studies/minimality).
+#
+# It costs loss: one group that breaks a promise makes all groups larger (docs/what-else-it-says.md has the price).
+
+
+def plan_blind_cuts(
+    bound: BoundPromises, start: Callable[[], PartitionNodes], spans: SpanLosses, labels: str
+) -> Recipe:
+    """The finest groups of the sizes tried that keep every promise; where none do, those that `start` has."""
+    size = Acceptance(bound, start()).least_size
+    while True:
+        nodes = start()
+        whole = len(nodes)
+        chooser = LossCuts(nodes, Acceptance(BoundPromises(bound.cells, size, (), ()), nodes), spans, LOOK_AHEAD_NEVER)
+        while len(nodes):
+            chosen, cuts = chooser.choose()
+            nodes.close(chosen)
+            nodes.cut(cuts)
+        recipe = Recipe.of_groups(bound.cells, nodes.group_of_cell(), labels)
+        if recipe.groups == whole or bound.allow(recipe.as_groups()).all():
+            return recipe
+        size = size * 5 // 4 + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,29 +77,41 @@ class Mondrian(Method):
     kind: ClassVar[str] = "generalized"
     strict: ClassVar[bool] = True
     deterministic: ClassVar[bool] = True
-    keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
+    keeps: ClassVar[tuple[type, ...]] = (CountCappedPromise, GroupCheckedPromise)
 
     def __post_init__(self) -> None:
         check_parameters(self, as_given=("weights",))
-        check_weights(self.weights)
+        require_valid_weights(self.weights)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         """Cut until no cut keeps the promises; nothing is drawn."""
         labels = self.labels_for(promises)
-        bound = check_reachable(cells, promises, self.name)
+        bound = bind_reachable_promises(cells, promises, self.name)
 
-        def start() -> Nodes:
-            return nodes_of_known_members(cells, bound, promises) if promises.labels == "sets" else Nodes.of(cells)
+        def start() -> PartitionNodes:
+            return (
+                make_known_member_nodes(cells, bound, promises)
+                if promises.labels == "sets"
+                else PartitionNodes.of(cells)
+            )
 
         # Groups whose labels are equal are published as one: harmless where a union keeps what its parts keep.
         apart = labels == "nodes" and not promises.union_closed
-        spans = Spans.of(cells.quasi, weights_of([domain.name for domain in cells.quasi], self.weights), apart=apart)
+        spans = SpanLosses.of(
+            cells.quasi, resolve_weights([domain.name for domain in cells.quasi], self.weights), apart=apart
+        )
         if self.cuts == "blind":
-            return blind(bound, start, spans, labels)
+            return plan_blind_cuts(bound, start, spans, labels)
         nodes = start()
         accepts = Acceptance(bound, nodes)
         if self.cuts == "loss":
-            ahead = ALWAYS if self.thorough else NEVER if accepts.sizes_suffice else AT_FIRST
+            ahead = (
+                LOOK_AHEAD_ALWAYS
+                if self.thorough
+                else LOOK_AHEAD_NEVER
+                if accepts.sizes_suffice
+                else LOOK_AHEAD_AT_FIRST
+            )
             chooser: LossCuts | MedianCuts = LossCuts(nodes, accepts, spans, ahead)
         else:
             chooser = MedianCuts(nodes, accepts, spans, fallback=self.fallback, apart=apart)

@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from reticent.kernels.mondrian_nodes import divide, measure
-from reticent.table.cells import Cells
+from reticent.data.cells import Cells
+from reticent.data.domain import BandDomain, Domain, TreeDomain
+from reticent.errors import JobError, PromiseUnreachable
+from reticent.kernels.mondrian_loss import compute_span_losses
+from reticent.kernels.mondrian_nodes import divide_nodes, measure_nodes
+from reticent.models.promise import BoundPromises, CandidateGroups, Promises, order_rows_by_group
 
 
 @dataclass(eq=False)
-class Nodes:
+class PartitionNodes:
     """`start`, `stop`, `box`, `size` describe the nodes still open; those closed are in `done`."""
 
     cells: Cells
@@ -35,7 +39,7 @@ class Nodes:
         self._measure()
 
     @classmethod
-    def of(cls, cells: Cells) -> Nodes:
+    def of(cls, cells: Cells) -> PartitionNodes:
         """One node that holds every cell."""
         fresh = np.ones(len(cells), bool)
         fresh[1:] = (cells.codes[1:] != cells.codes[:-1]).any(axis=1)
@@ -46,7 +50,7 @@ class Nodes:
         return cls(
             cells,
             np.append(starts, len(cells)),
-            packed(cells.codes[starts]),
+            pack_codes(cells.codes[starts]),
             np.arange(atoms, dtype=np.int32),
             count,
             *whole,
@@ -80,25 +84,25 @@ class Nodes:
     def cut(self, cuts: np.ndarray) -> None:
         """Cut each open node by its row of `cuts`: the next level."""
         middle = np.empty(len(cuts), np.int64)
-        divide(cuts, self.words, self.atom, self.count, middle)
+        divide_nodes(cuts, self.words, self.atom, self.count, middle)
         self.start = np.column_stack([self.start, middle]).reshape(-1)
         self.stop = np.column_stack([middle, self.stop]).reshape(-1)
         self._measure()
 
-    def trial(self, cuts: np.ndarray) -> Nodes:
+    def split_on_trial(self, cuts: np.ndarray) -> PartitionNodes:
         """The sides of some cuts, of one node or of many, as nodes of their own: nothing is cut here."""
         runs = cuts[:, 1] - cuts[:, 0]
         stop = np.cumsum(runs)
-        row = ranges(cuts[:, 0], runs)
+        row = concatenate_ranges(cuts[:, 0], runs)
         rows = self.words[row], self.atom[row], self.count[row]
-        nodes = Nodes(self.cells, self.first, *rows, stop - runs, stop, _held=self._held)
+        nodes = PartitionNodes(self.cells, self.first, *rows, stop - runs, stop, _held=self._held)
         nodes.cut(np.column_stack([stop - runs, stop, cuts[:, 2:]]))
         return nodes
 
     def _measure(self) -> None:
         self.box = np.empty((len(self.start), 2, len(self.cells.quasi)), np.int32)
         self.size = np.empty(len(self.start), np.int64)
-        measure(self.start, self.stop, self.words, self.count, self.box, self.size)
+        measure_nodes(self.start, self.stop, self.words, self.count, self.box, self.size)
 
     def group_of_cell(self) -> np.ndarray:
         """The closed nodes as groups, numbered as they lie."""
@@ -109,21 +113,121 @@ class Nodes:
         return np.repeat(group_of_atom, np.diff(self.first))
 
 
-def packed(codes: np.ndarray) -> np.ndarray:
+def pack_codes(codes: np.ndarray) -> np.ndarray:
     """Codes two to a 64-bit word: even columns in the lower half."""
     words = codes[:, ::2].astype(np.uint64)
     words[:, : codes.shape[1] // 2] |= codes[:, 1::2].astype(np.uint64) << np.uint64(32)
     return words
 
 
-def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
+def concatenate_ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
     """start[0], start[0] + 1, ... for each start, one after the other."""
     ends = np.cumsum(length)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(start - ends + length, length)
 
 
-def run_starts(keys: np.ndarray) -> np.ndarray:
+def find_run_starts(keys: np.ndarray) -> np.ndarray:
     """Where each run of equal keys begins."""
     fresh = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
     return np.flatnonzero(fresh)
+
+
+# MERGED: reticent.methods.mondrian.membership: Where to start cutting if labels must say who is in which group: no two labels may cover the same person.
+#
+# Cuts part the values of a column, and an exact set or a tight range covers no value that lies on the other
+# side.  Two labels cover more than their group: a null beside other values prints `*`, and a node of a hierarchy of
+# numbers prints values that it does not hold.  So a null stands alone in its column, which parts the table before the
+# first cut, and such hierarchies are refused.
+
+
+def make_known_member_nodes(cells: Cells, bound: BoundPromises, promises: Promises) -> PartitionNodes:
+    """One node for each pattern of missing quasi-identifiers, each of which keeps every promise."""
+    names = " and ".join(promise.name for promise in promises)
+    for domain in cells.quasi:
+        if isinstance(domain, BandDomain):
+            raise JobError(
+                f"{names} needs labels that tell groups apart, "
+                f"and {domain.name!r} is published by nodes of a hierarchy.",
+                why="Numbers and dates of two groups can lie under one node.",
+                attempt=f"no hierarchy for {domain.name!r}: it is then published as ranges.",
+            )
+    nodes = _split_by_null_pattern(PartitionNodes.of(cells))
+    kept = bound.allow(_make_candidate_groups(cells, nodes.group_of_cell()))
+    if not kept.all():
+        raise PromiseUnreachable(
+            f"{names} cannot be met by mondrian.",
+            why=f"Missing values of a quasi-identifier form groups of their own, so that labels tell groups apart; of "
+            f"{len(kept)} patterns of missing values {int((~kept).sum())} break the promise as one group.",
+            attempt="filling in or withholding the rows with missing values, or a weaker promise.",
+        )
+    return nodes
+
+
+def _split_by_null_pattern(whole: PartitionNodes) -> PartitionNodes:
+    """The single node's atoms sorted by which of their quasi-identifiers are null, a node for each pattern."""
+    cells = whole.cells
+    null = np.array([domain.null_code for domain in cells.quasi])
+    missing = (cells.codes[whole.first[:-1]] == null) & (null >= 0)
+    if not missing.any():
+        return whole
+    _, pattern = np.unique(missing, axis=0, return_inverse=True)
+    order = np.argsort(pattern.reshape(-1), kind="stable")
+    start = find_run_starts(pattern.reshape(-1)[order]).astype(np.int64)
+    stop = np.append(start[1:], len(order)).astype(np.int64)
+    return PartitionNodes(cells, whole.first, whole.words[order], whole.atom[order], whole.count[order], start, stop)
+
+
+def _make_candidate_groups(cells: Cells, group_of_cell: np.ndarray) -> CandidateGroups:
+    order, offsets = order_rows_by_group(group_of_cell, int(group_of_cell.max(initial=-1)) + 1)
+    return CandidateGroups(cells, order, cells.counts[order], offsets)
+
+
+# MERGED: reticent.methods.mondrian.spans: What a span of codes loses in each column, as the flat tables a kernel reads (equations 2-5 of paper 1).
+
+
+RANGE_SHAPE, TREE_SHAPE, SUBTREES_SHAPE = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class SpanLosses:
+    """shape[j] = (kind, begin in value, begin in least, levels, null code, codes); see the kernel for their meaning."""
+
+    shape: np.ndarray
+    value: np.ndarray
+    least: np.ndarray
+
+    @classmethod
+    def of(cls, domains: tuple[Domain, ...], weights: np.ndarray, *, apart: bool = False) -> SpanLosses:
+        widest = max([domain.size for domain in domains], default=1)
+        values: list[np.ndarray] = []
+        leasts = [np.frexp(np.maximum(np.arange(widest + 1), 1))[1] - 1]  # the logarithm to base 2
+        shape = np.zeros((len(domains), 6), np.int64)
+        for j, (domain, weight) in enumerate(zip(domains, weights, strict=True)):
+            kind, levels, value, least = (
+                _tabulate_tree(domain, apart) if isinstance(domain, TreeDomain) else _tabulate_range(domain)
+            )
+            begins = sum(map(len, values)), sum(map(len, leasts))
+            shape[j] = kind, *begins, levels, domain.null_code, domain.size
+            values.append(weight * value)
+            leasts.append(least)
+        return cls(shape, np.concatenate([*values, [0.0]]), np.concatenate(leasts).astype(np.int32))
+
+    def losses(self, box: np.ndarray) -> np.ndarray:
+        """(boxes, columns): the weighted loss of each box in each column."""
+        found = np.empty((len(box), len(self.shape)))
+        compute_span_losses(box, self.shape, self.value, self.least, found)
+        return found
+
+
+def _tabulate_range(domain: Domain) -> tuple[int, int, np.ndarray, np.ndarray]:
+    codes = np.arange(domain.size)
+    return RANGE_SHAPE, 0, domain.loss(np.zeros_like(codes), codes), np.zeros(0)
+
+
+def _tabulate_tree(domain: TreeDomain, apart: bool) -> tuple[int, int, np.ndarray, np.ndarray]:
+    """Losses of the nodes above each leaf by depth, and minima of `split` over 1, 2, 4, ... positions."""
+    tree = domain.hierarchy
+    above = domain.loss(tree.first, tree.last)[tree.paths[:, ::-1]]
+    minima = [np.pad(row, (0, domain.size - len(row))) for row in domain.split_minimum.levels]
+    return SUBTREES_SHAPE if apart else TREE_SHAPE, above.shape[1], above.reshape(-1), np.concatenate(minima)

@@ -17,26 +17,127 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.door import check_parameters
+from reticent.data.cells import Cells
 from reticent.errors import JobError
+from reticent.methods.base import Method, bind_reachable_promises, require_valid_weights
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
-from reticent.methods.mosaic.repair import published, recipe_of, repair
-from reticent.methods.mosaic.resolving import resolve
-from reticent.methods.mosaic.rule import Rule, rule_of
-from reticent.methods.mosaic.space import Space, space_of
-from reticent.methods.mosaic.starts import start_of
-from reticent.methods.mosaic.sweeps import Sweeps, Watch
-from reticent.methods.mosaic.tiling import Tiling, tiling_of
-from reticent.methods.protocols import Method
-from reticent.methods.reachable import check_reachable
-from reticent.methods.weights import check_weights
+from reticent.methods.mosaic.initial_groups import make_initial_tiling
+from reticent.methods.mosaic.kernel_tables import KernelRule, LossSpace, make_kernel_rule, make_loss_space
+from reticent.methods.mosaic.local_search import resolve_tiling
+from reticent.methods.mosaic.tiling import SweepBudget, SweepWatch, Tiling, make_tiling
 from reticent.models.delta_disclosure import DeltaDisclosure
-from reticent.models.promises import BoundPromises, Promises
-from reticent.models.shapes import Bound, CountCapped
+from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promises
 from reticent.randomness import Random
+from reticent.recipe.labels import merge_equal_labels as coalesce
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells
+from reticent.validation import check_parameters
+
+# MERGED: reticent.methods.mosaic.repair: Merging groups that break a promise with their nearest, until every group keeps it.
+#
+# For promises that kernels judge only in part, and for delta-disclosure with absent values ignored, where groups that keep the
+# promise can break it once equal labels make them one.  One group of all rows keeps every promise that gets here, so this ends.
+
+
+MAX_MERGED_AT_ONCE = 256
+MAX_NEAR_GROUPS = 400
+
+
+def repair_tiling(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling) -> Tiling:
+    while len(tiling) > 1:
+        broken = np.flatnonzero(~bound.allow(tiling.groups(cells)))
+        if not len(broken):
+            break
+        tiling = _merge_pairs(tiling, _find_partners(cells, space, bound, tiling, broken[:MAX_MERGED_AT_ONCE]))
+    return tiling
+
+
+def merge_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling) -> Tiling:
+    """The groups as a recipient sees them, equal labels in one, each keeping every promise.
+
+    Where groups that keep a promise apart would break it as one, the smallest of them joins a near group that leaves it another
+    label, until what shares a label can be one.
+    """
+    tiling = repair_tiling(cells, space, bound, tiling)
+    while True:
+        recipe, _ = coalesce(make_recipe(cells, tiling))
+        label = recipe.group[tiling.starts[:-1]]
+        one = make_tiling(recipe.cell, recipe.group, recipe.quota)
+        allowed = bound.allow(one.groups(cells))
+        if allowed.all():
+            return one
+        number = np.where(allowed[label], label, len(one) + np.arange(len(tiling)))
+        apart = _renumber_groups(tiling, number)
+        where = np.unique(number, return_inverse=True)[1]  # the group of `apart` that each group of `tiling` is in
+        clusters = [np.unique(where[label == broken]) for broken in np.flatnonzero(~allowed)]
+        pairs = _pair_clusters(cells, space, bound, apart, clusters)
+        tiling = _merge_pairs(apart, pairs) if len(pairs) else repair_tiling(cells, space, bound, one)
+
+
+def _pair_clusters(
+    cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, clusters: list[np.ndarray]
+) -> np.ndarray:
+    """(group, partner) pairs that share no group: the smallest of each cluster, and the near group it may join at least loss."""
+    lower, upper = tiling.boxes(cells)
+    sizes = tiling.sizes()
+    taken = np.zeros(len(tiling), bool)
+    pairs = []
+    for cluster in clusters:
+        group = cluster[np.argmin(sizes[cluster])]
+        loss = space.compute_loss_per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
+        cost = loss * (sizes + sizes[group])
+        cost[cluster] = np.inf
+        cost[taken] = np.inf
+        near = np.argsort(cost, kind="stable")[:MAX_NEAR_GROUPS]
+        near = near[np.isfinite(cost[near])]
+        mends = np.flatnonzero(bound.allow(_join_with_each(tiling, group, near).groups(cells))) if len(near) else near
+        if len(mends) and not taken[group]:
+            pairs.append((group, near[mends[0]]))
+            taken[[group, near[mends[0]]]] = True
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def make_recipe(cells: Cells, tiling: Tiling) -> Recipe:
+    group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
+    return Recipe(cells, tiling.cell.astype(np.int64), group, tiling.quota.astype(np.int64), len(tiling))
+
+
+def _find_partners(
+    cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, broken: np.ndarray
+) -> np.ndarray:
+    """(broken group, partner) pairs: the group it loses least with of those that mend it, or of all where none near does."""
+    lower, upper = tiling.boxes(cells)
+    sizes = tiling.sizes()
+    pairs = np.empty((len(broken), 2), np.int64)
+    for at, group in enumerate(broken):
+        loss = space.compute_loss_per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
+        cost = loss * (sizes + sizes[group])
+        cost[group] = np.inf
+        near = np.argsort(cost, kind="stable")[: min(MAX_NEAR_GROUPS, len(cost) - 1)]
+        mends = np.flatnonzero(bound.allow(_join_with_each(tiling, group, near).groups(cells)))
+        pairs[at] = group, near[mends[0] if len(mends) else 0]
+    return pairs
+
+
+def _join_with_each(tiling: Tiling, group: int, others: np.ndarray) -> Tiling:
+    """The group joined to each of the others in turn."""
+    both = np.column_stack([np.full(len(others), group), others]).ravel()
+    found = tiling.take_groups(both)
+    return Tiling(found.cell, found.quota, found.starts[::2])
+
+
+def _merge_pairs(tiling: Tiling, pairs: np.ndarray) -> Tiling:
+    number = np.arange(len(tiling))
+    for one, other in pairs:
+        a, b = number[one], number[other]
+        if a != b:
+            number[number == max(a, b)] = min(a, b)
+    return _renumber_groups(tiling, number)
+
+
+def _renumber_groups(tiling: Tiling, number: np.ndarray) -> Tiling:
+    """Group g becomes number[g]; equal numbers are one group."""
+    return make_tiling(tiling.cell, np.repeat(number, np.diff(tiling.starts)), tiling.quota)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +152,12 @@ class Mosaic(Method):
     name: ClassVar[str] = "mosaic"
     kind: ClassVar[str] = "generalized"
     labels: ClassVar[str] = "nodes"
-    keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
+    keeps: ClassVar[tuple[type, ...]] = (CountCappedPromise, GroupCheckedPromise)
     anytime: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_parameters(self, as_given=("effort", "weights"))
-        check_weights(self.weights)
+        require_valid_weights(self.weights)
 
     def refuse(self, promises: Promises) -> None:
         """Before any data is read: groups with equal labels are one group to a recipient, and a promise must survive that."""
@@ -67,39 +168,41 @@ class Mosaic(Method):
                     attempt='method = "mondrian".',
                 )
 
-    def plan(self, cells: Cells, promises: Promises, rng: Random, watch: Watch | None = None) -> Recipe:
+    def plan(self, cells: Cells, promises: Promises, rng: Random, watch: SweepWatch | None = None) -> Recipe:
         """`watch` is told the loss after every sweep and returns True to have the best so far published."""
         self.refuse(promises)
-        sweeps = Sweeps.of(self.effort, watch, self.threads)
-        bound = check_reachable(cells, promises, self.name)
-        space = space_of(cells, self.weights)
-        rule = rule_of(cells, promises, bound)
+        sweeps = SweepBudget.of(self.effort, watch, self.threads)
+        bound = bind_reachable_promises(cells, promises, self.name)
+        space = make_loss_space(cells, self.weights)
+        rule = make_kernel_rule(cells, promises, bound)
         draw = rng.stream("mosaic")
         if rule.exact and not rule.capped:
-            tiling = _by_segments(cells, space, rule, sweeps, draw)
+            tiling = _tile_by_segments(cells, space, rule, sweeps, draw)
         else:
-            strict = partial(_strict, cells, promises, rng)
-            tiling = _by_quotas(cells, space, rule, bound, sweeps, draw, strict)
+            strict = partial(_tile_strictly, cells, promises, rng)
+            tiling = _tile_by_quotas(cells, space, rule, bound, sweeps, draw, strict)
         if not (rule.exact and promises.union_closed):
-            tiling = published(cells, space, bound, tiling)
-        return recipe_of(cells, tiling)
+            tiling = merge_equal_labels(cells, space, bound, tiling)
+        return make_recipe(cells, tiling)
 
 
-def _by_segments(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, draw: np.random.Generator) -> Tiling:
+def _tile_by_segments(
+    cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget, draw: np.random.Generator
+) -> Tiling:
     """Cells that the promise does not tell apart are one to the search; their rows are dealt out at random afterwards."""
     least = (rule.least_size, rule.least_distinct)
     value = cells.values[:, rule.column] if rule.column >= 0 else np.zeros(len(cells), np.int64)
     value = np.where(value == rule.null, -1, value)
-    of_cell = segments.alike_cells(cells, rule.column)
+    of_cell = segments.number_alike_cells(cells, rule.column)
     _, at = np.unique(of_cell, return_index=True)
     counts = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
-    units, found = segments.start(cells.codes[at], value[at], counts, least, space)
-    found = segments.resolve(units, least, space, found, sweeps, draw, cells.rows)
-    tiling = tiling_of(*segments.assemble(units, found))
-    return tiling if np.array_equal(of_cell, np.arange(len(cells))) else _deal(cells, tiling, of_cell, draw)
+    units, found = segments.start_segments(cells.codes[at], value[at], counts, least, space)
+    found = segments.resolve_segments(units, least, space, found, sweeps, draw, cells.rows)
+    tiling = make_tiling(*segments.assemble_groups(units, found))
+    return tiling if np.array_equal(of_cell, np.arange(len(cells))) else _deal_quotas(cells, tiling, of_cell, draw)
 
 
-def _deal(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.random.Generator) -> Tiling:
+def _deal_quotas(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.random.Generator) -> Tiling:
     """Hand quotas of cells taken together to the cells in them at random: what tells them apart has no say."""
     group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
     groups_of = np.bincount(tiling.cell, minlength=int(of_cell.max()) + 1)
@@ -113,18 +216,18 @@ def _deal(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.random.Gen
     outcome = np.repeat(group[order], tiling.quota[order])
     row_cell = np.repeat(parted, cells.counts[parted])
     shuffled = np.lexsort((draw.random(len(row_cell)), of_cell[row_cell]))
-    return tiling_of(np.concatenate([whole, row_cell[shuffled]]), np.concatenate([one[of_cell[whole]], outcome]),
+    return make_tiling(np.concatenate([whole, row_cell[shuffled]]), np.concatenate([one[of_cell[whole]], outcome]),
                      np.concatenate([cells.counts[whole], np.ones(len(row_cell), np.int64)]))  # fmt: skip
 
 
-def _strict(cells: Cells, promises: Promises, rng: Random) -> Tiling:
+def _tile_strictly(cells: Cells, promises: Promises, rng: Random) -> Tiling:
     recipe = Mondrian(cuts="loss").plan(cells, promises, rng)
-    return tiling_of(recipe.cell, recipe.group, recipe.quota)
+    return make_tiling(recipe.cell, recipe.group, recipe.quota)
 
 
-def _by_quotas(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, sweeps: Sweeps,
+def _tile_by_quotas(cells: Cells, space: LossSpace, rule: KernelRule, bound: BoundPromises, sweeps: SweepBudget,
                draw: np.random.Generator, strict: Callable[[], Tiling]) -> Tiling:  # fmt: skip
-    start = start_of(cells, space, rule, sweeps, strict)
+    start = make_initial_tiling(cells, space, rule, sweeps, strict)
     if not rule.exact:
-        start = repair(cells, space, bound, start)
-    return resolve(cells, space, rule, bound, start, sweeps, draw)
+        start = repair_tiling(cells, space, bound, start)
+    return resolve_tiling(cells, space, rule, bound, start, sweeps, draw)

@@ -15,21 +15,65 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reticent.kernels import mosaic_segment as kernel
-from reticent.methods.mosaic.orders import cut_order, shuffled_cuts
-from reticent.methods.mosaic.space import Space
-from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, gray_order, regrouped
-from reticent.table.cells import Cells
+from reticent.data.cells import Cells
+from reticent.data.domain import TreeDomain
+from reticent.kernels import mosaic_order, mosaic_segment
+from reticent.methods.mosaic.kernel_tables import LossSpace
+from reticent.methods.mosaic.tiling import MAX_SEED, SweepBudget, divide_into_blocks, order_by_gray_code, reorder_groups
 
-BLOCK = 50
-MATES = 2
-NOISE = 1.0
-LONG_POOL = 256
-INFEASIBLE = 1e300
+# MERGED: reticent.methods.mosaic.orders: Orders of rows, or of groups, in which neighbours are near in every column, however many values a column has.
+#
+# A reflected key (`sweeps.gray_order`) is one order of the columns: where the last ones have many values, neighbours agree in all
+# columns but these and are far apart in them.  Here cuts are chosen region by region, each for what it saves.
+
+
+MAX_CHAINED_POINTS = 64
+# A hierarchy's cuts go first: what is not told apart while a region has enough rows of each value never is, and costs a
+# whole node, where a number's range grows little by little.
+TREE_CUT_FAVOUR = 4.0
+CutNoise = tuple[np.ndarray, float, int]  # factor of each column, noise of each cut, seed
+
+
+def order_by_cuts(
+    codes: np.ndarray, space: LossSpace, least: int, leaf: int, noise: CutNoise | None = None
+) -> np.ndarray:
+    """Points in the order of a tree of cuts; a part of fewer than `least` points saves nothing, one of `leaf` is not cut."""
+    n, d = codes.shape
+    if n == 0 or d == 0:
+        return np.arange(n, dtype=np.int32)
+    codes = np.ascontiguousarray(codes, np.int32)
+    # 16 bits are sorted by radix
+    columns = [codes[:, j].astype(np.uint16 if space.sizes[j] <= 1 << 16 else np.int32) for j in range(d)]
+    by = np.stack([np.argsort(column, kind="stable") for column in columns]).astype(np.int32)
+    code = np.ascontiguousarray(np.take_along_axis(codes.T, by, axis=1))
+    out, sizes = np.zeros(n, np.int32), np.arange(n + 1, dtype=np.float64)
+    work = (sizes * np.log(np.maximum(sizes, 1.0)), np.zeros(n, np.int32), np.zeros((2, n), np.int32),
+            np.zeros(n + 2, np.int64), np.zeros((n + 1, 2), np.int64), out)  # fmt: skip
+    tree = np.array([isinstance(domain, TreeDomain) for domain in space.domains])
+    mosaic_order.Orderer((codes, by, code), (space.spans, space.places, space.nodes, np.column_stack([space.trees, tree])),
+                   (least, leaf, MAX_CHAINED_POINTS), work, noise or (np.where(tree, TREE_CUT_FAVOUR, 1.0), 0.0, 1)).run()  # fmt: skip
+    return out
+
+
+def order_by_noisy_cuts(
+    lower: np.ndarray, upper: np.ndarray, space: LossSpace, draw: np.random.Generator
+) -> np.ndarray:
+    """Groups in the order of noisy cuts of random points of their boxes: another neighbourhood every time."""
+    point = lower + (draw.random(lower.shape) * (upper - lower + 1)).astype(np.int64)
+    tree = np.array([isinstance(domain, TreeDomain) for domain in space.domains])
+    factor = np.where(tree, TREE_CUT_FAVOUR ** draw.random(), 1.0) * np.exp(draw.random(len(tree)) - 0.5)
+    return order_by_cuts(point, space, 4, 10, (factor, 0.5, int(draw.integers(1, MAX_SEED))))
+
+
+SEGMENT_BLOCK_GROUPS = 50
+SEGMENT_MATES = 2
+SEGMENT_NOISE = 1.0
+LONG_POOL_UNITS = 256
+INFEASIBLE_LOSS = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class FreeUnits:
     """Free rows in order: their cell, codes and marks (home, value); and the core that stays at home."""
 
     cell: np.ndarray
@@ -45,19 +89,19 @@ class Segments:
     starts: np.ndarray
 
 
-def quasi_cells(codes: np.ndarray) -> np.ndarray:
+def number_quasi_combinations(codes: np.ndarray) -> np.ndarray:
     """Which combination of quasi-identifiers each cell has; cells are in lexicographic order."""
     fresh = np.ones(len(codes), bool)
     fresh[1:] = (codes[1:] != codes[:-1]).any(axis=1)
     return np.cumsum(fresh) - 1
 
 
-def alike_cells(cells: Cells, column: int) -> np.ndarray:
+def number_alike_cells(cells: Cells, column: int) -> np.ndarray:
     """Which combination of quasi-identifiers and of the value in one sensitive column each cell has; -1 for no column.
 
     Cells that differ in another sensitive column alone are alike: two rows of one value are one distinct value.
     """
-    home = quasi_cells(cells.codes)
+    home = number_quasi_combinations(cells.codes)
     if column < 0:
         return home
     if len(cells.sensitive) == 1:
@@ -66,49 +110,53 @@ def alike_cells(cells: Cells, column: int) -> np.ndarray:
     return np.unique(key, return_inverse=True)[1].reshape(-1)
 
 
-def start(
-    codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: Space
-) -> tuple[Units, Segments]:
+def start_segments(
+    codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: LossSpace
+) -> tuple[FreeUnits, Segments]:
     """Free rows and their best cuts; where too few are free to be a group, the nearest home is given up to them."""
-    units = free_units(codes, value, counts, least, space)
-    found = segment(units, least, space)
+    units = find_free_units(codes, value, counts, least, space)
+    found = segment_units(units, least, space)
     if found is None:
-        units = free_units(codes, value, counts, least, space, _nearest_home(units, codes, counts, space))
-        found = segment(units, least, space)
+        units = find_free_units(codes, value, counts, least, space, _find_nearest_home(units, codes, counts, space))
+        found = segment_units(units, least, space)
         assert found is not None
-    return min((units, found), _along_cuts(units, least, space), key=lambda one: segment_loss(one[0], space, one[1]))
+    return min(
+        (units, found),
+        _segment_along_cuts(units, least, space),
+        key=lambda one: compute_segment_loss(one[0], space, one[1]),
+    )
 
 
-def _along_cuts(units: Units, least: tuple[int, int], space: Space) -> tuple[Units, Segments]:
+def _segment_along_cuts(units: FreeUnits, least: tuple[int, int], space: LossSpace) -> tuple[FreeUnits, Segments]:
     """The same units in the order of a tree of cuts, and their best cuts."""
     few = max(least)
-    order = cut_order(units.codes, space, few, 2 * few - 1)
+    order = order_by_cuts(units.codes, space, few, 2 * few - 1)
     units = replace(units, cell=units.cell[order], codes=units.codes[order], marks=units.marks[order])
-    found = segment(units, least, space)
+    found = segment_units(units, least, space)
     assert found is not None  # whether all the units are a group does not depend on their order
     return units, found
 
 
-def _nearest_home(units: Units, codes: np.ndarray, counts: np.ndarray, space: Space) -> int:
+def _find_nearest_home(units: FreeUnits, codes: np.ndarray, counts: np.ndarray, space: LossSpace) -> int:
     """The home that loses least when it takes in all the rows that have none."""
     lone = units.codes[units.marks[:, 0] < 0]
     homes = np.unique(units.home[units.core > 0])
     at = np.searchsorted(units.home, homes)
     rows = np.bincount(units.home, weights=counts)[homes] + len(lone)
-    loss = space.per_row(np.minimum(codes[at], lone.min(axis=0)), np.maximum(codes[at], lone.max(axis=0)))
+    loss = space.compute_loss_per_row(np.minimum(codes[at], lone.min(axis=0)), np.maximum(codes[at], lone.max(axis=0)))
     return int(homes[np.argmin(rows * loss)])
 
 
-def free_units(codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: Space,
-               given_up: int = -1) -> Units:  # fmt: skip
+def find_free_units(codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: LossSpace,
+               given_up: int = -1) -> FreeUnits:  # fmt: skip
     """Split the rows into cores that stay and units that are free; value -1 never counts as distinct."""
     k, few = least
-    home = quasi_cells(codes)
+    home = number_quasi_combinations(codes)
     homes = int(home[-1]) + 1
     total = np.bincount(home, weights=counts, minlength=homes).astype(np.int64)
     distinct = np.bincount(home, weights=value >= 0, minlength=homes).astype(np.int64)
     settled = (total >= k) & (distinct >= few if few > 1 else True) & (np.arange(homes) != given_up)
-    core = _core(home, value, counts, settled, k, few)
+    core = _compute_cores(home, value, counts, settled, k, few)
     free = counts - core
     # more than k rows to lend (and k of each value) never helps
     lent = np.minimum(free, k)
@@ -117,13 +165,15 @@ def free_units(codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: 
     lent = np.clip(max(k, 2 * few) - before, 0, lent)
     free = np.where(settled[home], lent, free)
     cell = np.repeat(np.arange(len(counts)), free)
-    order = gray_order(codes[cell], space.sizes, np.argsort(space.sizes, kind="stable"))
+    order = order_by_gray_code(codes[cell], space.sizes, np.argsort(space.sizes, kind="stable"))
     cell = cell[order]
     marks = np.column_stack([np.where(settled[home], home, -1)[cell], value[cell]]).astype(np.int32)
-    return Units(cell, np.ascontiguousarray(codes[cell], np.int32), marks, counts - free, home)
+    return FreeUnits(cell, np.ascontiguousarray(codes[cell], np.int32), marks, counts - free, home)
 
 
-def _core(home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.ndarray, k: int, few: int) -> np.ndarray:
+def _compute_cores(
+    home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.ndarray, k: int, few: int
+) -> np.ndarray:
     """Least rows a settled home keeps: one of each of its `few` most frequent values, then the most frequent up to k."""
     order = np.lexsort((-counts, value < 0, home))
     rank = np.arange(len(order)) - np.flatnonzero(np.diff(home[order], prepend=-1))[home[order]]
@@ -137,65 +187,65 @@ def _core(home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.n
     return one
 
 
-def segment(units: Units, least: tuple[int, int], space: Space) -> Segments | None:
+def segment_units(units: FreeUnits, least: tuple[int, int], space: LossSpace) -> Segments | None:
     """The optimal cuts of the whole order, None where it has no valid ones."""
     n, k, few = len(units.cell), *least
     if n == 0:
         return Segments(np.zeros(0, np.int32), np.zeros(1, np.int64))
-    limits = _limits(k, few)
+    limits = _make_limits(k, few)
     back, ends = np.zeros(n + 1, np.int32), np.zeros(n, np.int8)
-    box, seen = _scratch(units, space)
-    loss = kernel.cut_all(np.arange(n, dtype=np.int32), units.codes, units.marks, (space.spans, space.places), limits, back,
+    box, seen = _make_scratch(units, space)
+    loss = mosaic_segment.cut_all(np.arange(n, dtype=np.int32), units.codes, units.marks, (space.spans, space.places), limits, back,
                                  (np.zeros(n + 1), box, seen))  # fmt: skip
-    if loss >= INFEASIBLE:
+    if loss >= INFEASIBLE_LOSS:
         return None
-    kernel.ends_of(back, ends)
+    mosaic_segment.ends_of(back, ends)
     return Segments(np.arange(n, dtype=np.int32), np.append(0, np.flatnonzero(ends) + 1))
 
 
-def _limits(k: int, few: int) -> np.ndarray:
+def _make_limits(k: int, few: int) -> np.ndarray:
     return np.array([k, few, 2 * max(k, few) - 1 + (few if few > 1 else 0)], np.int64)
 
 
-def _scratch(units: Units, space: Space) -> tuple[np.ndarray, np.ndarray]:
-    width = max(len(space.sizes), MATES + 2)
+def _make_scratch(units: FreeUnits, space: LossSpace) -> tuple[np.ndarray, np.ndarray]:
+    width = max(len(space.sizes), SEGMENT_MATES + 2)
     return np.zeros((3, width), np.int32), np.zeros(int(units.marks[:, 1].max(initial=0)) + 3, np.int64)
 
 
-def segment_loss(units: Units, space: Space, found: Segments) -> float:
+def compute_segment_loss(units: FreeUnits, space: LossSpace, found: Segments) -> float:
     if len(found.starts) == 1:
         return 0.0
     codes = units.codes[found.members]
     lower = np.minimum.reduceat(codes, found.starts[:-1])
     upper = np.maximum.reduceat(codes, found.starts[:-1])
-    return float((space.per_row(lower, upper) * np.diff(found.starts)).sum())
+    return float((space.compute_loss_per_row(lower, upper) * np.diff(found.starts)).sum())
 
 
-def resolve(units: Units, least: tuple[int, int], space: Space, start: Segments, sweeps: Sweeps,
+def resolve_segments(units: FreeUnits, least: tuple[int, int], space: LossSpace, start: Segments, sweeps: SweepBudget,
             draw: np.random.Generator, rows: int) -> Segments:  # fmt: skip
     """Re-solve for as long as the sweeps last."""
     if len(start.starts) <= 2:
         return start
-    limits = _limits(*least)
+    limits = _make_limits(*least)
     n, d = units.codes.shape
     # where a value is rare, segments are long; the few still longer than a pool stay as they are
-    pool = max(4 * int(limits[2]), 64, min(3 * int(np.diff(start.starts).max()), LONG_POOL))
+    pool = max(4 * int(limits[2]), 64, min(3 * int(np.diff(start.starts).max()), LONG_POOL_UNITS))
     # a unit is in one block: `follow` is shared, the rest is a worker's own
     follow = np.zeros(n, np.int32)
     works = [(follow, np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros((n, 2, d), np.int32), np.zeros(n),
               np.zeros((3, pool), np.int32), np.zeros(pool + 1), np.zeros((2, pool + 1), np.int32),
-              *_scratch(units, space), NOISE, MATES) for _ in range(sweeps.threads)]  # fmt: skip
+              *_make_scratch(units, space), SEGMENT_NOISE, SEGMENT_MATES) for _ in range(sweeps.threads)]  # fmt: skip
 
     def sweep(now: Segments, number: int) -> Segments:
         codes = units.codes[now.members]
         lower = np.minimum.reduceat(codes, now.starts[:-1])
         upper = np.maximum.reduceat(codes, now.starts[:-1])
-        source, starts = regrouped(now.starts, shuffled_cuts(lower, upper, space, draw))
+        source, starts = reorder_groups(now.starts, order_by_noisy_cuts(lower, upper, space, draw))
         members, ends = now.members[source], np.zeros(n, np.int8)
-        blocks = blocks_of(len(starts) - 1, BLOCK, draw)
+        blocks = divide_into_blocks(len(starts) - 1, SEGMENT_BLOCK_GROUPS, draw)
 
         def run(part: np.ndarray, worker: int, stop: np.ndarray) -> None:
-            kernel.resolve(
+            mosaic_segment.resolve(
                 members,
                 ends,
                 starts,
@@ -207,13 +257,13 @@ def resolve(units: Units, least: tuple[int, int], space: Space, start: Segments,
                 stop,
             )
 
-        sweeps.over(blocks, run)
+        sweeps.run_blocks(blocks, run)
         return Segments(members, np.append(0, np.flatnonzero(ends) + 1))
 
-    return sweeps.improve(start, lambda found: segment_loss(units, space, found) / rows, sweep)
+    return sweeps.improve(start, lambda found: compute_segment_loss(units, space, found) / rows, sweep)
 
 
-def assemble(units: Units, found: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def assemble_groups(units: FreeUnits, found: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(cell, group, quota): units that are all of one home go there, the others are groups of their own."""
     length = np.diff(found.starts)
     group = np.repeat(np.arange(len(length)), length)

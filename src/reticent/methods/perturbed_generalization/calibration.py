@@ -6,35 +6,36 @@ sixth decimal; a guarantee is rounded up there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
 from reticent.catalogue import METHODS
-from reticent.door.parameters import accept
-from reticent.errors import JobError, PromiseUnreachable
-from reticent.models import corruption_bounds as bounds
-from reticent.models.corruption_bounds import Setting
-from reticent.models.exact import exact
+from reticent.errors import JobError, PromiseUnreachable, RequestError
+from reticent.exact_arithmetic import is_whole
+from reticent.models import corruption_guarantees as bounds
+from reticent.models.corruption_guarantees import CorruptionSetting, DeltaGrowth, RhoGuarantee, validate_skew
+from reticent.models.rational_bounds import parse_fraction
+from reticent.validation import accept_parameter
 
 
-def group_size(k: object, s: object) -> int:
+def resolve_group_size(k: object, s: object) -> int:
     """k as given, or ceil(1 / s): then at most |D| s rows are published."""
     if k is not None and s is not None:
         raise JobError("perturbed-generalization takes k or s, not both.", attempt="k = 6, or s = 0.16.")
     if s is not None:
-        return ceil(1 / _accepted(s, "s"))
-    return _accepted(k, "k")
+        return ceil(1 / _accept_parameter(s, "s"))
+    return _accept_parameter(k, "k")
 
 
-def retention(p: object) -> Fraction:
+def parse_retention(p: object) -> Fraction:
     """A retention probability as it may be given."""
-    return _accepted(p, "p")
+    return _accept_parameter(p, "p")
 
 
-def _accepted(value: object, name: str) -> Any:
-    return accept(METHODS["perturbed-generalization"].fields[name], value, name, "perturbed-generalization")
+def _accept_parameter(value: object, name: str) -> Any:
+    return accept_parameter(METHODS["perturbed-generalization"].fields[name], value, name, "perturbed-generalization")
 
 
 def require_one_row_per_person(rows_per_person: int) -> None:
@@ -48,7 +49,7 @@ def require_one_row_per_person(rows_per_person: int) -> None:
         )
 
 
-def check_domain(promises: Iterable[Any], domain: int) -> None:
+def require_usable_domain(promises: Iterable[Any], domain: int) -> None:
     """A domain of one value has nothing to hide, and a lambda below 1 / |U| has no prior."""
     if domain < 2:
         raise JobError(
@@ -65,50 +66,108 @@ def check_domain(promises: Iterable[Any], domain: int) -> None:
             )
 
 
-def largest_retention(promises: Iterable[Any], k: int, domain: int) -> Fraction:
+def find_largest_retention(promises: Iterable[Any], k: int, domain: int) -> Fraction:
     """The largest p that keeps every promise."""
-    found = [(_largest(one, k, domain), one) for one in promises]
+    found = [(_find_largest_for_promise(one, k, domain), one) for one in promises]
     for p, promise in found:
         if p is None:
             raise PromiseUnreachable(
                 f"{promise.name} cannot be kept by perturbed-generalization with k = {k} and {domain} values.",
-                why=f"Even p = {1 / bounds.SCALE:g} lets a belief grow by more.",
+                why=f"Even p = {1 / bounds.GUARANTEE_SCALE:g} lets a belief grow by more.",
                 attempt="a larger k, or a weaker promise.",
             )
     return min(p for p, _ in found if p is not None)
 
 
-def _largest(promise: Any, k: int, domain: int) -> Fraction | None:
-    return bounds.largest_p(lambda p: promise.holds(p, k, domain))
+def _find_largest_for_promise(promise: Any, k: int, domain: int) -> Fraction | None:
+    return bounds.find_largest_p(lambda p: promise.holds(p, k, domain))
 
 
-def guarantees(p: object, k: int, domain: int, lambda_: object, rho1: object = None) -> dict[str, Any]:
+def compute_guarantees(p: object, k: int, domain: int, lambda_: object, rho1: object = None) -> dict[str, Any]:
     """What p gives: the tight bounds and those of theorems 2 and 3, rounded up at the sixth decimal."""
-    at = Setting(retention(p), k, domain, exact(lambda_, "lambda"))
+    at = CorruptionSetting(parse_retention(p), k, domain, parse_fraction(lambda_, "lambda"))
     found: dict[str, Any] = {
-        "delta": bounds.least(lambda most: bounds.delta_holds(at, most)),
-        "delta_theorem3": bounds.least(lambda most: bounds.theorem3_holds(at, most)),
+        "delta": bounds.find_least_bound(lambda most: bounds.delta_holds(at, most)),
+        "delta_theorem3": bounds.find_least_bound(lambda most: bounds.theorem3_holds(at, most)),
     }
     if rho1 is not None:
-        before = exact(rho1, "rho1")
-        found["rho2"] = bounds.rounded_up(bounds.rho2(at, before))
-        found["rho2_theorem2"] = bounds.rounded_up(bounds.rho2_theorem2(at, before))
+        before = parse_fraction(rho1, "rho1")
+        found["rho2"] = bounds.round_up(bounds.compute_rho2(at, before))
+        found["rho2_theorem2"] = bounds.round_up(bounds.compute_rho2_theorem2(at, before))
         found["downward"] = [1 - before, 1 - found["rho2"]]
     return found
 
 
-def retentions(k: int, domain: int, lambda_: object, *, rho1: object = None, rho2: object = None,
+def compute_retentions(k: int, domain: int, lambda_: object, *, rho1: object = None, rho2: object = None,
                delta: object = None) -> dict[str, Any]:  # fmt: skip
     """The largest p for a promise: by the tight bound, and by the theorem as printed."""
-    skew = exact(lambda_, "lambda")
+    skew = parse_fraction(lambda_, "lambda")
 
-    def at(p: Fraction) -> Setting:
-        return Setting(p, k, domain, skew)
+    def at(p: Fraction) -> CorruptionSetting:
+        return CorruptionSetting(p, k, domain, skew)
 
     if rho2 is not None:
-        before, after = exact(rho1, "rho1"), exact(rho2, "rho2")
-        tight = bounds.largest_p(lambda p: bounds.rho2(at(p), before) <= after)
-        return {"p": tight, "p_theorem2": bounds.largest_p(lambda p: bounds.theorem2_holds(at(p), before, after))}
-    most = exact(delta, "delta")
-    tight = bounds.largest_p(lambda p: bounds.delta_holds(at(p), most))
-    return {"p": tight, "p_theorem3": bounds.largest_p(lambda p: bounds.theorem3_holds(at(p), most))}
+        before, after = parse_fraction(rho1, "rho1"), parse_fraction(rho2, "rho2")
+        tight = bounds.find_largest_p(lambda p: bounds.compute_rho2(at(p), before) <= after)
+        return {"p": tight, "p_theorem2": bounds.find_largest_p(lambda p: bounds.theorem2_holds(at(p), before, after))}
+    most = parse_fraction(delta, "delta")
+    tight = bounds.find_largest_p(lambda p: bounds.delta_holds(at(p), most))
+    return {"p": tight, "p_theorem3": bounds.find_largest_p(lambda p: bounds.theorem3_holds(at(p), most))}
+
+
+# MERGED: reticent.methods.perturbed_generalization.answers: Guarantees from p, or the largest p for a guarantee, as `reticent calibrate` answers (Tao et al., ICDE 2008, table III).
+
+
+def answer_calibration(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """One object, keys as the options are named."""
+    domain, skew = _validate_question(asked)
+    k = resolve_group_size(asked.get("k"), asked.get("s"))
+    found: dict[str, Any] = {"method": "perturbed-generalization", "k": k, "domain": domain, "lambda": skew}
+    found |= {name: parse_fraction(asked[name], name) for name in ("s", "rho1") if name in asked}
+    if "p" in asked:
+        found |= {
+            "p": parse_fraction(asked["p"], "p"),
+            **compute_guarantees(asked["p"], k, domain, skew, asked.get("rho1")),
+        }
+        return _to_plain_numbers(found)
+    wanted = {name: parse_fraction(asked[name], name) for name in ("rho1", "rho2", "delta") if name in asked}
+    found |= wanted | compute_retentions(k, domain, skew, **wanted)
+    if "rho1" in asked and "rho2" in asked:
+        found["downward"] = [1 - wanted["rho1"], 1 - wanted["rho2"]]
+    return _to_plain_numbers(found)
+
+
+def _validate_question(asked: Mapping[str, Any]) -> tuple[int, Fraction]:
+    lacking = [f"--{name}" for name in ("lambda", "domain") if name not in asked]
+    lacking += [] if "k" in asked or "s" in asked else ["--k or --s"]
+    lacking += [] if {"p", "rho2", "delta"} & set(asked) else ["--p, --rho2 or --delta"]
+    if lacking:
+        raise RequestError(
+            f"perturbed-generalization is calibrated from more: {', '.join(lacking)}.",
+            attempt="--p 0.3 --k 6 --lambda 0.1 --rho1 0.2 --domain 50.",
+        )
+    if len({"p", "rho2", "delta"} & set(asked)) > 1:
+        raise RequestError("One of --p, --rho2 and --delta is given, and the others are answered.")
+    if "rho2" in asked and "rho1" not in asked:
+        raise RequestError("--rho2 is what a belief of --rho1 may become.", attempt="--rho1 0.2 with it.")
+    skew = validate_skew(asked["lambda"], "the guarantee")
+    promise = (
+        RhoGuarantee(asked["rho1"], asked["rho2"], skew)
+        if "rho2" in asked
+        else DeltaGrowth(asked.get("delta", 1), skew)
+    )
+    if "rho1" in asked and not 0 <= parse_fraction(asked["rho1"], "rho1") < 1:
+        raise RequestError("rho1 must be a probability below 1.", attempt="--rho1 0.2.")
+    require_usable_domain([promise], asked["domain"])
+    return asked["domain"], skew
+
+
+def _to_plain_numbers(found: Mapping[str, Any]) -> dict[str, Any]:
+    def number(value: Any) -> Any:
+        if isinstance(value, list):
+            return [number(one) for one in value]
+        if isinstance(value, Fraction):
+            return int(value) if is_whole(value) else float(value)
+        return value
+
+    return {name: number(value) for name, value in found.items()}

@@ -7,24 +7,23 @@ tuple" stands on (ERRATA 5.7): rows with missing quasi-identifiers form groups o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from reticent.errors import PromiseUnreachable
+from reticent.data.cells import Cells
+from reticent.data.domain import Domain, TreeDomain
+from reticent.errors import JobError, PromiseUnreachable, pluralize
+from reticent.methods.base import resolve_weights
 from reticent.methods.mondrian.acceptance import Acceptance
-from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
-from reticent.methods.mondrian.median_cuts import MedianCuts
-from reticent.methods.mondrian.membership import nodes_of_known_members
-from reticent.methods.mondrian.nodes import Nodes
-from reticent.methods.mondrian.spans import Spans
-from reticent.methods.weights import weights_of
-from reticent.models.promises import BoundPromises, Promises
-from reticent.table.cells import Cells
+from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
+from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, make_known_member_nodes
+from reticent.models.promise import BoundPromises, Promises
 
 
-def whole_parts(cells: Cells, promises: Promises, k: int) -> tuple[BoundPromises, Nodes]:
+def make_start_nodes(cells: Cells, promises: Promises, k: int) -> tuple[BoundPromises, PartitionNodes]:
     """What is cut: the table parted by which quasi-identifiers are missing; each part has k rows (times those of a person)."""
     least = k * cells.rows_per_person
     if cells.rows < least:
@@ -34,16 +33,16 @@ def whole_parts(cells: Cells, promises: Promises, k: int) -> tuple[BoundPromises
             attempt="a smaller k, or more rows.",
         )
     bound = BoundPromises(cells, least, (), ())
-    return bound, nodes_of_known_members(cells, bound, promises)
+    return bound, make_known_member_nodes(cells, bound, promises)
 
 
-def strict_groups(cells: Cells, promises: Promises, k: int, cuts: str, weights: Mapping[str, Any] | None) -> np.ndarray:
+def group_by_cuts(cells: Cells, promises: Promises, k: int, cuts: str, weights: Mapping[str, Any] | None) -> np.ndarray:
     """The group of each cell."""
-    bound, nodes = whole_parts(cells, promises, k)
+    bound, nodes = make_start_nodes(cells, promises, k)
     accepts = Acceptance(bound, nodes)
-    spans = Spans.of(cells.quasi, weights_of([domain.name for domain in cells.quasi], weights))
+    spans = SpanLosses.of(cells.quasi, resolve_weights([domain.name for domain in cells.quasi], weights))
     chooser: LossCuts | MedianCuts = (
-        LossCuts(nodes, accepts, spans, NEVER)
+        LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
         if cuts == "loss"
         else MedianCuts(nodes, accepts, spans, fallback=True, apart=False)
     )
@@ -52,3 +51,119 @@ def strict_groups(cells: Cells, promises: Promises, k: int, cuts: str, weights: 
         nodes.close(chosen)
         nodes.cut(found)
     return nodes.group_of_cell()
+
+
+# MERGED: reticent.methods.perturbed_generalization.specialization: Top-down specialization by information gain (Fung, Wang & Yu, ICDE 2005), on perturbed classes: the paper's own phase 2.
+#
+# Every column begins as one part (missing values apart).  The part whose specialization tells most about the classes is replaced by
+# its children, everywhere at once (global recoding), as long as every group keeps k rows: children of a hierarchy's node, or the two
+# sides of a range at its best place.  Groups only get smaller, so a specialization that once fails is never tried again.
+#
+# Departs from the original: the score is the information gain alone, not its ratio to the anonymity lost.
+
+
+def classify_values(domain: Sequence[str], categories: Sequence[Sequence[str]]) -> np.ndarray:
+    """The class of each value of the domain; every value has exactly one."""
+    place = {text: at for at, text in enumerate(domain)}
+    found = np.full(len(domain), -1)
+    for number, texts in enumerate(categories):
+        for text in texts:
+            if text not in place or found[place[text]] >= 0:
+                raise JobError(
+                    "categories name a value that the sensitive column does not have, or name one twice.",
+                    attempt="a partition of the column's domain.",
+                )
+            found[place[text]] = number
+    if (found < 0).any():
+        raise JobError(
+            f"categories leave out {pluralize(int((found < 0).sum()), 'value')} of the sensitive column's domain.",
+            attempt="a partition of the column's domain.",
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Specialization:
+    """Of one column: codes `first` .. `last` become the parts that begin at `starts`; its information `gain` in rows."""
+
+    column: int
+    first: int
+    last: int
+    starts: np.ndarray
+    gain: float
+
+
+def group_by_specialization(cells: Cells, promises: Promises, k: int, held: np.ndarray) -> np.ndarray:
+    """The group of each cell; `held` counts the rows of each cell whose perturbed value is of each class."""
+    bound, nodes = make_start_nodes(cells, promises, k)
+    group = nodes.group_of_cell()
+    known = [_count_known_codes(domain) for domain in cells.quasi]
+    tallies = [_tally_column(cells, at, held) for at in range(len(cells.quasi))]
+    whole = [
+        _find_best_specialization(domain, at, 0, known[at] - 1, tallies[at]) for at, domain in enumerate(cells.quasi)
+    ]
+    waiting = [one for one in whole if one is not None]
+    while waiting:
+        chosen = max(waiting, key=lambda one: (one.gain, -one.column, -one.first))
+        waiting.remove(chosen)
+        finer = _apply_specialization(cells, group, chosen, bound.least_size)
+        if finer is None:
+            continue
+        group = finer
+        domain, ends = cells.quasi[chosen.column], [*(chosen.starts[1:] - 1), chosen.last]
+        for first, last in zip(chosen.starts.tolist(), ends, strict=True):
+            found = _find_best_specialization(domain, chosen.column, first, int(last), tallies[chosen.column])
+            waiting += [] if found is None else [found]
+    return np.unique(group, return_inverse=True)[1].reshape(-1)
+
+
+def _count_known_codes(domain: Domain) -> int:
+    return len(domain.texts)
+
+
+def _tally_column(cells: Cells, at: int, held: np.ndarray) -> np.ndarray:
+    """(codes, classes) rows of a column."""
+    found = np.zeros((cells.quasi[at].size, held.shape[1]))
+    np.add.at(found, cells.codes[:, at], held)
+    return found
+
+
+def _find_best_specialization(
+    domain: Domain, column: int, first: int, last: int, tally: np.ndarray
+) -> Specialization | None:
+    """The specialization of a part, None for a single value."""
+    if first >= last:
+        return None
+    if isinstance(domain, TreeDomain):
+        level = domain.split[first:last].min()
+        starts = first + np.append(0, np.flatnonzero(domain.split[first:last] == level) + 1)
+    else:
+        left = np.cumsum(tally[first:last], axis=0)
+        right = tally[first : last + 1].sum(axis=0) - left
+        starts = np.array(
+            [first, first + 1 + int((_compute_entropy_rows(left) + _compute_entropy_rows(right)).argmin())]
+        )
+    parts = np.add.reduceat(tally[first : last + 1], starts - first)
+    gain = float(_compute_entropy_rows(parts.sum(axis=0)[None])[0] - _compute_entropy_rows(parts).sum())
+    return Specialization(column, first, last, starts, gain)
+
+
+def _compute_entropy_rows(counts: np.ndarray) -> np.ndarray:
+    """Rows times the entropy of their classes, for each line of counts."""
+    total = counts.sum(axis=1, keepdims=True)
+    share = counts / np.maximum(total, 1)
+    return -(counts * np.log2(np.where(share > 0, share, 1))).sum(axis=1)
+
+
+def _apply_specialization(cells: Cells, group: np.ndarray, chosen: Specialization, least: int) -> np.ndarray | None:
+    """The groups after a specialization; None where one of them would be too small."""
+    code = cells.codes[:, chosen.column]
+    inside = np.flatnonzero((code >= chosen.first) & (code <= chosen.last))
+    child = np.searchsorted(chosen.starts, code[inside], side="right") - 1
+    _, which = np.unique(group[inside] * len(chosen.starts) + child, return_inverse=True)
+    sizes = np.bincount(which.reshape(-1), weights=cells.counts[inside])
+    if len(sizes) and sizes.min() < least:
+        return None
+    finer = group.copy()
+    finer[inside] = int(group.max()) + 1 + which.reshape(-1)
+    return finer

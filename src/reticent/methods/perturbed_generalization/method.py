@@ -19,34 +19,57 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import check_parameters
+from reticent.data.cells import Cells
+from reticent.data.columns import Column
+from reticent.exact_arithmetic import as_ratio
+from reticent.methods.base import Method, require_valid_weights
 from reticent.methods.perturbed_generalization.calibration import (
-    check_domain,
-    group_size,
-    largest_retention,
+    find_largest_retention,
     require_one_row_per_person,
+    require_usable_domain,
+    resolve_group_size,
 )
-from reticent.methods.perturbed_generalization.domains import (
+from reticent.methods.perturbed_generalization.declared_domain import (
     SensitiveDomain,
     count_single_holders,
+    find_sensitive_domain,
     require_declared_domain,
-    sensitive_domain,
 )
-from reticent.methods.perturbed_generalization.grouping import strict_groups
-from reticent.methods.perturbed_generalization.perturbation import perturb
-from reticent.methods.perturbed_generalization.sampling import draw
-from reticent.methods.perturbed_generalization.specialization import classes_of, specialized_groups
-from reticent.methods.protocols import Method
-from reticent.methods.weights import check_weights
-from reticent.models.delta_growth import DeltaGrowth
-from reticent.models.exact import Number
-from reticent.models.promises import Promises
-from reticent.models.rho_guarantee import RhoGuarantee
+from reticent.methods.perturbed_generalization.grouping import classify_values, group_by_cuts, group_by_specialization
+from reticent.models.corruption_guarantees import DeltaGrowth, RhoGuarantee
+from reticent.models.promise import Promises, order_rows_by_group
+from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
-from reticent.recipe.drawn import Mechanism, SampledRecipe
-from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells
-from reticent.table.roles import Column
+from reticent.recipe.recipe import Recipe, SampledRecipe, SamplingMechanism
+from reticent.validation import check_parameters
+
+# MERGED: reticent.methods.perturbed_generalization.perturbation: Phase 1, perturbation: a value is kept with probability p, else drawn uniformly from the domain (steps P1 and P2).
+#
+# A whole number below d m is drawn uniformly, p = n / d: below n m the value is kept, else the number modulo m is its new code.
+# The (d - n) m numbers that remain hold every code equally often, so the probabilities are exactly those that are published.
+
+
+def perturb_codes(codes: np.ndarray, p: Fraction, domain: int, rng: np.random.Generator) -> np.ndarray:
+    """A perturbed code for each code, independently."""
+    numerator, denominator = as_ratio(p)
+    drawn = rng.integers(0, denominator * domain, len(codes), dtype=np.int64)
+    return np.where(drawn < numerator * domain, codes, drawn % domain).astype(np.int32)
+
+
+# MERGED: reticent.methods.perturbed_generalization.sampling: Phase 3, stratified sampling: one tuple of each group, uniformly (steps S1 to S4).
+
+
+def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """For each group the place of its drawn row among all rows, in the order of their cells, and that row's cell."""
+    order, offsets = order_rows_by_group(group_of_cell, int(group_of_cell.max(initial=-1)) + 1)
+    until = np.cumsum(cells.counts[order])
+    size = np.diff(np.append(0, until)[offsets])
+    place = np.cumsum(size) - size + rng.integers(0, size)
+    found = np.searchsorted(until, place, side="right")
+    cell = order[found]
+    first = np.cumsum(cells.counts) - cells.counts
+    return first[cell] + (place - (until[found] - cells.counts[cell])), cell
+
 
 DEFAULT_K = 6
 
@@ -91,7 +114,7 @@ class PerturbedGeneralization(Method):
         if self.k is None and self.s is None:
             object.__setattr__(self, "k", DEFAULT_K)
         check_parameters(self, as_given=("weights",))
-        check_weights(self.weights)
+        require_valid_weights(self.weights)
 
     def require_columns(self, columns: Mapping[str, Column]) -> None:
         """Refuses a sensitive column without a declared domain, and several rows of a person, before any row is read."""
@@ -112,7 +135,7 @@ class PerturbedGeneralization(Method):
     @property
     def least(self) -> int:
         """The least number of people in a group."""
-        return group_size(self.k, self.s)
+        return resolve_group_size(self.k, self.s)
 
     @property
     def counted_on(self) -> int:
@@ -121,41 +144,43 @@ class PerturbedGeneralization(Method):
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> SampledRecipe:
         require_one_row_per_person(cells.rows_per_person)
-        domain = sensitive_domain(cells, self.domain)
-        check_domain(promises, len(domain))
-        p = self.p or largest_retention(promises, self.counted_on, len(domain))
-        kept: list[RhoGuarantee | DeltaGrowth] = promises.only(RhoGuarantee, DeltaGrowth)
+        domain = find_sensitive_domain(cells, self.domain)
+        require_usable_domain(promises, len(domain))
+        p = self.p or find_largest_retention(promises, self.counted_on, len(domain))
+        kept: list[RhoGuarantee | DeltaGrowth] = promises.require_models(RhoGuarantee, DeltaGrowth)
         for promise in kept:
             promise.verify({"p": p, "k": self.counted_on, "domain": len(domain)})
         if self.grouping == "mondrian":
-            groups = strict_groups(cells, promises, self.least, self.cuts, self.weights)
-            place, cell = draw(cells, groups, rng.stream("draw"))
-            value = perturb(domain.code[cells.values[cell, 0]], p, len(domain), rng.stream("perturbation"))
+            groups = group_by_cuts(cells, promises, self.least, self.cuts, self.weights)
+            place, cell = draw_rows(cells, groups, rng.stream("draw"))
+            value = perturb_codes(domain.code[cells.values[cell, 0]], p, len(domain), rng.stream("perturbation"))
         else:
-            perturbed = self._all_perturbed(cells, domain, p, rng)
-            groups = self._specialized(cells, promises, domain, perturbed)
-            place, cell = draw(cells, groups, rng.stream("draw"))
+            perturbed = self._perturb_rows(cells, domain, p, rng)
+            groups = self._group_specialized(cells, promises, domain, perturbed)
+            place, cell = draw_rows(cells, groups, rng.stream("draw"))
             value = perturbed[place]
-        return _recipe(cells, groups, cell, value, Mechanism(p, self.least, domain.texts, domain.declared))
+        return _build_recipe(
+            cells, groups, cell, value, SamplingMechanism(p, self.least, domain.texts, domain.declared)
+        )
 
-    def _all_perturbed(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
+    def _perturb_rows(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
         """A perturbed code for every row, in the order of the cells."""
         held = np.repeat(domain.code[cells.values[:, 0]], cells.counts)
-        return perturb(held, p, len(domain), rng.stream("perturbation"))
+        return perturb_codes(held, p, len(domain), rng.stream("perturbation"))
 
-    def _specialized(
+    def _group_specialized(
         self, cells: Cells, promises: Promises, domain: SensitiveDomain, perturbed: np.ndarray
     ) -> np.ndarray:
         assert self.categories is not None
-        of_value = classes_of(domain.texts, self.categories)
+        of_value = classify_values(domain.texts, self.categories)
         classes, size = of_value[perturbed], len(self.categories)
         row_cell = np.repeat(np.arange(len(cells)), cells.counts)
         held = np.bincount(row_cell * size + classes, minlength=len(cells) * size).reshape(-1, size)
-        return specialized_groups(cells, promises, self.least, held)
+        return group_by_specialization(cells, promises, self.least, held)
 
 
-def _recipe(
-    cells: Cells, groups: np.ndarray, drawn: np.ndarray, value: np.ndarray, mechanism: Mechanism
+def _build_recipe(
+    cells: Cells, groups: np.ndarray, drawn: np.ndarray, value: np.ndarray, mechanism: SamplingMechanism
 ) -> SampledRecipe:
     """An entry for the rows of each cell that are not drawn, which keep their group, and one for each drawn row."""
     left = cells.counts - np.bincount(drawn, minlength=len(cells))

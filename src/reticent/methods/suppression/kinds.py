@@ -5,34 +5,113 @@ one outcome, `outcomes` all of them with their probabilities, `likelihood` the p
 records withheld.  Ties among the counts are the caller's: whoever sorts breaks them at random.
 """
 
-# ruff: noqa: E741  `l` is the field's own letter
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
 import numpy as np
 
-from reticent.methods.suppression.levels import Stops, cut, stops
+# MERGED: reticent.methods.suppression.levels: D-suppression by levels (Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata", sections 2 to 4).
+#
+# A table is its counts F_1 >= ... >= F_m.  D-suppression withholds one record of a most frequent value after the other; after
+# any number of steps the highest values stand at one level L, `extra` of them at L - 1 (those less frequent in the original
+# table go first: ERRATA 2.4), and the others are untouched.  So where it stops is found by bisection over levels: the cost grows
+# with the number of values and the logarithm of the counts, not with the records withheld.
+#
+# It stops when both conditions hold for the first time:
+#
+#     P-eligibility   l F'_1 <= |T_P|                  not monotone (ERRATA 2.5): each step of a level makes it harder, the next
+#                                                      level easier; at the *start* of levels it is monotone
+#     l-candidacy     l (F'_l + |T_S|) > |T|           strict and monotone, and reached before the level of F'_l is cut
 
-Outcome = tuple[Fraction, np.ndarray]
-MOST_LEVELS = 1 << 16  # beyond so many levels a mean is taken over as many, evenly spaced
+
+# ruff: noqa: E741  `l` is the field's own letter
 
 
-class Kind(Protocol):
+def is_eligible(counts: np.ndarray, l: int) -> bool:
+    """No value exceeds one in l: F_1 <= |T| / l."""
+    return not len(counts) or l * int(counts.max()) <= int(counts.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class StopLevels:
+    """For each level that S_1 was first cut to (`start`): where D-suppression stops, and how many records are then withheld."""
+
+    start: np.ndarray
+    level: np.ndarray
+    extra: np.ndarray
+    withheld: np.ndarray
+
+
+def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
+    """Where D-suppression stops on `counts` (falling, l <= m) with F_1 replaced by each of `start`."""
+    rest, rows = counts[1:], int(counts.sum())
+    total = np.append(0, np.cumsum(rest))
+    start = np.asarray(start, np.int64)
+    gone = int(counts[0]) - start
+
+    def above(level: np.ndarray) -> np.ndarray:
+        """Records above a level, that is withheld at its start beyond `gone`."""
+        higher = np.searchsorted(-rest, -level, side="left")
+        return np.maximum(start - level, 0) + total[higher] - higher * level
+
+    next_lower = int(counts[l]) if l < len(counts) else 0
+    candidate = np.minimum(int(counts[l - 1]), np.maximum(start, next_lower))  # F'_l once S_1 is cut
+    withheld = np.maximum(gone, rows // l + 1 - candidate)
+    level = _find_least_level(lambda at: above(at) <= withheld - gone, np.maximum(start, int(rest.max(initial=0))))
+    extra = withheld - gone - above(level)
+    fits = l * level <= rows - withheld
+    if not fits.all():
+        below = _find_least_level(lambda at: l * (at + 1) > rows - gone - above(at + 1), level - 1)
+        level, extra = np.where(fits, level, below), np.where(fits, extra, 0)
+        withheld = np.where(fits, withheld, gone + above(level))
+    return StopLevels(start, level, extra, withheld)
+
+
+def _find_least_level(holds, most: np.ndarray) -> np.ndarray:
+    """The least level in 0 .. most at which a condition holds that holds from some level on (at `most` at the latest)."""
+    low, high = np.zeros_like(most), most.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        there = holds(middle)
+        low, high = np.where(there, low, middle + 1), np.where(there, middle, high)
+    return high
+
+
+def cut_counts(counts: np.ndarray, start: int, level: int, extra: int) -> np.ndarray:
+    """The published counts, value for value: S_1 at `start`, all at most `level`, the last `extra` of the highest one less."""
+    found = counts.copy()
+    found[0] = start
+    highest = np.flatnonzero(found >= level)
+    found = np.minimum(found, level)
+    if extra:
+        found[highest[-extra:]] -= 1
+    return found
+
+
+# ruff: noqa: E741  `l` is the field's own letter
+
+
+SuppressionOutcome = tuple[Fraction, np.ndarray]
+MAX_LEVELS = 1 << 16  # beyond so many levels a mean is taken over as many, evenly spaced
+
+
+class SuppressionKind(Protocol):
     name: ClassVar[str]
 
     def draw(self, counts: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray: ...
 
-    def outcomes(self, counts: np.ndarray, l: int) -> Iterator[Outcome]: ...
+    def outcomes(self, counts: np.ndarray, l: int) -> Iterator[SuppressionOutcome]: ...
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction: ...
 
     def expected(self, counts: np.ndarray, l: int) -> float: ...
 
 
-class Deterministic:
+class DeterministicSuppression:
     """D-suppression (figure 2) to a stopping condition."""
 
     name: ClassVar[str]
@@ -43,7 +122,7 @@ class Deterministic:
     def draw(self, counts: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
         return self.published(counts, l)
 
-    def outcomes(self, counts: np.ndarray, l: int) -> Iterator[Outcome]:
+    def outcomes(self, counts: np.ndarray, l: int) -> Iterator[SuppressionOutcome]:
         yield Fraction(1), self.published(counts, l)
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
@@ -53,17 +132,17 @@ class Deterministic:
         return float(counts.sum() - self.published(counts, l).sum())
 
 
-class Unsafe(Deterministic):
+class UnsafeSuppression(DeterministicSuppression):
     """Stops at P-eligibility and l-candidacy: the least any method can withhold (theorem 2), and no protection."""
 
     name = "unsafe"
 
     def published(self, counts: np.ndarray, l: int) -> np.ndarray:
-        found = stops(counts, l, counts[:1])
-        return cut(counts, int(counts[0]), int(found.level[0]), int(found.extra[0]))
+        found = find_stops(counts, l, counts[:1])
+        return cut_counts(counts, int(counts[0]), int(found.level[0]), int(found.extra[0]))
 
 
-class Safe(Deterministic):
+class SafeSuppression(DeterministicSuppression):
     """Stops at the start of level F_l (theorem 1): l values share the highest count, and any of them may have been S_1."""
 
     name = "safe"
@@ -72,7 +151,7 @@ class Safe(Deterministic):
         return np.minimum(counts, counts[l - 1])
 
 
-class Randomized:
+class RandomizedSuppression:
     """R-suppression as printed (figure 3): S_1 to a random level, then D-suppression to P-eligibility and l-candidacy.
 
     Departs from it for l = m, where F_{m+1} = 0 could empty the table: 1 is the lowest level (ERRATA 2.3).  Both ends of an
@@ -88,39 +167,40 @@ class Randomized:
 
     def draw(self, counts: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
         low, high = self.intervals(counts, l)[int(rng.integers(l))]
-        found = stops(counts, l, rng.integers(low, high, 1, endpoint=True))
-        return _published(counts, found, 0)
+        found = find_stops(counts, l, rng.integers(low, high, 1, endpoint=True))
+        return _cut_at_stop(counts, found, 0)
 
-    def outcomes(self, counts: np.ndarray, l: int) -> Iterator[Outcome]:
+    def outcomes(self, counts: np.ndarray, l: int) -> Iterator[SuppressionOutcome]:
         for low, high in self.intervals(counts, l):
-            found = stops(counts, l, np.arange(low, high + 1))
+            found = find_stops(counts, l, np.arange(low, high + 1))
             for at in range(len(found.start)):
-                yield Fraction(1, l * (high - low + 1)), _published(counts, found, at)
+                yield Fraction(1, l * (high - low + 1)), _cut_at_stop(counts, found, at)
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
         """By two starts: the published count of S_1, and, where that is the highest level, any start above: all of them stop alike."""
         first, level = int(published[0]), int(published.max())
         starts = np.array([first, counts[0]] if first == level < counts[0] else [first])
-        found, chance = stops(counts, l, starts), Fraction(0)
+        found, chance = find_stops(counts, l, starts), Fraction(0)
         for at, (least, most) in enumerate([(first, first), (level + 1, int(counts[0]))][: len(starts)]):
-            if np.array_equal(_published(counts, found, at), published):
+            if np.array_equal(_cut_at_stop(counts, found, at), published):
                 for low, high in self.intervals(counts, l):
                     chance += Fraction(max(min(high, most) - max(low, least) + 1, 0), l * (high - low + 1))
         return chance
 
     def expected(self, counts: np.ndarray, l: int) -> float:
         means = [
-            stops(counts, l, _levels(low, high, MOST_LEVELS)).withheld.mean() for low, high in self.intervals(counts, l)
+            find_stops(counts, l, _space_levels(low, high, MAX_LEVELS)).withheld.mean()
+            for low, high in self.intervals(counts, l)
         ]
         return float(np.mean(means))
 
 
-def _levels(low: int, high: int, most: int) -> np.ndarray:
+def _space_levels(low: int, high: int, most: int) -> np.ndarray:
     """Every level, or where they are too many as many as may be, evenly spaced."""
     if high - low <= most:
         return np.arange(low, high + 1)
     return np.append([low, low + 1], np.linspace(low + 2, high, most).astype(np.int64))
 
 
-def _published(counts: np.ndarray, found: Stops, at: int) -> np.ndarray:
-    return cut(counts, int(found.start[at]), int(found.level[at]), int(found.extra[at]))
+def _cut_at_stop(counts: np.ndarray, found: StopLevels, at: int) -> np.ndarray:
+    return cut_counts(counts, int(found.start[at]), int(found.level[at]), int(found.extra[at]))

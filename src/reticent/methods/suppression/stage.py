@@ -25,23 +25,31 @@ from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
-from reticent.door import check_parameters
-from reticent.errors import JobError, PromiseUnreachable, RequestError, some
-from reticent.exact import products_at_most
-from reticent.methods.compose import Prepared
-from reticent.methods.suppression.calibrated import Calibrated
-from reticent.methods.suppression.kinds import Kind, Randomized, Safe, Unsafe
-from reticent.methods.suppression.levels import eligible
+from reticent.data.cells import Cells
+from reticent.errors import JobError, PromiseUnreachable, RequestError, pluralize
+from reticent.exact_arithmetic import products_at_most
+from reticent.methods.recipe_planning import PreparedCells
+from reticent.methods.suppression.calibrated_kind import CalibratedSuppression
+from reticent.methods.suppression.kinds import (
+    RandomizedSuppression,
+    SafeSuppression,
+    SuppressionKind,
+    UnsafeSuppression,
+    is_eligible,
+)
 from reticent.models.l_dichotomy import LDichotomy
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
-from reticent.models.promises import Promises
+from reticent.models.l_diversity import ProbabilisticLDiversity
+from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.table.cells import Cells
+from reticent.validation import check_parameters
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Unsafe(), Safe(), Randomized(), Calibrated())}
-ELIGIBLE = (ProbabilisticLDiversity, LDichotomy)  # promises that only an l-eligible table can keep
-MOST_PEOPLE = 10**12  # rows that counts may add up to
-MOST_ROWS = 10**9  # what NumPy's hypergeometric draws from
+SUPPRESSION_KINDS: dict[str, SuppressionKind] = {
+    kind.name: kind
+    for kind in (UnsafeSuppression(), SafeSuppression(), RandomizedSuppression(), CalibratedSuppression())
+}
+ELIGIBLE_PROMISES = (ProbabilisticLDiversity, LDichotomy)  # promises that only an l-eligible table can keep
+MAX_PEOPLE = 10**12  # rows that counts may add up to
+MAX_DRAWN_ROWS = 10**9  # what NumPy's hypergeometric draws from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,40 +77,40 @@ class Suppression:
 
     def expected(self, counts: Sequence[int] | np.ndarray) -> float:
         """How many records are withheld on average of a table whose values are held so often; none of an eligible one."""
-        refuse_large_counts(counts)
+        require_countable(counts)
         held = np.asarray(counts, np.int64)
         falling = -np.sort(-held[held > 0])
-        if eligible(falling, self.l):
+        if is_eligible(falling, self.l):
             return 0.0
-        refuse_few_values(len(falling), self.l, "the given counts")
-        return KINDS[self.kind].expected(falling, self.l)
+        require_enough_values(len(falling), self.l, "the given counts")
+        return SUPPRESSION_KINDS[self.kind].expected(falling, self.l)
 
     @classmethod
     def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
         """For each l that is promised: whether the table supports it, and what each kind would withhold where it does not."""
-        asked = {(promise.column, ceil(promise.l)) for promise in promises if isinstance(promise, ELIGIBLE)}
-        return [eligibility(cells, column, l) for column, l in sorted(asked, key=str)]
+        asked = {(promise.column, ceil(promise.l)) for promise in promises if isinstance(promise, ELIGIBLE_PROMISES)}
+        return [assess_eligibility(cells, column, l) for column, l in sorted(asked, key=str)]
 
-    def prepare(self, cells: Cells, promises: Promises, rng: Random) -> Prepared:
+    def prepare(self, cells: Cells, promises: Promises, rng: Random) -> PreparedCells:
         """Withhold so many rows of each value as the kind says, chosen uniformly."""
         for promise in filter(self.keeps, promises):
             promise.verify(self.parameters)
-        column = cells.sensitive_at(self.column)
+        column = cells.find_sensitive(self.column)
         totals = cells.totals(column)
         if cells.sensitive[column].null:
             totals[cells.sensitive[column].null_code] = 0
         draw = rng.stream(f"suppression {column} {self.l}")
-        taken = withheld_of(totals, KINDS[self.kind], self.l, draw, cells.sensitive[column].name)
+        taken = draw_withheld_counts(totals, SUPPRESSION_KINDS[self.kind], self.l, draw, cells.sensitive[column].name)
         withheld = np.zeros(len(cells), np.int64)
         for value in np.flatnonzero(taken):
             among = np.flatnonzero(cells.values[:, column] == value)
-            withheld[among] = choose(cells.counts[among], int(taken[value]), draw)
-        return Prepared.of(cells, withheld)
+            withheld[among] = choose_rows(cells.counts[among], int(taken[value]), draw)
+        return PreparedCells.of(cells, withheld)
 
 
-def eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
+def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
     """Which l a column supports, how many values dominate it, and the (mean) number withheld by each kind; None where none can."""
-    at = cells.sensitive_at(column)
+    at = cells.find_sensitive(column)
     totals = cells.totals(at)
     if cells.sensitive[at].null:
         totals[cells.sensitive[at].null_code] = 0
@@ -114,7 +122,7 @@ def eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
         "stage": "suppression",
         "column": cells.sensitive[at].name,
         "l": l,
-        "eligible": eligible(counts, l),
+        "eligible": is_eligible(counts, l),
         "supports": rows // most if most else 0,
         "values": len(counts),
         "largest_share": most / rows if rows else 0.0,
@@ -123,52 +131,56 @@ def eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
     }
     if not found["eligible"]:
         fits = len(counts) >= l
-        found["withheld"] = {name: kind.expected(counts, l) if fits else None for name, kind in KINDS.items()}
+        found["withheld"] = {
+            name: kind.expected(counts, l) if fits else None for name, kind in SUPPRESSION_KINDS.items()
+        }
     return found
 
 
-def withheld_of(totals: np.ndarray, kind: Kind, l: int, rng: np.random.Generator, column: str) -> np.ndarray:
+def draw_withheld_counts(
+    totals: np.ndarray, kind: SuppressionKind, l: int, rng: np.random.Generator, column: str
+) -> np.ndarray:
     """How many records of each value are withheld."""
     taken = np.zeros(len(totals), np.int64)
-    if eligible(totals, l):
+    if is_eligible(totals, l):
         return taken
-    order = ranked(totals, rng)
-    refuse_few_values(len(order), l, column)
+    order = rank_values(totals, rng)
+    require_enough_values(len(order), l, column)
     taken[order] = totals[order] - kind.draw(totals[order], l, rng)
     return taken
 
 
-def ranked(totals: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def rank_values(totals: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The values that occur, most frequent first, ties at random."""
     order = rng.permutation(np.flatnonzero(totals))
     return order[np.argsort(-totals[order], kind="stable")]
 
 
-def refuse_few_values(values: int, l: int, column: str) -> None:
+def require_enough_values(values: int, l: int, column: str) -> None:
     if values < l:
         raise PromiseUnreachable(
-            f"l = {l} cannot be restored on {column!r}: it has {some(values, 'distinct value')}.",
+            f"l = {l} cannot be restored on {column!r}: it has {pluralize(values, 'distinct value')}.",
             why=f"Among fewer than {l} values one is always held by more than one in {l} rows.",
             attempt=f"l = {values} or less." if values > 1 else "another sensitive column.",
         )
 
 
-def refuse_large_counts(counts: Sequence[int] | np.ndarray) -> None:
+def require_countable(counts: Sequence[int] | np.ndarray) -> None:
     """Refuse counts that no table has: levels times l would not fit 64 bits."""
-    if sum(map(int, counts)) >= MOST_PEOPLE:
+    if sum(map(int, counts)) >= MAX_PEOPLE:
         raise RequestError(
-            f"The counts add up to {MOST_PEOPLE:,} rows or more.",
+            f"The counts add up to {MAX_PEOPLE:,} rows or more.",
             why="Suppression computes with the numbers of rows in 64 bits, and no table has so many.",
             attempt="counts=[10, 4, 2, 1, 1].",
         )
 
 
-def choose(counts: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
+def choose_rows(counts: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
     """How many of so many rows, chosen uniformly without replacement, fall to each cell."""
     rows = int(counts.sum())
-    if rows >= MOST_ROWS:
+    if rows >= MAX_DRAWN_ROWS:
         raise JobError(
-            f"One sensitive value is held by {rows:,} rows; suppression draws from fewer than {MOST_ROWS:,}.",
+            f"One sensitive value is held by {rows:,} rows; suppression draws from fewer than {MAX_DRAWN_ROWS:,}.",
             attempt="publishing in batches.",
         )
     return rng.multivariate_hypergeometric(counts, number, method="marginals")

@@ -15,17 +15,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.crucial import numbered
-from reticent.release.reading.extent import Extent, Unreadable
-from reticent.release.reading.leaf_extents import LEAVES, LeafExtents, leaf_extents
-from reticent.release.reading.places import places_of
-from reticent.release.reading.scale import Scale, scale
-from reticent.release.reading.tree import Tree
+from reticent.format.manifest import ColumnEntry
+from reticent.labels.cover import find_places
+from reticent.labels.crucial_tuple import encode_distinct
+from reticent.labels.scale import (
+    LEAVES_FORM,
+    Extent,
+    LeafExtents,
+    Scale,
+    TreeScale,
+    UnreadableLabel,
+    make_scale,
+    read_leaf_extents,
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Cover:
+class LabelPlaces:
     """The places of each label: label l has place[first[l]] .. place[first[l + 1] - 1], in any order, out of so many."""
 
     first: np.ndarray
@@ -53,9 +59,9 @@ class Cover:
         found[self.place + 1, self.label] = self.share[self.label]
         return np.cumsum(found, axis=0, out=found)
 
-    def ranked(self, rank: np.ndarray) -> Cover:
+    def ranked(self, rank: np.ndarray) -> LabelPlaces:
         """The same with places in another order."""
-        return Cover(self.first, rank[self.place].astype(np.int32), self.places)
+        return LabelPlaces(self.first, rank[self.place].astype(np.int32), self.places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +72,18 @@ class Feature:
     scale: Scale
     known: list[Any]
     rank: np.ndarray  # the place of each known value
-    cover: Cover
+    cover: LabelPlaces
 
     def places(self, people: pl.Series) -> np.ndarray:
         """Where people stand: between two known numbers at the nearest, at the middle where a category is unknown."""
-        which, values = numbered(people)
-        found = places_of(self.scale, self.entry, values)
+        which, values = encode_distinct(people)
+        found = find_places(self.scale, self.entry, values)
         return np.array([self._place(place) for place in found], np.int64)[which]
 
     def _place(self, place: Any) -> int:
         if place is None:
             return len(self.known) // 2
-        if isinstance(self.scale, Tree):
+        if isinstance(self.scale, TreeScale):
             return int(self.rank[place])
         at = int(np.searchsorted(self._numbers, place))
         return min(at, len(self.known) - 1)
@@ -87,17 +93,19 @@ class Feature:
         return np.asarray(self.known)
 
 
-def feature(entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np.ndarray) -> tuple[Feature, np.ndarray]:
+def make_feature(
+    entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np.ndarray
+) -> tuple[Feature, np.ndarray]:
     """A column, and the label of each row; `score` estimates of each row how much of it is of the first class."""
-    number, distinct = numbered(labels.cast(pl.String))
+    number, distinct = encode_distinct(labels.cast(pl.String))
     texts = distinct.to_list()
     if entry.type == "categorical" and not entry.hierarchy and not entry.values:
         entry = entry.at(values=sorted({text for text in texts if text is not None}))
-    lines = scale(entry, texts)
-    extents = leaf_extents(lines, distinct) if isinstance(lines, Tree) else _read(lines, texts)
-    tree = isinstance(lines, Tree)
-    known: list[Any] = list(range(len(lines.leaf))) if isinstance(lines, Tree) else _steps(extents)
-    covered = _covered(extents, known)
+    lines = make_scale(entry, texts)
+    extents = read_leaf_extents(lines, distinct) if isinstance(lines, TreeScale) else _read_extents(lines, texts)
+    tree = isinstance(lines, TreeScale)
+    known: list[Any] = list(range(len(lines.leaf))) if isinstance(lines, TreeScale) else _list_steps(extents)
+    covered = _cover_places(extents, known)
     rank = np.arange(len(known))
     if tree:
         weights = [np.bincount(number, weights=one, minlength=len(texts)) for one in (weight, weight * score)]
@@ -111,14 +119,14 @@ def feature(entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np
     return Feature(entry, lines, known, rank, covered), number.astype(np.int32)
 
 
-def _read(lines: Scale, texts: Sequence[str | None]) -> list[Extent]:
+def _read_extents(lines: Scale, texts: Sequence[str | None]) -> list[Extent]:
     try:
         return lines.read(texts)
-    except Unreadable:
+    except UnreadableLabel:
         return [lines.read([text])[0] for text in texts]
 
 
-def _steps(extents: Sequence[Extent]) -> list[Any]:
+def _list_steps(extents: Sequence[Extent]) -> list[Any]:
     """The ends of ranges in order; whole numbers between them too, as long as they are few."""
     found = sorted({end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)})
     if found and all(isinstance(end, int) for end in found) and found[-1] - found[0] <= 512:
@@ -126,12 +134,12 @@ def _steps(extents: Sequence[Extent]) -> list[Any]:
     return found
 
 
-def _covered(extents: Sequence[Extent], known: list[Any]) -> Cover:
+def _cover_places(extents: Sequence[Extent], known: list[Any]) -> LabelPlaces:
     """The places that each label covers: a null, or a label that says nothing, lies anywhere."""
     places = max(len(known), 1)
     if isinstance(extents, LeafExtents):
-        begin = np.where(extents.form == LEAVES, extents.offsets[:-1], len(extents.leaves))
-        length = np.where(extents.form == LEAVES, extents.counts, places)
+        begin = np.where(extents.form == LEAVES_FORM, extents.offsets[:-1], len(extents.leaves))
+        length = np.where(extents.form == LEAVES_FORM, extents.counts, places)
         listed = np.append(extents.leaves, np.arange(places))
     else:
         number = {end: at for at, end in enumerate(known)}
@@ -142,4 +150,4 @@ def _covered(extents: Sequence[Extent], known: list[Any]) -> Cover:
         listed = np.arange(places)
     first = np.append(0, np.cumsum(length))
     at = np.arange(first[-1]) + np.repeat(begin - first[:-1], length)
-    return Cover(first, listed[at].astype(np.int32), places)
+    return LabelPlaces(first, listed[at].astype(np.int32), places)

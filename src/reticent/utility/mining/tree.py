@@ -11,28 +11,328 @@ X is a release's frame (labels) or people's own values; y the published sensitiv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
 
-from reticent.errors import RequestError, listed
-from reticent.release.manifest import Manifest
-from reticent.table.roles import Role
-from reticent.utility.mining.features import Feature, feature
-from reticent.utility.mining.reconstruction import Classes
-from reticent.utility.mining.splitting import Node, Rows, grown
+from reticent.data.columns import Role
+from reticent.data.parsing import parse_texts
+from reticent.errors import RequestError, pluralize, quote_list
+from reticent.format.manifest import Manifest
+from reticent.kernels.tree_places import spread_tallies
+from reticent.utility.mining.features import Feature, LabelPlaces, make_feature
 
-WEIGHT = "G"
+# MERGED: reticent.utility.mining.reconstruction: Class histograms behind perturbed values: linear (inversion), or the most likely ones that are not negative (ERRATA 5.8).
+#
+# A row that shows value v stands for `contribution[v]` of each class, M^-1 S with S the classes of values: an unbiased count however rows
+# are added up.  Expectation-maximisation works on counts of shown values; where a value is kept or else drawn uniformly (or by any fixed
+# distribution) it needs no matrix.
+
+
+MAX_EM_STEPS, EM_TOLERANCE = 100, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class PerturbedClasses:
+    """`values` of the sensitive column, the class `of` each, the redrawing `matrix`, and the classes' `names`."""
+
+    values: pl.Series
+    of: np.ndarray
+    names: tuple[Any, ...]
+    matrix: np.ndarray
+
+    @classmethod
+    def named(cls, manifest: Manifest, categories: Mapping[Any, Sequence[Any]] | None) -> PerturbedClasses:
+        """`categories` are the values of each class; None: each value is a class of its own."""
+        own, column = manifest.own, manifest.sensitive
+        if "domain" in own:
+            texts, p = own["domain"], float(Fraction(str(own["p"])))
+            matrix = np.full((len(texts), len(texts)), (1 - p) / len(texts)) + p * np.eye(len(texts))
+        elif "matrix" in own:
+            texts = own["values"]
+            matrix = np.array([[float(Fraction(str(entry))) for entry in row] for row in own["matrix"]])
+        else:
+            raise RequestError(
+                f"A {manifest.kind} release shows values as they were: there is nothing to reconstruct.",
+                attempt="any decision tree on its frame().",
+            )
+        values = parse_texts(list(texts), column.dtype).alias(column.name)
+        return cls(values, *_assign_classes(values, categories), matrix)
+
+    @property
+    def indicator(self) -> np.ndarray:
+        """(values, classes)."""
+        return np.eye(len(self.names))[self.of]
+
+    @property
+    def contribution(self) -> np.ndarray:
+        """(values, classes): what a row that shows a value adds to each class; every line sums to 1."""
+        return np.linalg.solve(self.matrix, self.indicator)
+
+    def places(self, shown: pl.Series) -> np.ndarray:
+        """The place of each shown value among `values`."""
+        table = pl.DataFrame({"v": self.values.cast(pl.String), "place": np.arange(len(self.values))})
+        rows = pl.DataFrame({"v": shown.cast(pl.String)})
+        found = rows.join(table, on="v", how="left", maintain_order="left")["place"]
+        if found.null_count():
+            raise RequestError(
+                f"{pluralize(found.null_count(), 'row', 'shows', 'show')} a value that the release's domain lacks."
+            )
+        return found.to_numpy()
+
+    def maximize_likelihood(self, seen: np.ndarray) -> np.ndarray:
+        """(..., values) counts of shown values -> (..., classes) most likely counts, none negative."""
+        flat = np.maximum(seen.reshape(-1, len(self.values)), 0)
+        total = flat.sum(axis=1, keepdims=True)
+        found = np.repeat(total / len(self.values), len(self.values), axis=1)
+        moving = np.arange(len(flat))  # each line on its own, until it hardly moves
+        for _ in range(MAX_EM_STEPS):
+            before, shown = found[moving], flat[moving]
+            expected = before @ self.matrix
+            ratio = np.divide(shown, expected, out=np.zeros_like(shown), where=expected > 0)
+            found[moving] = before * (ratio @ self.matrix.T)
+            moved = np.abs(found[moving] - before).sum(axis=1)
+            moving = moving[moved > EM_TOLERANCE * np.maximum(total[moving, 0], 1e-300)]
+            if not len(moving):
+                break
+        return (found @ self.indicator).reshape(*seen.shape[:-1], len(self.names))
+
+
+def _assign_classes(
+    values: pl.Series, categories: Mapping[Any, Sequence[Any]] | None
+) -> tuple[np.ndarray, tuple[Any, ...]]:
+    if categories is None:
+        return np.arange(len(values)), tuple(values.to_list())
+    place = {str(value): at for at, value in enumerate(values.to_list())}
+    of = np.full(len(values), -1)
+    for number, listed in enumerate(categories.values()):
+        for value in listed:
+            if str(value) in place:
+                of[place[str(value)]] = number
+    if (of < 0).any():
+        raise RequestError(
+            f"The categories leave out {pluralize(int((of < 0).sum()), 'value')} of the sensitive column.",
+            attempt="a class for every value.",
+        )
+    return of, tuple(categories)
+
+
+# MERGED: reticent.utility.mining.splitting: Growing the tree: of every column and place the cut that leaves the purest sides, by reconstructed histograms.
+#
+# A node is a stretch of places in each column.  A row's part in it is the product over columns of the share of its places that lie
+# in the stretch.  Of a column, what rows add at each place is gathered by label, so that a node costs its rows once per column and
+# not once per place; a label is spread over the few places it covers.  The cuts of all columns are scored together.
+
+
+MIN_ROW_PART = 1e-6  # a smaller part of a row is left out
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """`covers[c]` are the places of column c's labels; `label` (columns, rows); `shown` the place of the value."""
+
+    covers: list[LabelPlaces]
+    label: np.ndarray
+    weight: np.ndarray
+    shown: np.ndarray
+
+    def room(self, width: int) -> np.ndarray:
+        """A line of zeros for each label of the column that has most."""
+        return np.zeros((max(len(cover.counts) for cover in self.covers), width))
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A leaf's probabilities, or a cut: places before `at` of `column` go left."""
+
+    share: np.ndarray
+    column: int = -1
+    at: int = 0
+    left: Node | None = None
+    right: Node | None = None
+
+    def probabilities(self, places: np.ndarray) -> np.ndarray:
+        found = np.empty((len(places), len(self.share)))
+        waiting: list[tuple[Node, np.ndarray]] = [(self, np.arange(len(places)))]
+        while waiting:
+            node, here = waiting.pop()
+            if node.left is None or node.right is None:
+                found[here] = node.share
+                continue
+            before = places[here, node.column] < node.at
+            waiting += [(node.left, here[before]), (node.right, here[~before])]
+        return found
+
+    @property
+    def leaves(self) -> int:
+        return 1 if self.left is None or self.right is None else self.left.leaves + self.right.leaves
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCut:
+    gain: float
+    column: int
+    at: int
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A node as it is grown: how often each value is `seen` in it, and its cut."""
+
+    seen: np.ndarray
+    cut: TreeCut | None = None
+    sides: tuple[Branch, ...] = ()
+
+    def all(self) -> list[Branch]:
+        return [self, *(branch for side in self.sides for branch in side.all())]
+
+    def convert_to_node(self, shares: Iterator[np.ndarray], above: np.ndarray) -> Node:
+        """Nodes with the next of the shares, in the order of `all`; with the one above where a node is empty."""
+        share = next(shares)
+        share = share if self.seen.sum() > 0 else above
+        if self.cut is None:
+            return Node(share)
+        left, right = (side.convert_to_node(shares, share) for side in self.sides)
+        return Node(share, self.cut.column, self.cut.at, left, right)
+
+
+@dataclass(frozen=True, eq=False)
+class Grower:
+    rows: TrainingRows
+    classes: PerturbedClasses
+    contribution: np.ndarray
+    least: float
+    z: float
+    em: bool
+
+    def branch(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray, depth: int) -> Branch:
+        """The subtree of rows `here` with these parts of their weight."""
+        weight = part * self.rows.weight[here]
+        seen = np.bincount(self.rows.shown[here], weights=weight, minlength=len(self.contribution))
+        cut = self._find_best_cut(here, part, stretch) if depth and len(here) else None
+        if cut is None:
+            return Branch(seen)
+        upto, label = self.rows.covers[cut.column].upto, self.rows.label[cut.column][here]
+        first, last = stretch[cut.column]
+        whole = upto[last] - upto[first]
+        sides = []
+        for low, high in ((first, cut.at), (cut.at, last)):
+            inner = stretch.copy()
+            inner[cut.column] = low, high
+            share = np.divide(upto[high] - upto[low], whole, out=np.zeros(len(whole)), where=whole > 0)
+            kept = part * share[label]
+            some = kept > MIN_ROW_PART
+            sides.append(self.branch(here[some], kept[some], inner, depth - 1))
+        return Branch(seen, cut, tuple(sides))
+
+    def _find_best_cut(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray) -> TreeCut | None:
+        """Of all columns the best cut that both sides can bear; the first of equal ones."""
+        weight = part * self.rows.weight[here]
+        tallies = np.column_stack([weight[:, None] * self.tallies(here), weight**2])
+        columns = np.flatnonzero(stretch[:, 1] - stretch[:, 0] >= 2)
+        if not len(columns):
+            return None
+        found = [self._cumulate_tallies(here, tallies, int(column), *map(int, stretch[column])) for column in columns]
+        gain = self._compute_gains(np.concatenate(found), tallies.sum(axis=0))
+        pick = int(gain.argmax())
+        if gain[pick] <= 0:
+            return None
+        ends = np.cumsum([len(one) for one in found])
+        at = int(np.searchsorted(ends, pick, side="right"))
+        place = pick - (ends[at] - len(found[at]))
+        return TreeCut(float(gain[pick]), int(columns[at]), int(stretch[columns[at], 0]) + 1 + int(place))
+
+    def _compute_gains(self, left: np.ndarray, total: np.ndarray) -> np.ndarray:
+        """What each cut gains, minus infinity where a side is too small or the sides do not differ enough."""
+        left, square, total, squares = left[:, :-1], left[:, -1], total[:-1], total[-1]
+        sides = (left, total - left)
+        rows = [side @ self.ones for side in sides]
+        error = [np.maximum(square, 1e-300), np.maximum(squares - square, 1e-300)]
+        some = MIN_ROW_PART * float(total @ self.ones)  # less is a rounding error of an empty side
+        enough = [(n > some) & (n**2 / e >= self.least) for n, e in zip(rows, error, strict=True)]
+        fine = enough[0] & enough[1]
+        found = np.full(len(left), -np.inf)
+        if not fine.any():
+            return found
+        counts = [self._classes(side[fine]) for side in sides]
+        before = self._classes(total[None])
+        gain = _compute_gini(before)[0] - _compute_gini(counts[0]) - _compute_gini(counts[1])
+        apart = self._apart(counts, [n[fine] for n in rows], [e[fine] for e in error])
+        found[fine] = np.where(apart, gain, -np.inf)
+        return found
+
+    def _cumulate_tallies(self, here: np.ndarray, tallies: np.ndarray, column: int, low: int, high: int) -> np.ndarray:
+        """(cuts, tallies): what lies left of each place of a column where it can be cut; the last tally is of squared weights."""
+        cover = self.rows.covers[column]
+        whole = cover.upto[high] - cover.upto[low]
+        scale = np.divide(cover.share, whole, out=np.zeros(len(whole)), where=whole > 0)
+        found = np.zeros((high - low, tallies.shape[1]))
+        spread_tallies(self.rows.label[column][here], tallies, scale, cover.first, cover.place, low, self.held, found)
+        # A row shared by both sides counts by its part, which is no less than the square of it.
+        return np.cumsum(found, axis=0)[:-1]
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """Where what rows add is gathered by label."""
+        return self.rows.room(len(self.ones) + 2)
+
+    def tallies(self, here: np.ndarray) -> np.ndarray:
+        """(rows, tallies): what each row adds to a class, or, for expectation-maximisation, whether it shows a value."""
+        return (self.value_indicators if self.em else self.contribution)[self.rows.shown[here]]
+
+    @property
+    def value_indicators(self) -> np.ndarray:
+        return np.eye(len(self.contribution))
+
+    @property
+    def ones(self) -> np.ndarray:
+        return np.ones(len(self.contribution) if self.em else self.contribution.shape[1])
+
+    def _classes(self, seen: np.ndarray) -> np.ndarray:
+        return self.classes.maximize_likelihood(seen) if self.em else seen
+
+    def _apart(self, counts: list[np.ndarray], rows: list[np.ndarray], error: list[np.ndarray]) -> np.ndarray:
+        """Whether the share of some class differs by more than z standard errors between the sides."""
+        spread = self.contribution.var(axis=0) + 0.25  # of one row's contribution, whatever it holds
+        shares = [np.clip(c / n[:, None], 0, 1) for c, n in zip(counts, rows, strict=True)]
+        variance = sum((e / n**2)[:, None] * spread for e, n in zip(error, rows, strict=True))
+        return (np.abs(shares[0] - shares[1]) > self.z * np.sqrt(variance)).any(axis=1)
+
+
+def _compute_gini(counts: np.ndarray) -> np.ndarray:
+    """Rows times impurity of each line; shares are clipped, counts by inversion may be negative."""
+    total = counts.sum(axis=1, keepdims=True)
+    share = np.clip(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0), 0, 1)
+    share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+    return total[:, 0] * (1 - (share**2).sum(axis=1))
+
+
+def grow_tree(
+    rows: TrainingRows, classes: PerturbedClasses, *, max_depth: int, least: float, z: float, em: bool
+) -> Node:
+    stretch = np.array([[0, cover.places] for cover in rows.covers])
+    grower = Grower(rows, classes, classes.contribution, least, z, em)
+    even = np.full(len(classes.names), 1 / len(classes.names))
+    root = grower.branch(np.arange(len(rows.weight)), np.ones(len(rows.weight)), stretch, max_depth)
+    seen = np.stack([branch.seen for branch in root.all()])
+    shares = classes.maximize_likelihood(seen) / np.maximum(seen.sum(axis=1, keepdims=True), 1e-300)
+    return root.convert_to_node(iter(shares), even)
+
+
+WEIGHT_COLUMN = "G"
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTree:
     features: list[Feature]
-    classes: Classes
+    classes: PerturbedClasses
     root: Node
 
 
@@ -62,15 +362,15 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
             )
         if self.by not in ("inversion", "em"):
             raise RequestError(f"Reconstruction by {self.by!r} is not known.", attempt='by = "inversion" or "em".')
-        frame = _frame(X)
-        classes = Classes.named(self.manifest, self.categories)
-        shown = classes.places(_series(y))
-        weight = _weight(frame, sample_weight)
+        frame = _convert_to_frame(X)
+        classes = PerturbedClasses.named(self.manifest, self.categories)
+        shown = classes.places(_convert_to_series(y))
+        weight = _read_weights(frame, sample_weight)
         first = classes.contribution[shown, 0]
-        found = [feature(entry, frame[entry.name], weight, first) for entry in self._entries(frame)]
-        rows = Rows([one.cover for one, _ in found], np.stack([number for _, number in found]), weight, shown)
-        root = grown(rows, classes, max_depth=self.max_depth, least=self.least, z=self.z, em=self.by == "em")
-        self.grown_ = Grown([one for one, _ in found], classes, root)
+        found = [make_feature(entry, frame[entry.name], weight, first) for entry in self._entries(frame)]
+        rows = TrainingRows([one.cover for one, _ in found], np.stack([number for _, number in found]), weight, shown)
+        root = grow_tree(rows, classes, max_depth=self.max_depth, least=self.least, z=self.z, em=self.by == "em")
+        self.grown_ = FittedTree([one for one, _ in found], classes, root)
         self.classes_ = np.array(classes.names)
         self.n_features_in_ = len(found)
         return self
@@ -82,30 +382,30 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         unknown = [name for name in wanted if name not in entries or name not in frame.columns]
         if unknown:
             raise RequestError(
-                f"{unknown[0]!r} is no quasi-identifier of the release.", attempt=f"one of {listed(entries)}."
+                f"{unknown[0]!r} is no quasi-identifier of the release.", attempt=f"one of {quote_list(entries)}."
             )
         return [entries[name] for name in wanted]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(rows, classes); X are people's own values, or labels (a person in the middle of what they cover)."""
-        frame, grown_ = _frame(X), self._fitted()
+        frame, grown_ = _convert_to_frame(X), self._require_fitted()
         places = np.column_stack([self._places(one, frame[one.entry.name]) for one in grown_.features])
         return grown_.root.probabilities(places)
 
     def _places(self, one: Feature, values: pl.Series) -> np.ndarray:
-        from reticent.release.reading.extent import Unreadable
+        from reticent.labels.scale import UnreadableLabel
 
         try:
             found = one.places(values)
-        except Unreadable:
+        except UnreadableLabel:
             found = None
         labelled = values.dtype == pl.String and values.str.starts_with("[").any() | values.str.starts_with("{").any()
         if found is not None and not labelled:
             return found
-        from reticent.release.reading.crucial import numbered
+        from reticent.labels.crucial_tuple import encode_distinct
 
-        which, distinct = numbered(values)
-        again, number = feature(one.entry, distinct, np.ones(len(distinct)), np.zeros(len(distinct)))
+        which, distinct = encode_distinct(values)
+        again, number = make_feature(one.entry, distinct, np.ones(len(distinct)), np.zeros(len(distinct)))
         middle = (again.cover.upto[:, number] < 0.5).sum(axis=0) - 1
         return np.clip(middle, 0, len(one.known) - 1)[which]
 
@@ -114,7 +414,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted; y are sensitive values, or classes already."""
-        classes, given = self._fitted().classes, _series(y)
+        classes, given = self._require_fitted().classes, _convert_to_series(y)
         texts = {str(name) for name in classes.names}
         if self.categories is not None and not set(given.cast(pl.String).unique()) <= texts:
             truth = self.classes_[classes.of[classes.places(given)]]
@@ -122,21 +422,77 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
             truth = self.classes_[[[str(n) for n in classes.names].index(t) for t in given.cast(pl.String)]]
         return float(np.average(self.predict(X) == truth, weights=sample_weight))
 
-    def _fitted(self) -> Grown:
+    def _require_fitted(self) -> FittedTree:
         if not hasattr(self, "grown_"):
             raise RequestError("The tree has not been fitted.", attempt="fit(frame, values) first.")
         return self.grown_
 
 
-def _frame(X: Any) -> pl.DataFrame:
+def _convert_to_frame(X: Any) -> pl.DataFrame:
     return X if isinstance(X, pl.DataFrame) else pl.DataFrame(X)
 
 
-def _series(y: Any) -> pl.Series:
+def _convert_to_series(y: Any) -> pl.Series:
     return y if isinstance(y, pl.Series) else pl.Series(np.asarray(y))
 
 
-def _weight(frame: pl.DataFrame, given: Any) -> np.ndarray:
+def _read_weights(frame: pl.DataFrame, given: Any) -> np.ndarray:
     if given is not None:
         return np.asarray(given, np.float64)
-    return frame[WEIGHT].to_numpy().astype(np.float64) if WEIGHT in frame.columns else np.ones(len(frame))
+    return frame[WEIGHT_COLUMN].to_numpy().astype(np.float64) if WEIGHT_COLUMN in frame.columns else np.ones(len(frame))
+
+
+# MERGED: reticent.utility.mining.yardsticks: The yardsticks of section VII-B: a tree from a random subset of the microdata as it is, and from one whose classes are noise.
+#
+# Both have |D| / k rows, the most that perturbed generalization publishes, and exact quasi-identifiers.  Grown by scikit-learn.
+
+
+def optimistic(people: pl.DataFrame, classes: np.ndarray, k: int, *, seed: int = 0, **how: Any) -> Any:
+    """(tree, encoding): nothing is perturbed."""
+    chosen = np.random.default_rng(seed).choice(len(people), len(people) // k, replace=False)
+    return _fit_yardstick_tree(people, classes, chosen, seed, how)
+
+
+def pessimistic(
+    people: pl.DataFrame, values: np.ndarray, of: Mapping[Any, int], k: int, *, seed: int = 0, **how: Any
+) -> Any:
+    """(tree, encoding): every sensitive value is drawn from the domain, which `of` maps to classes."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(len(people), len(people) // k, replace=False)
+    noise = np.array(list(of.values()))[rng.integers(0, len(of), len(values))]
+    return _fit_yardstick_tree(people, noise, chosen, seed, how)
+
+
+def _fit_yardstick_tree(
+    people: pl.DataFrame, classes: np.ndarray, chosen: np.ndarray, seed: int, how: Mapping[str, Any]
+) -> Any:
+    given = {"max_depth": 10, "min_samples_leaf": 25, "random_state": seed, **how}
+    encoding = [order_categories(people[name][chosen], classes[chosen]) for name in people.columns]
+    tree = DecisionTreeClassifier(**given)
+    return tree.fit(encode_people(people[chosen], encoding), classes[chosen]), encoding
+
+
+Encoding = Sequence[Mapping[str, float] | None]
+
+
+def order_categories(values: pl.Series, classes: np.ndarray) -> Mapping[str, float] | None:
+    """Categories by the mean class of their rows; None for numbers."""
+    if values.dtype.is_numeric():
+        return None
+    rows = pl.DataFrame({"value": values.cast(pl.String), "class": classes.astype(np.float64)})
+    means = rows.group_by("value").agg(pl.col("class").mean())
+    return dict(zip(means["value"].to_list(), means["class"].to_list(), strict=True))
+
+
+def encode_people(people: pl.DataFrame, encoding: Encoding) -> np.ndarray:
+    """Numbers as they are, categories by their place in the encoding."""
+    found = []
+    for name, means in zip(people.columns, encoding, strict=True):
+        column = people[name]
+        if means is None:
+            found.append(column.to_numpy().astype(np.float64))
+        else:
+            found.append(
+                column.cast(pl.String).replace_strict(dict(means), default=0.0, return_dtype=pl.Float64).to_numpy()
+            )
+    return np.column_stack(found)

@@ -1,0 +1,439 @@
+"""The attack of somebody who knows the algorithm (errata 4.5): what the method did *not* publish says something too.
+
+Definition 3.2 is about somebody who does not.  For every different group of a transformed release: the belief in each value of a
+person, beside the target.  Exact without fakes (`counted`), and by enumeration where multisets are few (`enumerated`); with
+fakes beyond that sampled, with an interval.  Where the target of several groups is the exact distribution of the table, its
+totals are known, and small tables are taken together (errata 4.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import comb, factorial, prod
+from typing import Any
+
+import numpy as np
+
+from reticent import html_repr
+from reticent.attacks.scoring import CONTROL_KEYS, compute_wilson_interval
+from reticent.errors import RequestError
+from reticent.estimate.guaranteed_bounds import COUNT_COLUMN, GROUP_COLUMN, AnnotatedHierarchy, find_nodes
+from reticent.methods.distribution.generalization import GroupValues, add_fakes, generalize_groups
+from reticent.methods.distribution.value_domain import ValueTree
+from reticent.models.rational_bounds import parse_fraction
+
+# MERGED: reticent.attacks.algorithm.counted: The posterior behind a group without fakes, exactly: which counts does algorithm 1 turn into what is published?
+#
+# Beforehand each person's value is drawn from the target.  Of a node that m values were passed to, and which passed on j for each unit of
+# weight, algorithm 1 says of the counts c_i below its children: all c_i >= j w_i and, unless (j + 1) W > m, some c_i < (j + 1) w_i.
+# Nothing else.  These conditions are of one node each, so that the chance of a count below a node is a product over its children,
+# summed up from the leaves (inside) and handed back down (outside).  Counts are taken as Poisson with the target's means: given
+# their sum, that is the draw.  Sums are of non-negative numbers, in doubles.
+
+
+CountBox = list[tuple[int, int]]  # for each child, the counts from .. to (excluded)
+
+
+def compute_counted_posterior(annotated: AnnotatedHierarchy, target: int, published: np.ndarray) -> np.ndarray:
+    """The belief in each value of one person of the group; `published[node]` values are generalized to each node."""
+    shares = np.array([float(p) for p in annotated.probabilities[target]])
+    weights, parent = annotated.weights[target], annotated.parent
+    children = _list_children(parent)
+    passed = published.copy()
+    order = _order_top_down(children)
+    for node in reversed(order):
+        if parent[node] >= 0:
+            passed[parent[node]] += passed[node]
+    rows = int(passed[0])
+    inside = [np.zeros(0)] * len(parent)
+    for node in reversed(order):
+        free = node not in children or passed[node] == 0
+        inside[node] = (
+            _compute_poisson(rows * shares[node], rows)
+            if free
+            else _compute_inside(node, children, weights, passed, published, inside)
+        )
+    outside: list[np.ndarray | None] = [None] * len(parent)
+    outside[0] = np.eye(1, rows + 1, rows)[0]
+    found = np.zeros(len(annotated.texts))
+    for node in order:
+        given = outside[node]
+        if given is None:  # below a node that nothing was passed to
+            continue
+        if node in children and passed[node] > 0:
+            _compute_outside(node, children, weights, passed, published, inside, outside)
+        else:
+            mean = float((np.arange(rows + 1) * given * inside[node]).sum())
+            _spread_over_leaves(found, mean, annotated, target, node)
+    return found / found.sum()
+
+
+def _list_children(parent: np.ndarray) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for node, above in enumerate(parent.tolist()):
+        if above >= 0:
+            found.setdefault(above, []).append(node)
+    return found
+
+
+def _order_top_down(children: dict[int, list[int]]) -> list[int]:
+    """Nodes, parents before children."""
+    found = [0]
+    for node in found:
+        found += children.get(node, [])
+    return found
+
+
+def _compute_poisson(mean: float, rows: int) -> np.ndarray:
+    found = np.zeros(rows + 1)
+    found[0] = np.exp(-mean)
+    for count in range(1, rows + 1):
+        found[count] = found[count - 1] * mean / count
+    return found
+
+
+def _generate_boxes(
+    node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray
+) -> Iterator[CountBox]:
+    """The counts below the children that give what is published, as boxes that do not overlap."""
+    mine, rows = children[node], int(passed[0])
+    units = [weights[child] for child in mine]
+    whole = sum(units)
+    j = int(passed[node] - published[node]) // whole
+    if (j + 1) * whole > passed[node]:
+        yield [(j * unit, rows + 1) for unit in units]
+        return
+    for first, unit in enumerate(units):  # the first child that has too few for one unit more
+        if unit:
+            yield [
+                ((j + 1) * w, rows + 1) if at < first else (j * w, (j + 1) * w) if at == first else (j * w, rows + 1)
+                for at, w in enumerate(units)
+            ]
+
+
+def _cut_to_span(values: np.ndarray, span: tuple[int, int]) -> np.ndarray:
+    found = np.zeros_like(values)
+    found[span[0] : span[1]] = values[span[0] : span[1]]
+    return found
+
+
+def _compute_inside(node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray,
+            inside: list[np.ndarray]) -> np.ndarray:  # fmt: skip
+    rows = int(passed[0])
+    total = np.zeros(rows + 1)
+    for box in _generate_boxes(node, children, weights, passed, published):
+        found = np.eye(1, rows + 1)[0]
+        for child, span in zip(children[node], box, strict=True):
+            found = np.convolve(found, _cut_to_span(inside[child], span))[: rows + 1]
+        total += found
+    return total
+
+
+def _compute_outside(node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray,
+             inside: list[np.ndarray], outside: list[np.ndarray | None]) -> None:  # fmt: skip
+    """What the rest of the tree says of each count below a child."""
+    rows, mine, given = int(passed[0]), children[node], outside[node]
+    assert given is not None
+    for child in mine:
+        outside[child] = np.zeros(rows + 1)
+    for box in _generate_boxes(node, children, weights, passed, published):
+        cut = [_cut_to_span(inside[child], span) for child, span in zip(mine, box, strict=True)]
+        for at, child in enumerate(mine):
+            others = np.eye(1, rows + 1)[0]
+            for other, values in enumerate(cut):
+                if other != at:
+                    others = np.convolve(others, values)[: rows + 1]
+            handed = np.convolve(np.asarray(outside[node])[::-1], others)[: rows + 1][::-1]
+            outside[child] += _cut_to_span(handed, box[at])
+
+
+def _spread_over_leaves(found: np.ndarray, mean: float, annotated: AnnotatedHierarchy, target: int, node: int) -> None:
+    """Below a node that nothing was passed to, values follow the target."""
+    first, last = int(annotated.first[node]), int(annotated.last[node])
+    below = annotated.float_probabilities[target][first : last + 1]
+    if below.sum() > 0:
+        found[first : last + 1] += mean * below / below.sum()
+
+
+# MERGED: reticent.attacks.algorithm.enumerated: The posterior by enumeration: every multiset of values behind a group, run through the method again.
+#
+# With fakes algorithm 2 decides what is published, and that has no short description: where the multisets are few each is tried, beyond
+# that they are drawn from the target and those that give the published group are kept.  With the *exact* table distribution as
+# the target of several groups the totals are known too, and the groups are taken together (errata 4.7).
+
+
+MAX_MULTISETS = 3_000
+SAMPLE_DRAWS = 2_000
+
+MethodRun = Callable[[np.ndarray], bytes]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPosterior:
+    """`low` and `high` are an interval for the greatest belief, equal to it where it is exact."""
+
+    shares: np.ndarray
+    low: float
+    high: float
+    how: str
+
+
+def make_exact_posterior(shares: np.ndarray) -> GroupPosterior:
+    return GroupPosterior(shares, float(shares.max()), float(shares.max()), "exact")
+
+
+def list_multisets(rows: int, values: int) -> Iterator[tuple[int, ...]]:
+    """Counts of each value that add up to `rows`."""
+    if values == 1:
+        yield (rows,)
+        return
+    for first in range(rows + 1):
+        for rest in list_multisets(rows - first, values - 1):
+            yield (first, *rest)
+
+
+def compute_enumerated_posterior(
+    rows: int, p: Sequence[float], published: bytes, run: MethodRun, rng: np.random.Generator
+) -> GroupPosterior:
+    """The belief in each value, each person's value drawn from p beforehand."""
+    held = [at for at, share in enumerate(p) if share > 0]
+    if comb(rows + len(held) - 1, rows) > MAX_MULTISETS:
+        return _estimate_posterior(rows, np.asarray(p), published, run, rng)
+    total = np.zeros(len(p))
+    for counts in list_multisets(rows, len(held)):
+        full = np.zeros(len(p), np.int64)
+        full[held] = counts
+        if run(full) == published:
+            chance = prod(p[at] ** count / factorial(count) for at, count in zip(held, counts, strict=True))
+            total += chance * full
+    return make_exact_posterior(total / total.sum())
+
+
+def _estimate_posterior(
+    rows: int, p: np.ndarray, published: bytes, run: MethodRun, rng: np.random.Generator
+) -> GroupPosterior:
+    kept = [counts for counts in rng.multinomial(rows, p / p.sum(), SAMPLE_DRAWS) if run(counts) == published]
+    if not kept:
+        return GroupPosterior(p / p.sum(), 0.0, 1.0, "unknown")
+    shares = np.sum(kept, axis=0) / (rows * len(kept))
+    # People of one draw are not independent: the interval counts draws, not people.
+    low, high = compute_wilson_interval(round(float(shares.max()) * len(kept)), len(kept))
+    return GroupPosterior(shares, low, high, "sampled")
+
+
+def compute_joint_posteriors(
+    rows: Sequence[int], published: Sequence[bytes], runs: Sequence[MethodRun], totals: Sequence[int]
+) -> list[np.ndarray] | None:
+    """The belief in each group when all groups together hold `totals`, every assignment of values to people being equally likely.
+
+    None where there are too many multisets to try.
+    """
+    values = len(totals)
+    if sum(comb(n + values - 1, n) for n in rows) > MAX_MULTISETS:
+        return None
+    options = []
+    for n, wanted, run in zip(rows, published, runs, strict=True):
+        fit = [c for c in list_multisets(n, values) if all(a <= b for a, b in zip(c, totals, strict=True))]
+        options.append([(c, factorial(n) // prod(map(factorial, c))) for c in fit if run(np.array(c)) == wanted])
+    return [_weigh_group_counts(at, options, totals) for at in range(len(options))]
+
+
+def _weigh_group_counts(
+    at: int, options: Sequence[Sequence[tuple[tuple[int, ...], int]]], totals: Sequence[int]
+) -> np.ndarray:
+    """One group's counts, weighed by the ways to fill all others with the rest."""
+    ways: dict[tuple[int, ...], int] = {tuple(totals): 1}
+    for other, option in enumerate(options):
+        if other == at:
+            continue
+        fewer: dict[tuple[int, ...], int] = {}
+        for left, way in ways.items():
+            for counts, weight in option:
+                need = tuple(a - b for a, b in zip(left, counts, strict=True))
+                if min(need) >= 0:
+                    fewer[need] = fewer.get(need, 0) + way * weight
+        ways = fewer
+    total = np.zeros(len(totals))
+    for counts, weight in options[at]:
+        total += weight * ways.get(counts, 0) * np.array(counts)
+    return total / total.sum() if total.sum() else total
+
+
+MAX_EXACT_ROWS = 3_000  # of a group, for the exact posterior
+MAX_DISTINCT_GROUPS = 400
+
+
+@dataclass(frozen=True, eq=False)
+class AlgorithmOutcome:
+    """Shares of people; `beliefs[g]` are those in the values of group g's people, None where it was not looked at."""
+
+    targets: int
+    success: float
+    low: float
+    high: float
+    baseline: float
+    worst_posterior: float
+    promised: float
+    lift: float
+    how: str
+    beliefs: dict[int, np.ndarray] = field(repr=False)
+    attack: str = "algorithm"
+
+    def _repr_html_(self) -> str:
+        return html_repr.render_attack(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        names = (
+            "attack",
+            "targets",
+            "success",
+            "low",
+            "high",
+            "baseline",
+            "worst_posterior",
+            "promised",
+            "lift",
+            "how",
+        )
+        return {**{name: getattr(self, name) for name in names}, **dict.fromkeys(CONTROL_KEYS)}
+
+
+def attack_by_algorithm(release: Any) -> AlgorithmOutcome:
+    manifest = release.manifest
+    if "targets" not in manifest.own:
+        raise RequestError(
+            "This attack knows how values are generalized to a target distribution; this release has no target.",
+            attempt="another attack, or a transformed release.",
+        )
+    annotated = AnnotatedHierarchy.of(manifest)
+    rows = np.bincount(release.tables["quasi"][GROUP_COLUMN].to_numpy())
+    held = release.tables["sensitive"]
+    published = np.zeros((len(rows), len(annotated.first)), np.int64)
+    np.add.at(published, (held[GROUP_COLUMN].to_numpy(), find_nodes(annotated, held)), held[COUNT_COLUMN].to_numpy())
+    target = annotated.find_targets(np.arange(len(rows)))
+    groups = _TransformedGroups(
+        annotated,
+        published,
+        rows,
+        target,
+        parse_fraction(manifest.method.parameters.get("fakes", 0)),
+        manifest.sensitive.type == "numeric",
+    )
+    found = groups.believe_jointly(manifest) or groups.believe_separately()
+    return _make_algorithm_outcome(annotated, rows, target, found)
+
+
+@dataclass(frozen=True, eq=False)
+class _TransformedGroups:
+    annotated: AnnotatedHierarchy
+    published: np.ndarray
+    rows: np.ndarray
+    target: np.ndarray
+    fakes: Any
+    numeric: bool
+
+    def believe_separately(self) -> dict[int, GroupPosterior]:
+        """Each different group by itself, the target being what was believed beforehand."""
+        seen: dict[tuple[int, int, bytes], GroupPosterior] = {}
+        found = {}
+        rng = np.random.default_rng(1)
+        for group in np.argsort(self.rows, kind="stable").tolist():
+            key = (int(self.target[group]), int(self.rows[group]), self.published[group].tobytes())
+            if key not in seen:
+                if len(seen) >= MAX_DISTINCT_GROUPS:
+                    continue
+                seen[key] = self._believe_group(group, rng)
+            found[group] = seen[key]
+        return found
+
+    def _believe_group(self, group: int, rng: np.random.Generator) -> GroupPosterior:
+        rows, target = int(self.rows[group]), int(self.target[group])
+        if not self._count_allowed_fakes(rows) and rows <= MAX_EXACT_ROWS:
+            return make_exact_posterior(compute_counted_posterior(self.annotated, target, self.published[group]))
+        p = self.annotated.float_probabilities[target].tolist()
+        return compute_enumerated_posterior(
+            rows, p, self.published[group].tobytes(), self.run(target, self._count_allowed_fakes(rows)), rng
+        )
+
+    def believe_jointly(self, manifest: Any) -> dict[int, GroupPosterior] | None:
+        """All groups together where the totals of the table are known and the multisets are few."""
+        promise: Mapping[str, Any] = next((p.parameters for p in manifest.promises if p.name == "p-privacy"), {})
+        if promise.get("target") != "source" or not promise.get("exact") or len(self.rows) < 2:
+            return None
+        whole = int(self.rows.sum())
+        totals = [int(share * whole) for share in self.annotated.distribution(0)]
+        runs = [
+            self.run(int(t), self._count_allowed_fakes(int(n))) for t, n in zip(self.target, self.rows, strict=True)
+        ]
+        shares = compute_joint_posteriors(self.rows.tolist(), [row.tobytes() for row in self.published], runs, totals)
+        return None if shares is None else {group: make_exact_posterior(share) for group, share in enumerate(shares)}
+
+    def _count_allowed_fakes(self, rows: int) -> int:
+        """How many fakes the method may add to a group."""
+        return int(self.fakes) if self.fakes >= 1 else int(rows * self.fakes)
+
+    def run(self, target: int, most: int) -> MethodRun:
+        """The method on the counts of a group, as the nodes it would publish."""
+        annotated = self.annotated
+        order = np.lexsort((annotated.first, _compute_depths(annotated.parent)))
+        number = np.empty(len(order), np.int64)
+        number[order] = np.arange(len(order))
+        parent = annotated.parent[order]
+        above = np.where(parent >= 0, number[np.maximum(parent, 0)], -1)
+        tree = ValueTree(
+            annotated.first[order], annotated.last[order], above, _compute_ranges(annotated, self.numeric)[order]
+        )
+        weights = np.array(annotated.weights[target], np.int64)[order]
+
+        def published(counts: np.ndarray) -> bytes:
+            found = np.zeros(len(order), np.int64)
+            at = np.flatnonzero(counts)
+            if most:
+                nodes = add_fakes(np.asarray(counts, np.int64), tree, weights, most).nodes
+            else:
+                held = GroupValues(np.array([0, len(at)]), at, np.asarray(counts, np.int64)[at])
+                nodes = generalize_groups(held, tree, weights)[:, 1:]
+            found[order[nodes[:, 0]]] = nodes[:, 1]
+            return found.tobytes()
+
+        return published
+
+
+def _compute_depths(parent: np.ndarray) -> np.ndarray:
+    found = np.zeros(len(parent), np.int64)
+    for node, above in enumerate(parent.tolist()):
+        while above >= 0:
+            found[node] += 1
+            above = int(parent[above])
+    return found
+
+
+def _compute_ranges(annotated: AnnotatedHierarchy, numeric: bool) -> np.ndarray:
+    """As the method measures nodes: numbers by their ends, categories by how many they are."""
+    if not numeric:
+        size = (annotated.last - annotated.first + 1).astype(np.float64)
+        return np.where(size > 1, size, 0.0)
+    place = np.array([float(text) for text in annotated.texts])
+    return place[annotated.last] - place[annotated.first]
+
+
+def _make_algorithm_outcome(
+    annotated: AnnotatedHierarchy, rows: np.ndarray, target: np.ndarray, found: dict[int, GroupPosterior]
+) -> AlgorithmOutcome:
+    people = sum(int(rows[group]) for group in found)
+    worst = max(found.values(), key=lambda one: float(one.shares.max()))
+    guessed = float(sum(rows[group] * float(one.shares.max()) for group, one in found.items())) / people
+    plain = float(sum(rows[group] * annotated.float_probabilities[target[group]].max() for group in found)) / people
+    floats = annotated.float_probabilities
+    lifts = []
+    for group, one in found.items():
+        prior = floats[target[group]]
+        lifts.append(float(np.max(np.where(prior > 0, one.shares / np.where(prior > 0, prior, 1), 0))))
+    ways = {one.how for one in found.values()}
+    how = next((way for way in ("unknown", "sampled") if way in ways), "exact")
+    how += "" if len(found) == len(rows) else f", {len(found)} of {len(rows)} groups"
+    return AlgorithmOutcome(
+        people, guessed, worst.low, worst.high, plain, float(worst.shares.max()), float(floats.max()), max(lifts), how,
+        {group: one.shares for group, one in found.items()},
+    )  # fmt: skip

@@ -1,0 +1,444 @@
+"""Several releases laid over one table: the people, and who is in which group of each release.
+
+Releases may publish different quasi-identifiers of the same people, by other hierarchies and types.  The table is counted once over
+all columns that any of them uses; each release reads these combinations as its own manifest declares its columns.
+
+A release may have been made from an earlier state of the table: since then people have left it, or have another value.  Then it
+publishes rows that are of nobody of the table.  They stand in its groups as *departed* people, who are in no other release, and
+beliefs are joined over the people whom both have.  The table they came from need not be at hand: departed rows are the fewest that
+explain a release, in each group those that it publishes beyond what the table has there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.attacks.composition.joint_beliefs import ReleasePart
+from reticent.attacks.group_membership import GroupMembership, find_membership
+from reticent.attacks.scoring import TrueValues
+from reticent.attacks.target import AttackTarget, declare_columns, make_target, select_source_columns, widen_spans
+from reticent.data.cells import Cells, find_distinct_rows
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.columns import Column, Role
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.source import collect_frame, is_text
+from reticent.data.text_formats import parse_declared
+from reticent.errors import BundleDamaged, RequestError, pluralize, quote_list
+from reticent.labels.adversary_view import Boxes, build_boxes
+from reticent.release.kind import AdversaryView
+
+MIN_STRANGER_RATIO = 2
+"""Values of a release misfit a table of the same people at most half as often as a table whose values were dealt at random."""
+MAX_DEPARTED_SHARE = 0.5
+"""A release more of whose rows are of nobody of the table is taken to be of other people."""
+MAX_UNPLACED_SHARE = 0.05
+"""The same of a release whose groups overlap, where nothing says in which group a row misfits."""
+
+
+@dataclass(frozen=True, eq=False)
+class SourceChanges:
+    """What one release publishes of people who are not in the table, or not with that value, any more.
+
+    `departed` counts such rows by group, or all together where groups overlap, and `values` by value.  `doubtful` are the points
+    some of whose people may be those who changed.  `moved` people at the most, of those at the points `candidates`, are in the
+    release with other quasi-identifiers.
+    `by_chance` is how many rows beyond those that groups are too large by would misfit if values were dealt at random.
+    """
+
+    departed: np.ndarray
+    values: np.ndarray
+    doubtful: np.ndarray
+    candidates: np.ndarray
+    moved: int
+    beyond: int
+    by_chance: int | None
+
+    @property
+    def rows(self) -> int:
+        return round(float(self.departed.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedReleases:
+    """`people` and the true values of each point, which has a combination of all quasi-identifiers; one part by release.
+
+    The parts have points after these: `departed` people, each of whom is in one release only.
+    """
+
+    people: np.ndarray
+    truth: TrueValues  # for the scorer alone
+    parts: tuple[ReleasePart, ...]
+    seen: tuple[AttackTarget, ...]
+    departed: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    changes: tuple[SourceChanges, ...] = ()
+    prior_counts: np.ndarray | None = None
+
+    @property
+    def prior(self) -> np.ndarray:
+        """The overall distribution of the first release, and of departed people: what anyone knows who has it."""
+        if self.prior_counts is None:
+            return self.seen[0].prior
+        return self.prior_counts / self.prior_counts.sum()
+
+    @property
+    def everybody(self) -> np.ndarray:
+        """People at the points, and those who departed after them."""
+        return np.concatenate([self.people, self.departed])
+
+    @property
+    def doubtful(self) -> np.ndarray:
+        """Which points may be of people who changed since one of the releases."""
+        found = np.zeros(len(self.people), bool)
+        for change in self.changes:
+            found |= change.doubtful
+        return found
+
+
+def align_single_release(seen: AttackTarget) -> AlignedReleases:
+    """One release, as it is seen."""
+    return AlignedReleases(seen.people, seen.truth, (ReleasePart(find_membership(seen), seen.counts),), (seen,))
+
+
+def align_releases(releases: Sequence[Any], source: Any, missing: tuple[str, ...] = ()) -> AlignedReleases:
+    """Opened releases, the first being attacked, and the table that they were made from, or a later state of it."""
+    declared = [declare_columns(release.columns) for release in releases]
+    sensitive = {name for columns in declared for name, column in columns.items() if column.role == "sensitive"}
+    if len(sensitive) != 1:
+        raise RequestError(
+            "Joining needs releases with one sensitive column, the same in all of them.",
+            why=f"These have {len(sensitive)}: {quote_list(sorted(sensitive))}.",
+        )
+    names = list(dict.fromkeys(name for columns in declared for name in columns))
+    rows = select_source_columns(source, names, missing)
+    combined = collect_frame(_cast_to_texts(rows.group_by(names).len(name=COUNT_COLUMN)), "Counting the rows")
+    counts = combined[COUNT_COLUMN].to_numpy().astype(np.int64)
+    laid = [_place_release(release, columns, combined) for release, columns in zip(releases, declared, strict=True)]
+    place, at = find_distinct_rows(np.column_stack([one.point for one in laid]))
+    texts = list(dict.fromkeys(text for one in laid for text in one.texts))
+    number = {text: code for code, text in enumerate(texts)}
+    value = np.array([number[text] for text in laid[0].values], np.int64)
+    truth = TrueValues.count(at, value, counts, points=len(place), values=len(texts))
+    people = truth.by_point
+    found = []
+    for release, one in enumerate(laid):
+        published = _reorder_counts(texts, one)
+        total = _count_rows_beyond_totals(published, truth) if isinstance(one.seen.sight, Boxes) else 0
+        who = find_membership(one.seen, total)
+        if (place[:, release] == who.points).any():
+            who = _add_stranger_point(who)
+        found.append(_reconcile_release(lift_membership(who, place[:, release], people), published, people, truth))
+    return _join_parts(people, truth, [one.seen for one in laid], found)
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedRelease:
+    """A release over the counted combinations: the point of each, and the text of its sensitive value."""
+
+    seen: AttackTarget
+    point: np.ndarray
+    values: list[str | None]
+
+    @property
+    def texts(self) -> list[str | None]:
+        domain = self.seen.sensitive
+        return [*domain.texts, *([None] if domain.null else []), *dict.fromkeys(self.values)]
+
+
+def _place_release(release: Any, declared: Mapping[str, Column], combined: pl.DataFrame) -> PlacedRelease:
+    """Combinations that the release's own columns cannot hold are at a point of their own, the last."""
+    typed = collect_frame(
+        parse_declared(combined.select(*declared, COUNT_COLUMN).lazy(), declared), "Reading the values"
+    )
+    held = _are_holdable(typed, declared)
+    texts = [name for name, dtype in typed.schema.items() if is_text(dtype) and dtype != pl.String]
+    typed = typed.with_columns(pl.col(texts).cast(pl.String))
+    own = _make_rows_of_lost_values(release, typed)
+    cells, cell = encode_cells(pl.concat([typed.filter(pl.Series(held)), own]), declared)
+    cells = widen_spans(cells, release.columns)
+    seen = make_target(cells, _view_release(release, cells), release.manifest.promises)
+    point = np.full(len(typed), len(seen.points), np.int64)
+    point[held] = cells.point[cell[: int(held.sum())]]
+    domain = cells.sensitive[0]
+    spelled = [*domain.texts, *([None] if domain.null else [])]
+    values = typed[domain.name].cast(pl.String).to_list()
+    for row, code in zip(np.flatnonzero(held).tolist(), cells.values[cell, 0].tolist(), strict=False):
+        values[row] = spelled[code]
+    return PlacedRelease(seen, point, values)
+
+
+def _view_release(release: Any, cells: Cells) -> AdversaryView:
+    """What is seen of a release; labels may cover nobody who is still in the table."""
+    try:
+        found: AdversaryView = release.sight(cells)
+    except BundleDamaged:
+        entries = [entry for entry in release.columns if entry.role == Role.QUASI]
+        return build_boxes(entries, release.frame(), cells, others=True)
+    return found
+
+
+def _are_holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.ndarray:
+    """Which combinations have values that the hierarchies and orders of a release know."""
+    held = np.ones(len(typed), bool)
+    for name, column in declared.items():
+        known: list[str] | None = None
+        if column.order is not None:
+            known = list(column.order)
+        elif column.hierarchy is not None and not isinstance(column.hierarchy, Mapping) and column.type != "numeric":
+            known = [row[0] for row in Hierarchy.of(column.hierarchy, name).rows()]
+        if known is not None:
+            values = typed[name].cast(pl.String)
+            held &= (values.is_in(known) | values.is_null()).to_numpy()
+    return held
+
+
+def _make_rows_of_lost_values(release: Any, typed: pl.DataFrame) -> pl.DataFrame:
+    """Values that the release names and the table has lost: a row for each, of nobody, so that the release can be read."""
+    columns: dict[str, pl.Series] = {}
+    for entry in release.columns:
+        if entry.role == Role.QUASI and entry.values:
+            columns[entry.name] = pl.Series(entry.values)
+    parts = [_make_rows_of_nobody(typed, {name: values}) for name, values in columns.items() if name in typed.columns]
+    exact = release.tables.get("quasi")
+    if exact is not None:
+        names = [entry.name for entry in release.columns if entry.role == Role.QUASI]
+        parts.append(_make_rows_of_nobody(typed, {name: exact[name] for name in names}))
+    sensitive = release.manifest.sensitive.name
+    with suppress(RequestError):  # some kinds do not publish people's values
+        parts.append(_make_rows_of_nobody(typed, {sensitive: release.value_counts(sensitive)[sensitive]}))
+    return pl.concat([typed.clear(), *parts])
+
+
+def _make_rows_of_nobody(typed: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """Combinations that nobody has: these values, and in all other columns the first value that occurs."""
+    given = pl.DataFrame([values.alias(name) for name, values in columns.items()]).unique(maintain_order=True)
+    given = given.with_columns(pl.col(name).cast(typed.schema[name], strict=False) for name in given.columns)
+    names = list(columns)
+    given = given.join(typed.select(names).unique(), on=names, how="anti", nulls_equal=True, maintain_order="left")
+    others = [
+        pl.lit(typed[name].first(), dtype=typed.schema[name]).alias(name)
+        for name in typed.columns
+        if name not in columns and name != COUNT_COLUMN
+    ]
+    nobody = pl.lit(0, dtype=typed.schema[COUNT_COLUMN]).alias(COUNT_COLUMN)
+    return given.with_columns(*others, nobody).select(typed.columns)
+
+
+def _cast_to_texts(lazy: pl.LazyFrame) -> pl.LazyFrame:
+    texts = [name for name, dtype in lazy.collect_schema().items() if is_text(dtype) and dtype != pl.String]
+    return lazy.with_columns(pl.col(texts).cast(pl.String)) if texts else lazy
+
+
+def _reorder_counts(texts: Sequence[str | None], one: PlacedRelease) -> np.ndarray:
+    """A release's counts with its values in a given order: hierarchies may order them otherwise."""
+    domain = one.seen.sensitive
+    own = {text: at for at, text in enumerate([*domain.texts, *([None] if domain.null else [])])}
+    counts = np.zeros((len(one.seen.counts), len(texts)), one.seen.counts.dtype)
+    for at, text in enumerate(texts):
+        if text in own:
+            counts[:, at] = one.seen.counts[:, own[text]]
+    return counts
+
+
+def _add_stranger_point(found: GroupMembership) -> GroupMembership:
+    """With a last point, of combinations that the release cannot hold: they are in none of its groups."""
+    return replace(
+        found,
+        point=np.append(found.point, found.points),
+        group=np.append(found.group, found.groups),
+        people=np.append(found.people, 1.0),
+        points=found.points + 1,
+    )
+
+
+def lift_membership(found: GroupMembership, of: np.ndarray, people: np.ndarray) -> GroupMembership:
+    """The same membership of finer points: `of` says which point each of them is of."""
+    if found.points == len(of) and np.array_equal(of, np.arange(len(of))):
+        return found
+    order = np.argsort(found.point, kind="stable")
+    start = np.searchsorted(found.point[order], of)
+    many = np.searchsorted(found.point[order], of, side="right") - start
+    ends = np.cumsum(many)
+    entry = order[np.arange(int(many.sum())) + np.repeat(start - ends + many, many)]
+    point = np.repeat(np.arange(len(of)), many)
+    by_group = np.argsort(found.group[entry], kind="stable")
+    entry, point = entry[by_group], point[by_group]
+    weight = found.shares[entry] * people[point]
+    return replace(found, point=point, group=found.group[entry], people=weight, points=len(of))
+
+
+def _count_rows_beyond_totals(published: np.ndarray, truth: TrueValues) -> int:
+    """How many rows a release publishes beyond what the table has of each value, or in all."""
+    if not np.array_equal(published, np.round(published)):
+        return 0
+    beyond = np.maximum(published.sum(axis=0) - truth.by_value, 0).sum()
+    return int(max(beyond, published.sum() - truth.total, 0))
+
+
+def _reconcile_release(
+    who: GroupMembership, counts: np.ndarray, people: np.ndarray, truth: TrueValues
+) -> tuple[GroupMembership, np.ndarray, SourceChanges]:
+    """Who is in which group, without the people who changed since, and the rows that are of nobody any more."""
+    groups, sizes = who.groups, counts.sum(axis=1)
+    whole = bool(np.array_equal(counts, np.round(counts)))
+    nobody = np.zeros(len(people), bool)
+    if not who.known:
+        departed = _count_rows_beyond_totals(counts, truth)
+        beyond = departed - int(max(sizes.sum() - people.sum(), 0))
+        values = np.maximum(counts.sum(axis=0) - truth.by_value, 0)
+        absent = int(people.sum() - (sizes.sum() - departed))
+        moved = min(departed, absent)
+        return (
+            who,
+            counts,
+            SourceChanges(np.array([departed]), values, nobody, nobody | (moved > 0), moved, beyond, None),
+        )
+    held = who.held[:groups]
+    larger = np.maximum(sizes - np.round(held), 0)
+    clear = whole & _have_single_points_only(who)
+    lone = np.flatnonzero(who.group < groups)
+    in_clear = lone[clear[who.group[lone]]]
+    there = _sum_values_by_group(truth, who.point[in_clear], who.group[in_clear], counts.shape)
+    over = np.where(clear[:, None], np.maximum(counts - there, 0), 0)
+    under = np.where(clear[:, None], np.maximum(there - counts, 0), 0)
+    departed = np.maximum(larger, over.sum(axis=1)).astype(np.float64)
+    unseen = _count_rows_beyond_totals(counts, truth) - departed.sum()
+    if unseen > 0 and not clear.all():  # in groups whose people's values are not known apart
+        departed += np.where(clear, 0, sizes) / sizes[~clear].sum() * unseen
+    staying = np.divide(sizes - departed, held, out=np.ones(groups), where=(held > 0) & (departed > 0))
+    changed = (departed > 0) & (staying < 1)
+    values = np.where(clear[:, None], over, larger[:, None] * counts / np.maximum(sizes, 1)[:, None]).sum(axis=0)
+    doubtful = nobody.copy()
+    doubtful[who.point[lone][changed[who.group[lone]]]] = True
+    bare = who.point[who.group == groups]  # people whom no label covers may have been elsewhere
+    outside = _sum_values_by_group(truth, bare, np.zeros(len(bare), np.int64), (1, counts.shape[1]))[0]
+    shared = np.minimum(over.sum(axis=0), under.sum(axis=0) + outside)
+    fewer = np.append(
+        under.sum(axis=1) > 0, True
+    )  # groups some of whose people, and who is in none, may be those who moved
+    candidates = nobody.copy()
+    candidates[who.point[fewer[who.group]]] = True
+    holders = nobody.copy()
+    holders[truth.point[(shared > 0)[truth.value]]] = True
+    candidates &= holders
+    moved = int(shared.sum())
+    beyond = int((departed - larger)[clear].sum())
+    by_chance = _expect_misfits_by_chance(counts, there, clear, larger)
+    changes = SourceChanges(departed, values, doubtful, candidates, moved, beyond, by_chance)
+    return _keep_staying_people(who, staying, changed), counts, changes
+
+
+def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """(groups, values): the true values of points, each of which is in one group, added up by group."""
+    of_point = np.full(truth.points, -1, np.int64)
+    of_point[point] = group
+    inside = of_point[truth.point] >= 0
+    found = np.zeros(shape)
+    np.add.at(found, (of_point[truth.point[inside]], truth.value[inside]), truth.people[inside])
+    return found
+
+
+def _have_single_points_only(who: GroupMembership) -> np.ndarray:
+    """Of each group, whether all people of its points are in it."""
+    several = np.bincount(who.point, minlength=who.points)[who.point] > 1
+    found = np.ones(who.groups + 1, bool)
+    found[who.group[several]] = False
+    return found[: who.groups]
+
+
+def _expect_misfits_by_chance(counts: np.ndarray, there: np.ndarray, clear: np.ndarray, larger: np.ndarray) -> int:
+    """How many rows would misfit, beyond those that groups are too large by, if the table's values were dealt at random."""
+    here = there[clear].astype(np.int64)
+    values = np.random.default_rng(0).permutation(np.repeat(np.arange(here.shape[1]), here.sum(axis=0)))
+    group = np.repeat(np.arange(len(here)), here.sum(axis=1))
+    dealt = np.zeros(here.shape)
+    np.add.at(dealt, (group, values), 1)
+    return int(np.maximum(np.maximum(counts[clear] - dealt, 0).sum(axis=1) - larger[clear], 0).sum())
+
+
+def _keep_staying_people(who: GroupMembership, staying: np.ndarray, changed: np.ndarray) -> GroupMembership:
+    """The same, where of the people of some groups a share is in none: they changed."""
+    if not changed.any():
+        return who
+    inside = np.append(changed, False)[who.group]
+    share = np.append(staying, 1.0)[who.group]
+    left = who.people[inside] * (1 - share[inside])
+    people = np.where(inside, who.people * share, who.people)
+    point = np.concatenate([who.point, who.point[inside]])
+    group = np.concatenate([who.group, np.full(int(inside.sum()), who.groups)])
+    people = np.concatenate([people, left])
+    some_left = people > 0
+    return _sort_by_group(replace(who, point=point[some_left], group=group[some_left], people=people[some_left]))
+
+
+def _sort_by_group(who: GroupMembership) -> GroupMembership:
+    order = np.argsort(who.group, kind="stable")
+    return replace(who, point=who.point[order], group=who.group[order], people=who.people[order])
+
+
+def _join_parts(
+    people: np.ndarray,
+    truth: TrueValues,
+    seen: Sequence[AttackTarget],
+    found: Sequence[tuple[GroupMembership, np.ndarray, SourceChanges]],
+) -> AlignedReleases:
+    """The parts over all people: those of the table, and after them those who departed from each release."""
+    departed, owner, entries = [], [], []
+    start = len(people)
+    for number, (who, counts, changes) in enumerate(found):
+        gone = np.flatnonzero(changes.departed > 0)
+        if who.known:
+            point, group, weight = start + np.arange(len(gone)), gone, changes.departed[gone].astype(np.float64)
+        else:  # one point, spread over all groups as their rows are
+            sizes = counts.sum(axis=1)
+            group = np.flatnonzero(sizes) if len(gone) else np.zeros(0, np.int64)
+            point = np.full(len(group), start)
+            weight = sizes[group] / sizes.sum() * changes.rows
+        entries.append((point, group, weight))
+        own = np.bincount(point - start, weights=weight, minlength=0) if len(point) else np.zeros(0)
+        departed.append(own)
+        owner += [number] * len(own)
+        start += len(own)
+    gone_people = np.concatenate(departed) if departed else np.zeros(0)
+    whose = np.array(owner, np.int64)
+    parts = []
+    for number, ((who, counts, _), (point, group, weight)) in enumerate(zip(found, entries, strict=True)):
+        others = len(people) + np.flatnonzero(whose != number)
+        joined = replace(
+            who,
+            point=np.concatenate([who.point, point, others]),
+            group=np.concatenate([who.group, group, np.full(len(others), who.groups)]),
+            people=np.concatenate([who.people, weight, gone_people[others - len(people)]]),
+            points=start,
+        )
+        parts.append(ReleasePart(_sort_by_group(joined) if start > len(people) else who, counts))
+    prior = found[0][1].sum(axis=0) + sum(changes.values for _, _, changes in found)
+    each = tuple(changes for _, _, changes in found)
+    return AlignedReleases(people, truth, tuple(parts), tuple(seen), gone_people, each, prior)
+
+
+def require_fitting_releases(together: AlignedReleases) -> None:
+    """Refuse a release whose rows the table's people do not fit: it was made from another one.
+
+    Some rows may be of people who left or changed since.  Values that misfit in their groups nearly as often as if they were
+    dealt at random are those of others.
+    """
+    for number, changes in enumerate(together.changes):
+        rows = float(together.parts[number].counts.sum())
+        if changes.by_chance is None:
+            strange = changes.rows > MAX_UNPLACED_SHARE * rows
+        else:
+            misfit = changes.beyond * MIN_STRANGER_RATIO > changes.by_chance
+            strange = changes.rows > MAX_DEPARTED_SHARE * rows or (changes.beyond > 0 and misfit)
+        if strange:
+            which = "The release attacked" if number == 0 else f"Release {number} of those to join"
+            raise RequestError(
+                f"{which} was made from other data: it publishes {pluralize(changes.rows, 'row')} more of some values than the source has.",
+                why="Beliefs about different people cannot be joined.",
+                attempt="the data that all of them were made from, or --force-join (force_join=True).",
+            )

@@ -1,0 +1,270 @@
+"""Joining releases: what several releases of the same people say of each of them together.
+
+Ganta, Kasiviswanathan & Smith ("Composition attacks and auxiliary information in data privacy", KDD 2008) intersect the values of a
+person's groups.  Here every release's counts are used: the adversary knows everyone's quasi-identifiers, so in each release the group
+of each person (or, where labels overlap, the chances of each), and asks which tables fit all releases.  Every such table is equally
+likely.  The belief is exact where a component of linked groups is small (`joined_exactly`) and balanced elsewhere (`joined`); the
+answer says of how many people each is.  Of one release alone it is that release's own posterior.
+
+    success      how often the greatest belief is right, with Wilson's interval; the baseline is the most frequent value
+    alone        what the best single one of the releases reaches
+    control      the same join where the other releases' values are shuffled over their rows: what joining with noise reaches
+    believed     the mean belief in the guess: what `success` should be if beliefs are right
+    exceeds      people of whom something is believed above what any of the releases promised (`exceeds_all`: above each of them)
+    departed     rows of the releases that are of nobody in the table any more; `unbounded` people may be those who changed since
+
+A promise holds for each release alone, and speaks of no two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reticent.attacks.beliefs import Beliefs
+from reticent.attacks.composition.alignment import (
+    AlignedReleases,
+    align_releases,
+    align_single_release,
+    require_fitting_releases,
+)
+from reticent.attacks.composition.joint_beliefs import (
+    MAX_COMPONENT_PEOPLE,
+    JointBeliefs,
+    ReleasePart,
+    compute_exact_beliefs,
+    find_joint_components,
+)
+from reticent.attacks.scoring import AttackOutcome, Guesses, compute_wilson_interval, score_guesses
+from reticent.attacks.target import AttackTarget, observe, shuffle_counts
+from reticent.errors import BundleDamaged, RequestError
+
+HALF = Fraction(1, 2)
+BELIEF_ROUNDING = 1e-9
+"""Sums of doubles are sure to so much: who is said to exceed a promise does so by more.  No release is judged by this."""
+
+
+@dataclass(frozen=True, eq=False)
+class CompositionOutcome(AttackOutcome):
+    """What an attack answers, and beside it who exceeds what was promised, and how beliefs were had."""
+
+    details: Mapping[str, Any] = field(default_factory=dict)
+    joint: JointBeliefs | None = field(default=None, repr=False)
+    beliefs: Beliefs | None = field(default=None, repr=False)  # of the atoms of `joint`; None of one release alone
+    greatest: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)  # of each point
+    people: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    exact: Mapping[int, list[Fraction]] = field(default_factory=dict, repr=False)
+    moved: float = 0.0
+    doubtful: np.ndarray = field(default_factory=lambda: np.zeros(0, bool), repr=False)
+    shifted: int = 0
+
+    @cached_property
+    def belief(self) -> np.ndarray:
+        """(points, values): for small tables."""
+        assert self.joint is not None
+        found = self.joint.to_dense(self.joint.own if self.beliefs is None else self.beliefs)
+        return found[: len(self.people)]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**AttackOutcome.to_dict(self), **self.details}
+
+    @property
+    def unbounded(self) -> int:
+        """How many people may have changed since one of the releases, at the most: nothing bounds what is believed of them."""
+        doubtful = int(self.people[self.doubtful].sum()) if len(self.doubtful) else 0
+        return min(doubtful + self.shifted, int(self.people.sum()))
+
+    def above(self, limit: Fraction) -> int:
+        """How many people may stand above a belief: exact ones compared exactly, balanced ones rounded against the publisher.
+
+        A balanced belief stands for one that was not counted: it is below the limit only where it is so by more than it
+        moved in the last round.  Of people who may have changed between the releases anything may be believed.
+        """
+        if limit >= 1:
+            return 0
+        over = self.greatest + self.moved >= float(limit)
+        for point, beliefs in self.exact.items():
+            over[point] = max(beliefs) > limit
+        if len(self.doubtful):
+            over |= self.doubtful
+        return min(int(self.people[over].sum()) + self.shifted, int(self.people.sum()))
+
+
+def attack_by_composition(
+    release: Any,
+    source: Any = None,
+    *,
+    missing: tuple[str, ...] = (),
+    joined: Sequence[Any] = (),
+    force_join: bool = False,
+    seed: int = 0,
+) -> CompositionOutcome:
+    """`joined` are the other releases, opened or their folders; `seed` shuffles the control's values."""
+    if isinstance(release, AttackTarget):
+        if joined:
+            raise RequestError("A plan is attacked alone: releases are joined.", attempt="rt.publish(...) first.")
+        return attack_aligned_releases(align_single_release(release), seed)
+    releases = [_open_release(one) for one in (release, *([joined] if isinstance(joined, str | Path) else joined))]
+    noted = False
+    if not force_join and len(releases) > 1:
+        from reticent.ledger.ledger import require_same_people
+
+        noted = require_same_people([one.folder for one in releases])
+    together = _try_aligning_alone(releases[0], source, missing) if len(releases) == 1 else None
+    if together is None:
+        together = align_releases(releases, source, missing)
+    if not force_join and not noted:
+        require_fitting_releases(together)
+    return attack_aligned_releases(together, seed)
+
+
+def _try_aligning_alone(release: Any, source: Any, missing: tuple[str, ...]) -> AlignedReleases | None:
+    """One release over its table, as other attacks see it; None where people have left the table, or changed, since."""
+    try:
+        shown = observe(release, source, missing=missing)
+    except BundleDamaged:  # a label covers nobody who is still there
+        return None
+    fits = np.array_equal(shown.counts, np.round(shown.counts))
+    if fits and (shown.counts.sum(axis=0) > shown.truth.by_value).any():
+        return None
+    return align_single_release(shown)
+
+
+def attack_aligned_releases(together: AlignedReleases, seed: int = 0) -> CompositionOutcome:
+    """The attack on releases that are laid over their people."""
+    parts, prior, people = together.parts, together.prior, together.people
+    everybody, targets = together.everybody, len(together.people)
+    at_targets = np.arange(targets)
+    own = [part.guess(prior).take(at_targets) for part in parts]
+    exact = {point: row for point, row in compute_exact_beliefs(parts, everybody).items() if point < targets}
+    joint = JointBeliefs.of(parts, prior)
+    beliefs, moved, guesses = None, 0.0, own[0]
+    product_worst = own[0].greatest.max(initial=0.0)
+    if len(parts) > 1:
+        beliefs, moved = joint.balance(everybody)
+        beliefs = beliefs.replace_rows({int(joint.of_point[point]): _to_arrays(row) for point, row in exact.items()})
+        guesses = Guesses.of_beliefs(beliefs).take(joint.of_point[:targets])
+        multiplied = Guesses.of_beliefs(joint.multiply()).take(joint.of_point[:targets])
+        product_worst = multiplied.greatest.max(initial=0.0)
+    doubtful = _find_doubtful_points(together)
+    exact = {point: row for point, row in exact.items() if not doubtful[point]}
+    promised = [shown.promised for shown in together.seen if shown.promised is not None]
+    scored = score_guesses("composition", guesses, together.truth, max(promised, default=None))
+    beside = {
+        **_collect_details(together, guesses, own, promised, moved),
+        **_compute_control(together, scored, own[0], seed),
+        "releases": len(parts),
+        "exact": int(people[list(exact)].sum()) if len(parts) > 1 else _count_known_people(together),
+        "product_worst": float(product_worst),
+        "moved": moved,
+        "rule": _describe_rule(together, exact),
+        "departed": sum(change.rows for change in together.changes),
+    }
+    fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
+    shifted = sum(change.moved for change in together.changes)
+    found = CompositionOutcome(
+        **fields,
+        details=beside,
+        joint=joint,
+        beliefs=beliefs,
+        greatest=guesses.greatest,
+        people=people,
+        exact=exact,
+        moved=moved,
+        doubtful=doubtful,
+        shifted=shifted,
+    )
+    return replace(found, details={**beside, "unbounded": found.unbounded})
+
+
+def _find_doubtful_points(together: AlignedReleases) -> np.ndarray:
+    """Points of whom a belief is not bounded: some may have changed since a release, and who did is not known.
+
+    Of small components everybody: what is known of one of them moves the others.  So it is where people departed from several
+    releases, who may be the same, or may be in the table with other quasi-identifiers.
+    """
+    doubtful, targets = together.doubtful, len(together.people)
+    if not len(together.departed):
+        return doubtful
+    component = find_joint_components(together.parts)
+    size = np.bincount(component, weights=together.everybody)
+    small = size <= MAX_COMPONENT_PEOPLE
+    unclear = np.bincount(component[:targets], weights=doubtful, minlength=len(size)) > 0
+    several = np.zeros(len(size), np.int64)
+    for part, changes in zip(together.parts, together.changes, strict=True):
+        gone = (part.membership.point >= targets) & (part.membership.group < part.membership.groups)
+        several[np.unique(component[part.membership.point[gone]])] += 1
+        if changes.moved:
+            unclear[component[:targets][changes.candidates]] = True
+            unclear[component[part.membership.point[gone]]] = True
+    return doubtful | (small & (unclear | (several > 1)))[component[:targets]]
+
+
+def _to_arrays(row: Sequence[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+    """The values that are believed at all, and how much."""
+    value = np.array([at for at, belief in enumerate(row) if belief], np.int64)
+    return value, np.array([float(row[at]) for at in value])
+
+
+def _count_known_people(together: AlignedReleases) -> int:
+    """Of one release: everybody, where the release says who is in which group."""
+    return int(together.people.sum()) if together.parts[0].membership.known else 0
+
+
+def _describe_rule(together: AlignedReleases, exact: Mapping[int, Any]) -> str:
+    if len(together.parts) == 1:
+        return "exact" if together.parts[0].membership.known else "balanced"
+    return "exact" if len(exact) == len(together.people) else "exact and balanced" if exact else "balanced"
+
+
+def _collect_details(
+    together: AlignedReleases, guesses: Guesses, own: Sequence[Guesses], promised: Sequence[float], moved: float
+) -> dict[str, Any]:
+    people, most = together.people, guesses.greatest
+    surely = most - moved - BELIEF_ROUNDING
+    targets = int(people.sum())
+    half = int(people[most >= float(HALF)].sum())
+    low, high = compute_wilson_interval(half, targets)
+    return {
+        "half": half / targets,
+        "half_low": low,
+        "half_high": high,
+        "half_alone": max(float(people[one.greatest >= float(HALF)].sum()) for one in own) / targets,
+        "worst_alone": max(float(one.greatest.max(initial=0.0)) for one in own),
+        "exceeds": int(people[surely > min(promised)].sum()) if promised else None,
+        "exceeds_all": int(people[surely > max(promised)].sum()) if promised else None,
+        "alone": max(score_guesses("", one, together.truth, None).success for one in own),
+        "believed": float((most * people).sum() / targets),
+    }
+
+
+def _compute_control(together: AlignedReleases, scored: AttackOutcome, alone: Guesses, seed: int) -> dict[str, float]:
+    """The same join where the other releases' values say nothing."""
+    rng, parts = np.random.default_rng(seed), list(together.parts)
+    guesses = alone
+    if len(parts) > 1:
+        noise = parts[:1] + [ReleasePart(part.membership, shuffle_counts(part.counts, rng)) for part in parts[1:]]
+        joint = JointBeliefs.of(noise, together.prior)
+        guesses = Guesses.of_beliefs(joint.multiply()).take(joint.of_point[: len(together.people)])
+    hits = score_guesses("control", guesses, together.truth, None).success
+    low, high = compute_wilson_interval(round(hits * scored.targets), scored.targets)
+    return {"control": hits, "control_low": low, "control_high": high}
+
+
+def _open_release(release: Any) -> Any:
+    from reticent.release.release import Release
+
+    if isinstance(release, Release):
+        return release
+    if isinstance(release, str | Path) and Path(release).is_dir():
+        return Release(release)
+    raise RequestError(
+        "Releases are joined as folders that `reticent publish` made: their manifests say how to read them.",
+        attempt="a release folder.",
+    )

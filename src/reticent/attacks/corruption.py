@@ -1,0 +1,559 @@
+"""The corruption attack on a release: steps A1 to A3 for every victim, or for one, and the worst of them beside the bounds.
+
+On a sampled release the posterior is that of equations 4 to 19.  A domain that nobody declared is the values that occur: the adversary
+reads it too, and who has a value that no corrupted person has is certain where only the victim is left (`domain_knowledge`).  On a release that shows every person's value, whoever knows all
+others subtracts: what is left over is the victim's (lemma 2), `unmasked`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.attacks.scoring import AttackOutcome, compute_wilson_interval
+from reticent.data.cells import Cells
+from reticent.data.columns import Role
+from reticent.data.csv import suggest_column
+from reticent.data.parsing import parse_texts
+from reticent.data.source import Source, collect_frame, scan_source
+from reticent.errors import BundleDamaged, RequestError, pluralize, quote_list
+from reticent.format.manifest import Manifest, find_domain_declaration
+from reticent.labels.crucial_tuple import find_crucial_rows, read_column
+from reticent.models import corruption_guarantees as bounds
+from reticent.models.corruption_guarantees import validate_skew
+from reticent.models.rational_bounds import parse_fraction
+
+# MERGED: reticent.attacks.corruption.search: The worst attack on every group: worst prior within lambda, worst predicate, for what is known of the others.
+#
+# By equations 9 to 19, with w the prior of y, q that of Q (y in it; theorem 1), and S what the others contribute,
+#
+#     P_post(Q) - q = p w (1 - q) / (p w + u + S)
+#
+# so the worst posterior at prior rho1 has w = min(lambda, rho1), and the worst growth has q = w at sqrt(a^2 + a) - a, a = (u + S) / p, moved
+# into what a lambda-skewed prior allows.  One array operation for all victims; the worst of each is worked out again in fractions.
+
+
+@dataclass(frozen=True, slots=True)
+class CorruptionAdversary:
+    """The adversary's prior: `lambda_`-skewed, and of at most `rho1` in the predicate."""
+
+    lambda_: Fraction
+    rho1: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The highest posterior from rho1, the highest growth, and how surely the tuple is the victim's there."""
+
+    posterior: float
+    growth: float
+    h: float
+
+
+@dataclass(frozen=True, eq=False)
+class CorruptionVictims:
+    """For each victim the group's size, and of the others in it: corrupted, those of them at y, uncorrupted candidates."""
+
+    size: np.ndarray
+    corrupted: np.ndarray
+    at_y: np.ndarray
+    candidates: np.ndarray
+
+
+def find_worst_case(victims: CorruptionVictims, p: Fraction, domain: int, adversary: CorruptionAdversary) -> WorstCase:
+    """The uncorrupted are taken to have any value equally likely."""
+    u = (1 - p) / domain
+    left = victims.size - 1 - victims.corrupted
+    rest = float(u) * victims.corrupted + float(p) * victims.at_y + left / domain
+    at = int(rest.argmin())
+    others = u * int(victims.corrupted[at]) + p * int(victims.at_y[at]) + Fraction(int(left[at]), domain)
+    w = min(adversary.lambda_, adversary.rho1)
+    pull = p * w
+    posterior = adversary.rho1 + pull * (1 - adversary.rho1) / (pull + u + others)
+    return WorstCase(
+        float(posterior),
+        _compute_worst_growth(p, u + others, domain, adversary.lambda_),
+        float((pull + u) / (pull + u + others)),
+    )
+
+
+def _compute_worst_growth(p: Fraction, room: Fraction, domain: int, skew: Fraction) -> float:
+    a = float(room / p)
+    least = max(0.0, 1 - (domain - 1) * float(skew))
+    w = min(max((a * a + a) ** 0.5 - a, least), float(skew))
+    return w * (1 - w) / (w + a)
+
+
+# MERGED: reticent.attacks.corruption.domain_knowledge: What a published domain tells who knows other people's values, where it is the values that occur.
+#
+# Every value of such a domain has a holder.  If no corrupted person has a value, one of the n people who are not corrupted has it: a
+# prior w of it becomes w / (1 - (1 - w)^n), certainty where the victim alone is left.  A declared domain tells nothing.
+
+
+MAX_INFORMATIVE_PEOPLE = 10_000  # more people than that tell the adversary next to nothing
+
+
+@dataclass(frozen=True, slots=True)
+class DomainBelief:
+    """The highest posterior from rho1 and the highest growth that the domain alone gives."""
+
+    posterior: Fraction
+    growth: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class DomainKnowledge:
+    """`single_holders` people have a value that nobody else has; `alone[i]` says whether victim i is one of them.
+
+    `unknown` people, the victim among them, share the values that no corrupted person has; None where there is no such value.
+    """
+
+    single_holders: int
+    alone: np.ndarray
+    unknown: int | None
+
+    @classmethod
+    def of_everyone_else(cls, holders: np.ndarray, true: np.ndarray) -> DomainKnowledge:
+        """Everybody but the victim is corrupted, whoever the victim is."""
+        alone = holders[true] == 1
+        return cls(int(alone.sum()), alone, 1 if alone.any() else None)
+
+    @classmethod
+    def of_some(cls, holders: np.ndarray, unknown: int | None) -> DomainKnowledge:
+        """`holders[v]` corrupted people have value v, and so many people of the table are not corrupted (None: not known)."""
+        unheld = int((holders == 0).sum())
+        told = unknown if unheld else None
+        return cls(unheld if told == 1 else 0, np.zeros(0, bool), told)
+
+    def posteriors(self, adversary: CorruptionAdversary) -> DomainBelief:
+        if self.unknown is None or self.unknown > MAX_INFORMATIVE_PEOPLE:
+            return DomainBelief(adversary.rho1, Fraction(0))
+        w = min(adversary.lambda_, adversary.rho1)
+        nobody_else = (1 - w) ** (self.unknown - 1)
+        somebody = 1 - nobody_else * (1 - w)
+        rest = (adversary.rho1 - w) * (1 - nobody_else)
+        posterior = (w + rest) / somebody if w else adversary.rho1
+        return DomainBelief(posterior, posterior - adversary.rho1)
+
+
+# MERGED: reticent.attacks.corruption.people: Who the adversary knows: the external list, the corrupted people on it, and the victim.
+#
+# A corrupted person is a line of a table with the sensitive column, empty where the person is known to be extraneous; it stands for a
+# person of the external list who agrees with it in every other column that both tables have.
+
+
+def read_people(given: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
+    """A path, a `Source` or a frame, as rows."""
+    if isinstance(given, Source):
+        return collect_frame(scan_source(given), "Reading the people")
+    is_path = not hasattr(given, "columns")
+    source = Source(path=str(given) if is_path else None, missing=tuple(missing))
+    return collect_frame(scan_source(source, None if is_path else given), "Reading the people")
+
+
+def require_columns(people: pl.DataFrame, columns: Sequence[str], what: str) -> None:
+    lacking = [name for name in columns if name not in people.columns]
+    if lacking:
+        raise RequestError(
+            f"The {what} lacks {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
+            attempt="a table with every quasi-identifier of the release.",
+        )
+
+
+def find_corrupted_people(
+    external: pl.DataFrame, corrupted: pl.DataFrame, sensitive: str
+) -> tuple[np.ndarray, pl.Series]:
+    """The person on the external list that each corrupted one is, and the values that were learned."""
+    require_columns(corrupted, [sensitive], "list of corrupted people")
+    keys = [name for name in external.columns if name in corrupted.columns and name != sensitive]
+    if not keys:
+        raise RequestError(
+            "The list of corrupted people shares no column with the external list.",
+            attempt="the columns that tell people apart, and the sensitive one.",
+        )
+    texts = [pl.col(name).cast(pl.String) for name in keys]
+    # Several people may read the same: the first of them is the first corrupted, and so on.
+    turn = pl.int_range(pl.len()).over(keys).alias("\x00turn")
+    known = external.select(*texts, turn, pl.int_range(pl.len()).alias("\x00person"))
+    wanted = corrupted.select(*texts, turn)
+    found = wanted.join(known, on=[*keys, "\x00turn"], how="left", nulls_equal=True, maintain_order="left")[
+        "\x00person"
+    ]
+    if found.null_count():
+        raise RequestError(
+            f"{pluralize(found.null_count(), 'corrupted person', 'is', 'are')} not on the external list.",
+            attempt="lines that agree with it in every column that both have.",
+        )
+    return found.to_numpy(), corrupted[sensitive]
+
+
+def find_victim(external: pl.DataFrame, asked: str) -> int:
+    """The one person whose columns are as asked: "name=Ellie" or "age=50,sex=F"."""
+    where = pl.lit(True)
+    for part in asked.split(","):
+        name, equals, value = part.partition("=")
+        if not equals or name.strip() not in external.columns:
+            raise RequestError(
+                "A victim is named by columns of the external list.",
+                why=f"{name.strip()!r} is none of them." if equals else "",
+                attempt=f"column=value[,column=value]. {suggest_column(name.strip(), external.columns, external.lazy())}",
+            )
+        where &= pl.col(name.strip()).cast(pl.String) == value.strip()
+    found = np.flatnonzero(external.select(where.alias("x")).to_series().fill_null(False).to_numpy())
+    if len(found) != 1:
+        raise RequestError(f"{len(found)} people on the list are as the victim is described.", attempt="exactly one.")
+    return int(found[0])
+
+
+# MERGED: reticent.attacks.corruption.unmasked: What corruption does to a release that shows people's values (Tao, Xiao, Li & Zhang, ICDE 2008, lemmas 1 and 2).
+#
+# Lemma 2: whoever knows everyone else's value takes these from what is published; where a value is left over, it is the victim's, for
+# certain, however little was believed before.  Of a complete release one is left over for everybody.  Of a random sample of one it is so
+# for whoever has a value of which the sample shows as many as people have: `left_over` counts them, for whole tables or group by group.
+#
+# Redrawn values are no counts, but the manifest of a perturbed release has the overall distribution, which is: its promise is about who
+# knows that distribution and nobody else's value.
+#
+# Lemma 1, without any corruption: the values of a group with u different ones, less the l - 2 that (c,l)-diversity lets an adversary rule
+# out, make a predicate with the prior (u - l + 2) / (|U| - l + 2) that is certain afterwards.
+
+
+@dataclass(frozen=True, slots=True)
+class UnmaskedPeople:
+    """Of `targets` people the value of so many follows from everyone else's; `rarest` is the share of their rarest value."""
+
+    targets: int
+    unmasked: int
+    baseline: float
+    rarest: float
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
+    if len(release.manifest.named("sensitive")) != 1:
+        raise RequestError("An attack needs a release with one sensitive column.")
+    column = release.manifest.sensitive.name
+    redrawn = "matrix" in release.manifest.own
+    shown = _read_manifest_counts(release.manifest) if redrawn else _to_value_counts(release.value_counts(column))
+    held = _to_value_counts(people.group_by(pl.col(column).alias("value")).len("count"))
+    values = sorted(held, key=str)
+    true = np.array([held[value] for value in values])
+    published = np.array([shown.get(value, 0) for value in values])
+    surely = are_unmasked(published, true)
+    hits = int(true[surely].sum())
+    total = int(true.sum())
+    rarest = float(true[surely].min() / total) if hits else 0.0
+    facts = {} if redrawn else _apply_lemma1(release, people, len(values))
+    return UnmaskedPeople(total, hits, float(true.max() / total), rarest, facts)
+
+
+def _read_manifest_counts(manifest: Manifest) -> dict[str | None, int]:
+    """How many people have each value, as far as a manifest of redrawn values tells it.
+
+    With the overall distribution it tells all of them.  Without, the list of values tells of each that one person has it at
+    least, unless a hierarchy or an order lists them.
+    """
+    values, column = manifest.own["values"], manifest.sensitive
+    if "distribution" in manifest.own:
+        shares = [Fraction(str(share)) for share in manifest.own["distribution"]]
+        return {value: round(share * manifest.rows) for value, share in zip(values, shares, strict=True)}
+    declared = column.hierarchy is not None or column.order is not None
+    return dict.fromkeys(values, 0 if declared else 1)
+
+
+def are_unmasked(published: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """Where who has the value is unmasked: all who have it but one are known, and more than these are published."""
+    return (true > 0) & (published > true - 1)
+
+
+def _to_value_counts(counted: pl.DataFrame) -> dict[str | None, int]:
+    """How many rows hold each value, from values and counts beside them."""
+    return dict(zip(counted.to_series(0).cast(pl.String).to_list(), counted.to_series(1).to_list(), strict=True))
+
+
+def _apply_lemma1(release: Any, people: pl.DataFrame, values: int) -> dict[str, Any]:
+    """The prior of a predicate that a group makes certain."""
+    from reticent.attacks.target import count_source_cells
+
+    cells: Cells = count_source_cells(release.columns, people)
+    distinct = int((release.sight(cells).counts > 0).sum(axis=1).min())
+    ruled_out = max(_find_promised_l(release.manifest) - 2, 0)
+    prior = compute_certain_predicate_prior(distinct, values, ruled_out + 2)
+    return {"predicate_prior": float(prior), "predicate_posterior": 1.0}
+
+
+def compute_certain_predicate_prior(distinct: int, domain: int, l: int) -> Fraction:  # noqa: E741  the field's own letter
+    """Lemma 1: the prior of a predicate that is certain once the group is seen."""
+    return Fraction(distinct - l + 2, domain - l + 2)
+
+
+def _find_promised_l(manifest: Manifest) -> int:
+    asked = [int(p.parameters["l"]) for p in manifest.promises if p.name == "recursive-l-diversity"]
+    return min(asked, default=2)
+
+
+@dataclass(frozen=True, eq=False)
+class CorruptionOutcome(AttackOutcome):
+    """Beside what every attack answers: the worst growth, the bounds (tight, and of theorem 2), and h at the worst."""
+
+    worst_growth: float = 0.0
+    bound: float | None = None
+    bound_theorem2: float | None = None
+    growth_bound: float | None = None
+    growth_bound_theorem3: float | None = None
+    h: float | None = None
+    facts: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        own = ("worst_growth", "bound", "bound_theorem2", "growth_bound", "growth_bound_theorem3", "h")
+        return {**AttackOutcome.to_dict(self), **{name: getattr(self, name) for name in own}, **(self.facts or {})}
+
+
+def attack_by_corruption(release: Any, source: Any, *, external: Any = None, corrupted: Any = None, victim: str | None = None,
+               lambda_: Any = "0.1", rho1: Any = "0.2", missing: tuple[str, ...] = ()) -> CorruptionOutcome:  # fmt: skip
+    """Attack as who knows the external list (the source where none is given) and the values of `corrupted` people on it.
+
+    Where no corrupted people are given, everyone but the victim is corrupted: the worst there is.
+    """
+    adversary = CorruptionAdversary(validate_skew(lambda_, "the attack"), parse_fraction(rho1, "rho1"))
+    if not 0 <= adversary.rho1 < 1:
+        raise RequestError("rho1 must be a probability below 1.", attempt="--rho1 0.2.")
+    if source is None:
+        raise RequestError("The attack 'corruption' needs the data that the release was made from: its targets.",
+                           attempt="source=..., --source DATA.")  # fmt: skip
+    people = read_people(source, missing)
+    require_columns(people, [column.name for column in release.columns], "source")
+    if "p" not in release.manifest.own:  # not one perturbed tuple of each group: its values are people's
+        return _attack_unmasked(release, people, adversary)
+    listed = None if external is None else read_people(external, missing)
+    known = None if corrupted is None else read_people(corrupted, missing)
+    return _attack_sampled(SampledTarget(release, people, listed, known, victim), adversary)
+
+
+class SampledTarget:
+    """A sampled release, its source, and what the adversary knows."""
+
+    def __init__(self, release: Any, people: pl.DataFrame, external: pl.DataFrame | None, corrupted: pl.DataFrame | None,
+                 victim: str | None):  # fmt: skip
+        own = release.manifest.own
+        self.release, self.people, self.frame = release, people, release.tables["data"]
+        self.p, self.k = parse_fraction(own["p"]), int(own["k"])
+        grouping = release.manifest.method.parameters.get("grouping", "mondrian")
+        self.counted_on = self.k if grouping == "mondrian" else 1
+        self.sensitive = release.manifest.sensitive
+        self.domain = parse_texts(list(own["domain"]), self.sensitive.dtype).cast(pl.String).to_list()
+        self.size = self.frame["G"].to_numpy()
+        self.y = self.codes(self.frame[self.sensitive.name])
+        self.external, self.corrupted, self.victim = external, corrupted, victim
+        self.declared = find_domain_declaration(release.manifest) is not None
+
+    def codes(self, values: pl.Series) -> np.ndarray:
+        """Places in the domain; -1 for a null, which stands for an extraneous person."""
+        place = {text: at for at, text in enumerate(self.domain)}
+        texts = values.cast(pl.String)
+        found = texts.replace_strict(place, default=-1, return_dtype=pl.Int64).to_numpy()
+        if ((found < 0) & ~texts.is_null().to_numpy()).any():
+            raise RequestError(f"Column {self.sensitive.name!r} holds values that are not in the release's domain.")
+        return found
+
+    def find_crucial_rows(self, people: pl.DataFrame, what: str) -> np.ndarray:
+        """Step A1 for each of the people: the row that covers them, -1 for none."""
+        quasi = self.release.manifest.named(Role.QUASI)
+        require_columns(people, [entry.name for entry in quasi], what)
+        columns = [read_column(entry, self.frame[entry.name], people[entry.name]) for entry in quasi]
+        found = find_crucial_rows(columns, [people[entry.name] for entry in quasi])
+        if found is None:
+            raise BundleDamaged("Labels of two published rows cover the same person.")
+        return found
+
+    def count(self, owner: np.ndarray) -> np.ndarray:
+        return np.bincount(owner[owner >= 0], minlength=len(self.size))
+
+
+def _attack_sampled(at: SampledTarget, adversary: CorruptionAdversary) -> CorruptionOutcome:
+    if adversary.lambda_ * len(at.domain) < 1:
+        raise RequestError(f"lambda is below 1/{len(at.domain)}: no prior over the domain is as even.")
+    owner = at.find_crucial_rows(at.people, "source")
+    if (owner < 0).any() or (at.count(owner) != at.size).any():
+        raise RequestError("The source is not what the release was made from.",
+                           why="Some of its people are under no label, or a group's G is another number.",
+                           attempt="the data that was published.")  # fmt: skip
+    true = at.codes(at.people[at.sensitive.name])
+    known = at.external is not None or at.corrupted is not None or at.victim is not None
+    victims, groups, learned = _corrupt_some(at) if known else _corrupt_everyone_else(at, owner, true)
+    share = np.bincount(owner, weights=true == at.y[owner], minlength=len(at.size)) / at.size
+    guesses = share[groups]  # the guess is the value that is shown
+    told = learned.posteriors(adversary)
+    if not at.declared and not known:
+        guesses = np.where(learned.alone, 1.0, guesses)  # or the value that nobody else has
+    targets, hits = len(groups), float(guesses.sum())
+    found = find_worst_case(victims, at.p, len(at.domain), adversary)
+    if not at.declared:
+        found = replace(
+            found, posterior=max(found.posterior, float(told.posterior)), growth=max(found.growth, float(told.growth))
+        )
+    setting = bounds.CorruptionSetting(at.p, at.counted_on, len(at.domain), adversary.lambda_)
+    low, high = compute_wilson_interval(round(hits), targets)
+    most = np.bincount(true, minlength=len(at.domain)).max() / len(true)
+    return CorruptionOutcome(
+        "corruption", targets, hits / targets, low, high, float(most), found.posterior, _find_promised_rho2(at.release, adversary),
+        np.zeros(0), np.zeros(0), found.growth,
+        float(bounds.round_up(bounds.compute_rho2(setting, adversary.rho1))),
+        float(bounds.round_up(bounds.compute_rho2_theorem2(setting, adversary.rho1))),
+        float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
+        float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))), found.h,
+        {"domain_declared": at.declared, "single_holders": learned.single_holders},
+    )  # fmt: skip
+
+
+def _corrupt_everyone_else(
+    at: SampledTarget, owner: np.ndarray, true: np.ndarray
+) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
+    """Everyone else is corrupted: each person of the source is a victim once."""
+    same = np.bincount(owner, weights=true == at.y[owner], minlength=len(at.size)).astype(np.int64)
+    others_at_y = same[owner] - (true == at.y[owner])
+    size = at.size[owner]
+    holders = np.bincount(true, minlength=len(at.domain))
+    learned = DomainKnowledge.of_everyone_else(holders, true)
+    return CorruptionVictims(size, size - 1, others_at_y, np.zeros_like(size)), owner, learned
+
+
+def _corrupt_some(at: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
+    """Some are corrupted: of each group what is known, with one victim in it, or the one victim asked for."""
+    listed = at.people if at.external is None else at.external
+    owner = at.find_crucial_rows(listed, "external list")
+    present = at.count(owner)
+    if (present < at.size).any():
+        raise RequestError(
+            "The external list does not cover the release.",
+            why=f"Of {len(at.size):,} groups {int((present < at.size).sum()):,} have more people than the list has under their labels.",
+            attempt="a list with everybody in the release.",
+        )
+    person = None if at.victim is None else find_victim(listed, at.victim)
+    values = np.full(len(listed), -2)  # -2: not corrupted, -1: extraneous
+    if at.corrupted is not None:
+        who, learned = find_corrupted_people(listed, at.corrupted, at.sensitive.name)
+        values[who] = at.codes(learned)
+    elif at.external is None:
+        values[:] = at.codes(at.people[at.sensitive.name])
+    if person is not None and at.corrupted is not None and values[person] != -2:
+        raise RequestError(
+            "The victim is among the corrupted people.",
+            why="Who has learned the victim's value has nothing left to find out.",
+            attempt="a list of corrupted people without the victim, or another victim.",
+        )
+    if person is not None:
+        values[person] = -2
+    inside = owner >= 0
+    groups = np.flatnonzero(at.count(owner[inside & (values == -2)])) if person is None else owner[[person]]
+    if not len(groups) or groups.min() < 0:
+        raise RequestError("The victim is under no label of the release." if person is not None else "Nobody is left to attack.",
+                           attempt="a victim who is in the data and not corrupted.")  # fmt: skip
+    corrupted = at.count(owner[inside & (values >= 0)])[groups]
+    at_y = np.bincount(owner[inside], weights=(values == at.y[owner])[inside], minlength=len(at.size)).astype(np.int64)[
+        groups
+    ]
+    candidates = at.count(owner[inside & (values == -2)])[groups] - 1
+    size = at.size[groups]
+    left = size - 1 - corrupted
+    if ((left < 0) | (left > candidates)).any():
+        raise RequestError("What is known of a group contradicts its size.",
+                           why="More people are corrupted, or extraneous, than a group's G allows.",
+                           attempt="corrupted people with the values that they have.")  # fmt: skip
+    unknown = int((values == -2).sum()) if at.external is None else None  # on a longer list some are in no group
+    holders = np.bincount(values[values >= 0], minlength=len(at.domain))
+    return CorruptionVictims(size, corrupted, at_y, candidates), groups, DomainKnowledge.of_some(holders, unknown)
+
+
+def _find_promised_rho2(release: Any, adversary: CorruptionAdversary) -> float | None:
+    """The least rho2 promised to who believes no more than this adversary."""
+    fit = [
+        parse_fraction(asked["rho2"])
+        for asked in (promise.parameters for promise in release.manifest.promises)
+        if "rho2" in asked
+        and parse_fraction(asked["lambda"]) >= adversary.lambda_
+        and parse_fraction(asked["rho1"]) >= adversary.rho1
+    ]
+    return float(min(fit)) if fit else None
+
+
+def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAdversary) -> CorruptionOutcome:
+    found = find_unmasked_people(release, people)
+    targets, hits = found.targets, found.unmasked
+    low, high = compute_wilson_interval(hits, targets)
+    certain = 1.0 if hits else float(adversary.rho1)
+    return CorruptionOutcome("corruption", targets, hits / targets, low, high, found.baseline, certain, None, np.zeros(0),
+                             np.zeros(0), 1 - found.rarest if hits else 0.0, None, None, None, None, None,
+                             found.facts)  # fmt: skip
+
+
+# MERGED: reticent.attacks.corruption.posterior: The posterior of a corruption-aided linking attack, exactly (Tao, Xiao, Li & Zhang, ICDE 2008, equations 4 to 19).
+#
+# A victim's crucial tuple shows y and stands for G people.  Beside the victim e people on the external list lie under its labels; of
+# them alpha are corrupted, beta with a value and the others known to be extraneous.  Each of the rest is in the group with probability
+# g = (G - 1 - beta) / (e - alpha); where everyone is corrupted there is no rest and g = 0 (ERRATA 5.4).  All in fractions.
+
+
+PriorBelief = Sequence[Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkingSituation:
+    """What step A3 stands on: `corrupted` are the values of the beta people, `others` the priors of the e - alpha uncorrupted."""
+
+    p: Fraction
+    domain: int
+    y: int
+    size: int
+    corrupted: tuple[int, ...] = ()
+    others: tuple[PriorBelief, ...] = ()
+
+    def __post_init__(self) -> None:
+        left = self.size - 1 - len(self.corrupted)
+        if not 0 <= left <= len(self.others):
+            raise RequestError(
+                "What is known of a group contradicts its size.",
+                why=f"It has {self.size} people: the victim, {len(self.corrupted)} corrupted, and {len(self.others)} candidates "
+                "for the rest.",
+                attempt="an external list that holds everybody in the release, and corrupted people as they are.",
+            )
+
+    @property
+    def redrawn(self) -> Fraction:
+        return (1 - self.p) / self.domain
+
+    def chance(self, x: int) -> Fraction:
+        """P[x -> y], equation 11."""
+        return self.redrawn + (self.p if x == self.y else 0)
+
+    @property
+    def g(self) -> Fraction:
+        """Equation 13."""
+        left = self.size - 1 - len(self.corrupted)
+        return Fraction(left, len(self.others)) if self.others else Fraction(0)
+
+    def chance_of_showing(self, prior: PriorBelief) -> Fraction:
+        """The chance that a person with this prior shows y: the bracket of equations 15 and 19."""
+        return self.p * prior[self.y] + self.redrawn
+
+    def compute_h(self, prior: PriorBelief) -> Fraction:
+        """h, equations 14 to 19: the tuple is the victim's."""
+        own = self.chance_of_showing(prior)
+        rest = sum((self.chance(x) for x in self.corrupted), Fraction(0))
+        rest += self.g * sum((self.chance_of_showing(other) for other in self.others), Fraction(0))
+        return own / (own + rest)
+
+    def posterior(self, prior: PriorBelief) -> list[Fraction]:
+        """P[X = x | y] for every x, equations 9 and 12."""
+        h, own = self.compute_h(prior), self.chance_of_showing(prior)
+        return [h * w * self.chance(x) / own + (1 - h) * w for x, w in enumerate(prior)]
+
+    def confidence(self, prior: PriorBelief, predicate: Collection[int]) -> tuple[Fraction, Fraction]:
+        """P_prior(Q) and P_post(Q), equations 5 and 10."""
+        found = self.posterior(prior)
+        return sum((prior[x] for x in predicate), Fraction(0)), sum((found[x] for x in predicate), Fraction(0))

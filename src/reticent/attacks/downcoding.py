@@ -1,0 +1,395 @@
+"""Downcoding (Cohen, "Attacks on Deidentification's Defenses", USENIX Security 2022): what hidden quasi-identifiers does a release tell?
+
+The adversary has the release and knows nobody's quasi-identifiers.  A group was left whole because no cut of it leaves k people on
+both sides: where a group has 2k people or more, most of them must then share one value in *every* column.  For Mondrian with cuts
+by loss that promises k-anonymity alone, this is certain (`provable`).  Of other methods and tools' files nothing is claimed: the same
+inequalities are supposed, and `holds` says of how many groups they are true.
+
+    success     how often the likeliest value of each range, guessed for everybody of the group, is right, with Wilson's interval
+    control     the same without the inequalities: ranges and their tight ends alone; the baseline is a random value of the range
+    bits        what the inequalities tell, on average over groups and columns that could be cut by their size
+    possible    by a linear programme (`programme`) with the table's totals known: the share of the values of a range that remain
+                possible for a person, beside `possible_control`, without the inequalities; of `programmes` ranges, drawn at random
+
+Targets are hidden values: (person, column) pairs under a range.  No promise of this library speaks of this adversary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import log, log2
+from typing import Any
+
+import numpy as np
+
+from reticent.attacks.group_membership import GroupMembership, find_membership
+from reticent.attacks.scoring import AttackOutcome, compute_wilson_interval
+from reticent.attacks.target import AttackTarget
+from reticent.errors import RequestError
+from reticent.labels.adversary_view import Boxes
+
+# MERGED: reticent.attacks.downcoding.compositions: The compositions of a group in one column: how many of its people may have each value of the range?
+#
+# Beforehand each person's value is drawn alike from the values under the label.  Known are that an end which is tight is somebody's, and
+# of a group that could not be cut: no place in the range has k people or more on both sides.  So as many people as the group has
+# beyond 2k - 2 share one value.  Sums run from value to value over how many people have been placed (a chain of binomials), forwards
+# and backwards; all terms are non-negative.
+
+
+MAX_PEOPLE_PER_GROUP = 60
+"""Of groups with more people nothing is concluded."""
+
+
+@dataclass(frozen=True, eq=False)
+class RangeComposition:
+    """`expected` people at each value of the range, and the `chance` of what is known about them."""
+
+    expected: np.ndarray
+    chance: float
+
+    @property
+    def bits(self) -> float:
+        """How much is known beyond the range itself."""
+        return -log2(self.chance)
+
+
+@lru_cache(maxsize=20_000)
+def compute_composition(people: int, values: int, k: int | None, low: bool, high: bool) -> RangeComposition | None:
+    """`low` and `high`: the end is somebody's value.  `k`: no place could be cut; None: that is not known.
+
+    None where nothing fits, and of groups with more than MOST people.
+    """
+    if people > MAX_PEOPLE_PER_GROUP:
+        return None
+    after = [np.zeros(people + 1) for _ in range(values + 1)]
+    after[0][0] = 1.0
+    steps = [
+        _compute_step_chances(people, values - at, 1 if _is_end_held(at, values, low, high) else 0)
+        for at in range(values)
+    ]
+    open_ = [_find_possible_counts(people, k) if at < values else np.ones(people + 1) for at in range(1, values + 1)]
+    for at, step in enumerate(steps):
+        after[at + 1] = (after[at] @ step) * open_[at]
+    chance = float(after[values][people])
+    if chance <= 0:
+        return None
+    before = np.zeros(people + 1)
+    before[people] = 1.0
+    placed = np.arange(people + 1)[None, :] - np.arange(people + 1)[:, None]
+    expected = np.zeros(values)
+    for at in range(values - 1, -1, -1):
+        weight = before * open_[at]
+        expected[at] = after[at] @ (steps[at] * np.maximum(placed, 0)) @ weight / chance
+        before = steps[at] @ weight
+    return RangeComposition(expected, min(chance, 1.0))
+
+
+def _is_end_held(at: int, values: int, low: bool, high: bool) -> bool:
+    return (low and at == 0) or (high and at == values - 1)
+
+
+def _find_possible_counts(people: int, k: int | None) -> np.ndarray:
+    """Which numbers of people below a place are possible, where the group could not be cut there."""
+    below = np.arange(people + 1)
+    if k is None:
+        return np.ones(people + 1)
+    return ((below < k) | (people - below < k)).astype(np.float64)
+
+
+def _compute_step_chances(people: int, left: int, least: int) -> np.ndarray:
+    """(placed, placed after): the chance that so many of the people left have the next of `left` values, at least `least`."""
+    rest = people - np.arange(people + 1)[:, None]
+    many = np.arange(people + 1)[None, :] - np.arange(people + 1)[:, None]
+    if left == 1:
+        return ((many == rest) & (many >= least)).astype(np.float64)
+    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, people + 1)))])
+    able = (many >= least) & (many <= rest)
+    ways = factorial[rest] - factorial[np.clip(many, 0, people)] - factorial[np.clip(rest - many, 0, people)]
+    chance = np.exp(np.where(able, ways - many * log(left) + (rest - many) * log(1 - 1 / left), -np.inf))
+    return np.where(able, chance, 0.0)
+
+
+def make_uniform_composition(people: int, values: int) -> RangeComposition:
+    """Nothing is known but the range."""
+    return RangeComposition(np.full(values, people / values), 1.0)
+
+
+def has_no_cut(counts: np.ndarray, k: int) -> bool:
+    """Whether no place of a true composition has k people or more on both sides."""
+    below = np.cumsum(counts)[:-1]
+    return not bool(((below >= k) & (counts.sum() - below >= k)).any())
+
+
+# MERGED: reticent.attacks.downcoding.programme: A linear programme over how many people of each group have each value: which values remain possible, totals being known?
+#
+# Variables are counts of (group, value under its label) in one column.  Known are the groups' sizes, the ends that are tight, the number
+# of people of the whole table at each value (a public statistic), and the inequalities of refused cuts.  A programme over (group,
+# combination of values) says the same: no inequality ties two columns of a group, and counts by column that add up to the same
+# people can always be combined.  Refused cuts are a choice ("fewer than k below, or fewer than k above"); relaxed to shares of a
+# choice they are linear and rule out no table that fits.  So a value whose greatest count is below 1 is impossible; of the others
+# nothing is claimed.  The optimum is HiGHS's (scipy's `linprog`), and a value is called impossible only below 1 by more than its
+# tolerance.
+
+
+MAX_VARIABLES = 60_000
+OPTIMUM_TOLERANCE = 1e-5
+"""What a floating-point optimum may be off by: an adversary's arithmetic, and no check of a promise."""
+
+
+@dataclass(frozen=True, eq=False)
+class RangeColumn:
+    """Groups with a label in one column: the first code and how many, the people, and which ends are somebody's."""
+
+    first: np.ndarray
+    width: np.ndarray
+    people: np.ndarray
+    tight: np.ndarray  # (groups, 2) bool
+    totals: np.ndarray  # (codes,)
+
+    @property
+    def begin(self) -> np.ndarray:
+        return np.cumsum(self.width) - self.width
+
+    @property
+    def code(self) -> np.ndarray:
+        """The code of each variable."""
+        return np.arange(int(self.width.sum())) - (self.begin - self.first).repeat(self.width)
+
+
+def find_possible_values(column: RangeColumn, asked: Sequence[int], k: int | None) -> list[np.ndarray] | None:
+    """For each group asked about, which values of its range somebody of it may have; None where the programme is too large."""
+    optimum = _import_solver()
+    matrix, rows = _build_constraints(column, k)
+    if matrix is None:
+        return None
+    found = []
+    for group in asked:
+        start = int(column.begin[group])
+        fits = [
+            optimum(matrix, rows, start + at, column) >= 1 - OPTIMUM_TOLERANCE for at in range(int(column.width[group]))
+        ]
+        found.append(np.array(fits))
+    return found
+
+
+def _build_constraints(column: RangeColumn, k: int | None) -> tuple[Any, Any]:
+    """The equalities (groups, totals) and, of groups that could be cut by their size, those of refused cuts."""
+    from scipy.sparse import coo_matrix
+
+    counts = int(column.width.sum())
+    cut = np.zeros(0, np.int64) if k is None else np.flatnonzero((column.people >= 2 * k) & (column.width > 1))
+    many = counts + int((column.width[cut] - 1).sum())
+    if many > MAX_VARIABLES:
+        return None, None
+    groups = len(column.width)
+    row = np.concatenate([np.repeat(np.arange(groups), column.width), groups + column.code])
+    ones = (np.ones(2 * counts), (row, np.tile(np.arange(counts), 2)))
+    fixed = coo_matrix(ones, shape=(groups + len(column.totals), many)).tocsr()
+    if k is None or not len(cut):
+        return (fixed, None), None
+    entries, limit = _build_refused_cut_constraints(column, k, cut.tolist(), counts)
+    at, of, by = zip(*entries, strict=True)
+    return (fixed, coo_matrix((by, (at, of)), shape=(len(limit), many)).tocsr()), np.array(limit)
+
+
+def _build_refused_cut_constraints(
+    column: RangeColumn, k: int, cut: list[int], choice: int
+) -> tuple[list[tuple[int, int, float]], list[float]]:
+    """below <= k - 1 + (people - k + 1) z   and   below >= (people - k + 1) z,   0 <= z <= 1, for each place of each group."""
+    entries: list[tuple[int, int, float]] = []
+    limit: list[float] = []
+    for group in cut:
+        most, start = float(column.people[group]) - k + 1, int(column.begin[group])
+        for place in range(1, int(column.width[group])):
+            for sign, bound in ((1.0, float(k - 1)), (-1.0, 0.0)):
+                entries += [(len(limit), at, sign) for at in range(start, start + place)]
+                entries.append((len(limit), choice, -sign * most))
+                limit.append(bound)
+            choice += 1
+    return entries, limit
+
+
+def _import_solver() -> Any:
+    try:
+        from scipy.optimize import linprog
+    except ImportError:
+        raise RequestError(
+            "The linear programme of the attack 'downcoding' needs scipy.",
+            attempt="pip install 'reticent[stats]', or programme = False.",
+        ) from None
+
+    def optimum(matrix: Any, limit: np.ndarray | None, variable: int, column: RangeColumn) -> float:
+        """The greatest count that one variable can have."""
+        fixed, refused = matrix
+        many, counts = fixed.shape[1], int(column.width.sum())
+        goal = np.zeros(many)
+        goal[variable] = -1.0
+        lower, upper = np.zeros(many), np.ones(many)
+        upper[:counts] = column.people.repeat(column.width)
+        lower[column.begin[column.tight[:, 0]]] = 1.0
+        lower[(column.begin + column.width - 1)[column.tight[:, 1]]] = 1.0
+        wanted = np.concatenate([column.people, column.totals])
+        found = linprog(goal, refused, limit, fixed, wanted,
+                        np.column_stack([lower, upper]), method="highs")  # fmt: skip
+        return float(-found.fun) if found.status == 0 else float("inf")
+
+    return optimum
+
+
+MAX_RANGES_PER_COLUMN = 20
+"""So many ranges of each column are asked about by linear programmes."""
+
+
+@dataclass(frozen=True, eq=False)
+class DowncodingOutcome(AttackOutcome):
+    """What an attack answers, and beside it the control, and what the inequalities tell."""
+
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**AttackOutcome.to_dict(self), **self.details}
+
+
+@dataclass(eq=False)
+class GuessTally:
+    """Hidden values that were guessed, over columns."""
+
+    targets: int = 0
+    hits: float = 0.0
+    control: float = 0.0
+    chance: float = 0.0
+    worst: float = 0.0
+    bits: list[float] = field(default_factory=list)
+    held: list[bool] = field(default_factory=list)
+    skipped: int = 0
+    possible: list[float] = field(default_factory=list)
+    possible_control: list[float] = field(default_factory=list)
+
+
+def attack_by_downcoding(
+    seen: AttackTarget, *, k: int | None = None, programme: bool = False, seed: int = 0
+) -> DowncodingOutcome:
+    """`k`: what groups were to have, by default as promised, else the size of the smallest; `programme` solves (c) too."""
+    sight = seen.sight
+    if not isinstance(sight, Boxes):
+        raise RequestError(
+            "This attack asks for quasi-identifiers that labels hide; this release publishes them as they are.",
+            attempt="another attack.",
+        )
+    lines = [axis for axis, ends in enumerate(sight.ends) if ends is not None]
+    sizes = sight.counts.sum(axis=1)
+    least = _find_promised_k(seen) or int(sizes.min(initial=1)) if k is None else k
+    if least < 1 or isinstance(least, bool):
+        raise RequestError("k is a whole number of at least 1.", attempt="k = 5.")
+    tally, who, rng = GuessTally(), find_membership(seen), np.random.default_rng(seed)
+    for axis in lines:
+        _attack_column(seen, sight, axis, who, least, tally)
+        if programme:
+            _solve_column_programs(seen, sight, axis, least, tally, rng)
+    if not tally.targets:
+        raise RequestError(
+            "This attack asks for values that ranges hide; this release has no range.",
+            attempt="another attack: every label is a category, a single value or `*`.",
+        )
+    return _make_downcoding_outcome(seen, sight, tally, least)
+
+
+def _find_promised_k(seen: AttackTarget) -> int | None:
+    found = [int(promise.parameters["k"]) for promise in seen.promises if "k" in promise.parameters]
+    return max(found, default=None)
+
+
+def _find_range_groups(sight: Boxes, axis: int) -> np.ndarray:
+    """Groups with a range of several values there."""
+    ends = sight.ends[axis]
+    assert ends is not None
+    label, cover = sight.label[axis], sight.covers[axis]
+    return np.flatnonzero(ends.ranged[label] & (cover.upper[label] > cover.lower[label]) & (cover.holes[label] < 0))
+
+
+def _attack_column(
+    seen: AttackTarget, sight: Boxes, axis: int, who: GroupMembership, k: int, tally: GuessTally
+) -> None:
+    cover, ends, sizes = sight.covers[axis], sight.ends[axis], sight.counts.sum(axis=1)
+    assert ends is not None
+    code = seen.points[who.point, axis]
+    starts = np.searchsorted(who.group, np.arange(who.groups + 1))
+    for group in _find_range_groups(sight, axis).tolist():
+        label, people = int(sight.label[axis][group]), int(sizes[group])
+        first, values = int(cover.lower[label]), int(cover.upper[label] - cover.lower[label] + 1)
+        tight = bool(ends.known[label, 0]), bool(ends.known[label, 1])
+        without = compute_composition(people, values, None, *tight) or make_uniform_composition(people, values)
+        knowing = compute_composition(people, values, k, *tight)
+        if knowing is None:  # too many people, or the group could have been cut: nothing is known of it
+            tally.skipped, knowing = tally.skipped + people, without
+        entries = slice(starts[group], starts[group + 1])
+        true = np.bincount(code[entries] - first, weights=who.people[entries], minlength=values)
+        tally.targets += people
+        tally.hits += float(true[_find_likeliest_value(knowing.expected)])
+        tally.control += float(true[_find_likeliest_value(without.expected)])
+        tally.chance += people / values
+        tally.worst = max(tally.worst, float(knowing.expected.max() / people))
+        if people >= 2 * k:
+            tally.bits.append(knowing.bits - without.bits)
+            if (who.shares[entries] == 1).all() and true.sum() == people:  # its people are known
+                tally.held.append(has_no_cut(true, k))
+
+
+def _find_likeliest_value(expected: np.ndarray) -> int:
+    """The middle one of the likeliest values: chances are alike from both ends, and rounding must not choose."""
+    near = np.flatnonzero(expected >= expected.max() * (1 - 1e-9))
+    return int(near[len(near) // 2])
+
+
+def _solve_column_programs(
+    seen: AttackTarget, sight: Boxes, axis: int, k: int, tally: GuessTally, rng: np.random.Generator
+) -> None:
+    cover, ends, label = sight.covers[axis], sight.ends[axis], sight.label[axis]
+    assert ends is not None
+    ranged = _find_range_groups(sight, axis)
+    if (cover.holes[label] >= 0).any() or not len(ranged):
+        return
+    sizes = sight.counts.sum(axis=1).astype(np.float64)
+    totals = np.bincount(seen.points[:, axis], weights=seen.people, minlength=seen.quasi[axis].size)
+    width = cover.upper[label] - cover.lower[label] + 1
+    column = RangeColumn(cover.lower[label], width, sizes, ends.known[label] & ends.ranged[label][:, None], totals)
+    asked = np.sort(rng.choice(ranged, min(MAX_RANGES_PER_COLUMN, len(ranged)), replace=False)).tolist()
+    with_, without = find_possible_values(column, asked, k), find_possible_values(column, asked, None)
+    if with_ is not None and without is not None:
+        tally.possible += [float(one.mean()) for one in with_]
+        tally.possible_control += [float(one.mean()) for one in without]
+
+
+def _make_downcoding_outcome(seen: AttackTarget, sight: Boxes, tally: GuessTally, k: int) -> DowncodingOutcome:
+    many = tally.targets
+    low, high = compute_wilson_interval(round(tally.hits), many)
+    control = compute_wilson_interval(round(tally.control), many)
+    beside = {
+        "control": tally.control / many,
+        "control_low": control[0],
+        "control_high": control[1],
+        "k": k,
+        "provable": _is_provable(seen, sight),
+        "holds": float(np.mean(tally.held)) if tally.held else None,
+        "holds_of": len(tally.held),
+        "bits": float(np.mean(tally.bits)) if tally.bits else None,
+        "ranges": len(tally.bits),
+        "skipped": tally.skipped,
+        "possible": float(np.mean(tally.possible)) if tally.possible else None,
+        "possible_control": float(np.mean(tally.possible_control)) if tally.possible_control else None,
+        "programmes": len(tally.possible),
+    }
+    nothing = np.zeros(0)
+    return DowncodingOutcome("downcoding", many, tally.hits / many, low, high, tally.chance / many, min(tally.worst, 1.0), None,
+                     nothing, nothing, beside)  # fmt: skip
+
+
+def _is_provable(seen: AttackTarget, sight: Boxes) -> bool:
+    """Whether the method cannot have left a group that can be cut: Mondrian by loss, for k alone, and no two groups read the same."""
+    made, named = seen.made_by, {promise.name for promise in seen.promises}
+    if made is None or made.name != "mondrian" or made.parameters.get("cuts", "loss") != "loss":
+        return False
+    apart = made.parameters.get("labels") == "sets" or all(ends is not None for ends in sight.ends)
+    return named == {"k-anonymity"} and apart

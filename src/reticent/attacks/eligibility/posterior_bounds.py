@@ -1,0 +1,284 @@
+"""The eligibility attack by sampling, where a release has too many tables behind it and no closed form: an interval that holds.
+
+The tables are those of `candidates`, in its strata.  Strata of few tables are listed.  In each other one, n tables are
+drawn uniformly: the excess of the value that leads, at least what makes it violating, and those of g others; one in which another
+exceeds the first has weight 0.  A weight, by the bound on it that the stratum allows, is a number in [0, 1].  Its mean is bounded by
+the empirical Bernstein inequality (Maurer & Pontil 2009, theorem 4), which holds for every n and every distribution on [0, 1], also
+where few draws hit:
+
+    |mean - sample mean|  <=  sqrt(2 V ln(4 / d) / n) + 7 ln(4 / d) / (3 (n - 1))     with probability at least 1 - d
+
+V being the sample variance.  All strata share `MISS_PROBABILITY` equally.  The number of draws is fixed before any is made: `samples` split evenly
+among strata, at least `MIN_STRATUM_DRAWS` for each.  A posterior's ends have its own weight at one end and all others' at the other.  The
+bound is the greatest probability of the release times the greatest prior weight in the stratum: where weights differ little from it the
+interval is narrow; where nearly all of them are far below (the prior `records`, large tables) it says little, as the draws do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from math import comb, exp, log, nextafter, sqrt
+from typing import Any, Literal
+
+import numpy as np
+
+from reticent.attacks.eligibility.candidate_tables import (
+    CountPrior,
+    PublishedCounts,
+    TableStratum,
+    WeightBounds,
+    estimate_weighing_cost,
+    list_strata,
+    weigh_stratum,
+)
+from reticent.exact_arithmetic import as_ratio
+from reticent.methods.suppression.calibrated_kind import CalibratedSuppression, ViolatingTable, compute_cut_probability
+from reticent.methods.suppression.kinds import SuppressionKind
+
+# MERGED: reticent.attacks.eligibility.mixture: The eligibility attack on calibrated suppression: bounds for tables of any size, which mostly meet.  Priors uniform, plausible, shapes.
+#
+# The tables that publish P by a cut come in families that publish it with one probability and differ in which value of H led
+# (`methods/suppression/calibrated.py`); those that publish it as `safe` does are alike in all values at the highest level.  With J of j
+# values at that level L, H is known from P: the values outside J with the l highest counts, and ties.  A family's tables weigh alike
+# beforehand, or, under `shapes`, as one over the number of values outside J with the leading one's published count.  So the posterior is
+#
+#     a mixture, over j and `safe`, of distributions that P determines
+#
+# and lies between the least and the greatest of them.  Where all agree on a value, and that is most often, it is exact.  Which j can occur
+# is judged by conditions that are necessary: one too many makes bounds wider, not wrong.  That families are as said is what the
+# proof in `calibrated` shows; `candidates` does not use it, and agrees.
+
+
+# ruff: noqa: E741  `l` is the field's own letter
+
+
+CountShares = dict[int, Fraction]  # by published count: the posterior of one of its values
+
+
+MIXTURE_PRIORS = ("uniform", "plausible", "shapes")
+
+
+def bound_mixture_posteriors(published: PublishedCounts, prior: str) -> dict[int, WeightBounds]:
+    """For each published count, the least and the greatest posterior of one of its values."""
+    listed = list(_list_mixture_parts(published, prior == "shapes"))
+    counts = {count for shares in listed for count in shares}
+    none = Fraction(0)
+    return {
+        count: (min(shares.get(count, none) for shares in listed), max(shares.get(count, none) for shares in listed))
+        for count in counts
+    }
+
+
+def _list_mixture_parts(published: PublishedCounts, shapes: bool) -> Iterator[CountShares]:
+    """The distributions of which the posterior is a mixture."""
+    level, at_top = published.level, published.alike[published.level]
+    if published.safe:
+        yield {level: Fraction(1, at_top)}
+    for cut in range(min(at_top, len(published.counts) - published.l) + 1):
+        if not _is_possible(published, cut):
+            continue
+        free = published.counts[cut:]
+        chosen = Counter(count for count in free if count >= free[published.l - 1])
+        weights = {count: Fraction(1, number) if shapes else Fraction(1) for count, number in chosen.items()}
+        total = sum(weights[count] * number for count, number in chosen.items())
+        shares = {count: weight / total for count, weight in weights.items()}
+        if at_top > cut:  # any of the values at the level may be among those cut
+            shares[level] *= Fraction(at_top - cut, at_top)
+        yield shares
+
+
+def _is_possible(published: PublishedCounts, cut: int) -> bool:
+    """Whether some table may publish P by a cut to which J has `cut` values: with one record above the level each, if with any."""
+    l, level, size = published.l, published.level, sum(published.counts)
+    least, moved = published.counts[cut + l - 1], published.withheld - cut
+    if (
+        l * level > size
+        or moved < 1
+        or l * (least + moved) <= published.rows
+        or (cut and size + cut >= l * (level + 1))
+    ):
+        return False
+    if cut:
+        return least + moved > level + 1
+    others = list(published.counts)
+    others.remove(least)  # without J there is one table for each value of H: ask it
+    table = ViolatingTable((least + moved, *others), l)
+    return any(low <= least <= high for low, high in table.open) and compute_cut_probability(table, least) > 0
+
+
+# MERGED: reticent.attacks.eligibility.posteriors: What an adversary believes after a release: posteriors by published count, and how exactly they are known.
+
+
+PosteriorMethod = Literal["exact", "bounds", "sampled"]
+
+
+@dataclass(frozen=True, slots=True)
+class CountPosterior:
+    """The posterior of each published count's values (one of them) and the worst, between `low` and `high`.
+
+    `exact`: both are the worst.  `bounds`: it lies between them for certain, and `by_count` has upper ends.  `sampled`: with
+    probability 95 %, and `by_count` has estimates.
+    """
+
+    by_count: Mapping[int, Fraction | float]
+    low: Fraction | float
+    high: Fraction | float
+    how: PosteriorMethod
+
+    @property
+    def worst(self) -> Fraction | float:
+        return max(self.by_count.values())
+
+    @property
+    def exact(self) -> bool:
+        return self.how == "exact"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Low and high as floating-point numbers, rounded outward unless they are one."""
+        return (float(self.low), float(self.high)) if self.exact else round_outward(self.low, self.high)
+
+
+def make_zero_posterior(table: PublishedCounts) -> CountPosterior:
+    return CountPosterior({table.level: Fraction(0)}, Fraction(0), Fraction(0), "exact")
+
+
+def normalize_weights(table: PublishedCounts, weights: Mapping[int, tuple[Any, Any]]) -> CountPosterior:
+    """Posteriors from weights between bounds: a value's own at one end, all others' at the other."""
+    if not weights:
+        return make_zero_posterior(table)
+    ends = {}
+    for count, (low, high) in weights.items():
+        others = [
+            sum(table.alike[other] * weights[other][end] for other in weights if other != count) for end in (0, 1)
+        ]
+        least, most = low * table.alike[count] + others[1], high * table.alike[count] + others[0]
+        ends[count] = (low / least if low else 0 * low, high / most)
+    return make_bounded_posterior(ends)
+
+
+def make_bounded_posterior(ends: Mapping[int, tuple[Any, Any]]) -> CountPosterior:
+    low, high = max(low for low, _ in ends.values()), max(high for _, high in ends.values())
+    by_count = {count: high for count, (_, high) in ends.items() if high}
+    return CountPosterior(by_count, low, high, "exact" if low == high else "bounds")
+
+
+def round_outward(low: Fraction | float, high: Fraction | float) -> tuple[float, float]:
+    """As floating-point numbers that are not nearer to each other."""
+    down, up = float(low), float(high)
+    return nextafter(down, 0.0) if down > low else down, nextafter(up, 1.0) if up < high else up
+
+
+def make_sampled_posterior(table: PublishedCounts, weights: Mapping[int, tuple[float, float, float]]) -> CountPosterior:
+    if not weights:
+        return make_zero_posterior(table)
+    ends = normalize_weights(
+        table, {count: (Fraction(low), Fraction(high)) for count, (low, _, high) in weights.items()}
+    )
+    total = sum(table.alike[count] * middle for count, (_, middle, _) in weights.items())
+    by_count = {count: middle / total if total else ends.high for count, (_, middle, _) in weights.items()}
+    return CountPosterior(by_count, *round_outward(ends.low, ends.high), "sampled")
+
+
+MAX_LISTED_STRATUM_TABLES = 1_000  # tables, up to renaming, of strata that are listed
+MIN_STRATUM_DRAWS = 2  # draws in a stratum
+OUTWARD_FACTORS = np.array([1 - 2.0**-40, 1, 1 + 2.0**-40])  # more than logarithms lose by rounding
+MISS_PROBABILITY = 0.05  # the probability with which an interval may be wrong
+
+WeightInterval = tuple[float, float, float]  # low, estimate, high
+
+
+def estimate_weights(published: PublishedCounts, kind: SuppressionKind, prior: CountPrior, samples: int, rng: np.random.Generator,
+            miss: float = MISS_PROBABILITY) -> dict[int, WeightInterval]:  # fmt: skip
+    """For each published count, the weight of one of its values: all intervals hold together but with probability `miss`."""
+    possible = [stratum for stratum in list_strata(published, kind) if stratum.greatest(kind)]
+    few, many = _split_strata(possible, MAX_LISTED_STRATUM_TABLES // estimate_weighing_cost(published, kind, prior))
+    found: list[tuple[int, float, WeightInterval]] = []  # count, logarithm of a scale, in units of it
+    for stratum in few:
+        exact = weigh_stratum(stratum, kind, prior)
+        if exact:
+            found.append((stratum.count, _compute_log(exact), (1.0, 1.0, 1.0)))
+    for stratum in many:
+        interval = estimate_stratum_mean(
+            stratum, kind, prior, max(samples // len(many), MIN_STRATUM_DRAWS), miss / len(many), rng
+        )
+        found.append((stratum.count, _compute_log_scale(stratum, kind, prior), interval))
+    shift = max((scale + log(high) for _, scale, (_, _, high) in found), default=0.0)
+    total: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(3))
+    for count, scale, interval in found:
+        total[count] += np.array(interval) * exp(scale - shift) * OUTWARD_FACTORS
+    return {count: (float(low), float(middle), float(high)) for count, (low, middle, high) in total.items() if high}
+
+
+def _compute_log(chance: Fraction) -> float:
+    numerator, denominator = as_ratio(chance)
+    return log(numerator) - log(denominator)
+
+
+def _split_strata(listed: list[TableStratum], left: int) -> tuple[list[TableStratum], list[TableStratum]]:
+    """Strata to be listed, the smallest first as long as they are few tables, and those to be drawn from."""
+    few: list[TableStratum] = []
+    many: list[TableStratum] = []
+    for number, _, stratum in sorted((stratum.number, at, stratum) for at, stratum in enumerate(listed)):
+        left -= number
+        (few if left >= 0 else many).append(stratum)
+    return few, many
+
+
+def estimate_stratum_mean(
+    stratum: TableStratum, kind: SuppressionKind, prior: CountPrior, number: int, miss: float, rng: np.random.Generator
+) -> WeightInterval:
+    """The mean of a stratum's weights, each by the bound on them."""
+    bound, shares, least = _compute_log_bound(stratum, kind, prior), np.zeros(number), stratum.published.least_excess
+    room, plain = stratum.total - least, prior if prior.plausible else CountPrior("uniform")
+    likelihood = kind.likelihood
+    if isinstance(kind, CalibratedSuppression) and not prior.plausible:
+        likelihood = partial(kind.estimate, rng=rng)
+    for at in range(number):
+        ends = np.sort(rng.choice(room, stratum.higher, replace=False)) + 1
+        first, *others = np.diff(np.concatenate([[0], ends, [room + 1]])).tolist()
+        first, others = first + least - 1, sorted(others, reverse=True)
+        if not others or first >= others[0]:
+            value = stratum.value(first, others, likelihood, plain) / (1 + others.count(first))
+            if value:
+                weight = 0.0 if prior.plausible else prior.log_weight(stratum.table(first, others)[0].tolist())
+                shares[at] = exp(_compute_log(value) + weight - bound)
+    return compute_bernstein_interval(np.minimum(shares, 1.0), miss)  # above 1 by rounding alone
+
+
+def compute_bernstein_interval(shares: np.ndarray, miss: float) -> WeightInterval:
+    """The empirical Bernstein interval for the mean of numbers in [0, 1], two-sided."""
+    number, mean, term = len(shares), float(shares.mean()), log(4 / miss)
+    reach = sqrt(2 * float(shares.var(ddof=1)) * term / number) + 7 * term / (3 * (number - 1))
+    return max(mean - reach, 0.0), mean, min(mean + reach, 1.0)
+
+
+def _compute_log_scale(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> float:
+    """The logarithm of what a mean of 1 stands for: the stratum's tables, all as heavy as the bound."""
+    ways, room = stratum.ways, stratum.total - stratum.published.least_excess
+    return _compute_log(ways) + log(comb(room, stratum.higher)) + _compute_log_bound(stratum, kind, prior)
+
+
+def _compute_log_bound(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> float:
+    """The logarithm of what no weight in the stratum exceeds."""
+    if prior.plausible:
+        return log(comb(stratum.cut, stratum.extra))
+    chance = stratum.greatest(kind)
+    most = _compute_log(chance)
+    if prior.name == "uniform":
+        return most
+    base, _ = stratum.table(0, [0] * stratum.higher)
+    fixed = base[1 + stratum.higher :].tolist()
+    if prior.name == "shapes":  # greatest where the excesses are alike; (t + 1)! / (t + 1) of t tied with the first
+        return most + prior.log_weight([*fixed, *[-1] * stratum.higher, -2])
+    lead = max(stratum.published.least_excess, -(-stratum.total // (stratum.higher + 1)))
+    least, over = divmod(
+        stratum.total - lead, max(stratum.higher, 1)
+    )  # log-concave: greatest where they are as even as may be
+    level = stratum.published.level
+    even = [level + lead, *[level + least + 1] * over, *[level + least] * (stratum.higher - over)]
+    return most + prior.log_weight([*fixed, *even])

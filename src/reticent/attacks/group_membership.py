@@ -1,0 +1,184 @@
+"""Who may be in which group: the people of each point, spread over the groups whose labels cover them.
+
+Where a release says the group of everybody (labels of which no two cover one person, or exact quasi-identifiers) there is nothing to
+spread.  Where boxes overlap, every assignment of people to published rows that the labels allow is taken as equally likely, and what
+is wanted is the expected number of a point's people in each group.  The exact number is a ratio of permanents; the *balanced* one
+(Sinkhorn & Knopp 1967) is the matrix a_p b_g on the covered pairs whose rows add up to people and whose columns add up to published
+rows.  `overlap_exactly` has the exact one for small components, and docs/what-else-it-says.md how far the two are apart.
+
+People whom no label covers, and as many as there are people beyond the published rows, are in no group: `groups` is its number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from reticent.attacks.beliefs import Atoms, find_atoms
+from reticent.attacks.target import AttackTarget
+from reticent.errors import RequestError
+from reticent.labels.adversary_view import Boxes
+from reticent.labels.cover import join_boxes
+
+MAX_BALANCING_ROUNDS = 500
+SETTLED_LACKING_SHARE = 1e-9
+"""The balancing ends when no group lacks a greater share of its rows."""
+MAX_FACTOR = 1e100
+MAX_PAIRS = 40_000_000
+"""So many (point, group) pairs are held at once; a release with more is refused with their number."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupMembership:
+    """`people` of a `point` are expected in a `group`, sorted by group; group number `groups` is none."""
+
+    point: np.ndarray
+    group: np.ndarray
+    people: np.ndarray
+    groups: int
+    points: int
+    known: bool  # whether each point's people are in one group, or in groups that the release says
+    gap: float = 0.0  # of a balanced one, the greatest share of a group's rows that is still lacking
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether all people of each point are in one group, and the release says which."""
+        return self.known and len(self.point) == self.points
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """People expected in each group, the last being none."""
+        return np.bincount(self.group, weights=self.people, minlength=self.groups + 1)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """The share of its point's people that each entry is."""
+        whole = np.bincount(self.point, weights=self.people, minlength=self.points)[self.point]
+        return np.divide(self.people, whole, out=np.zeros(len(whole)), where=whole > 0)
+
+    def by_group(self, values: np.ndarray) -> np.ndarray:
+        """(groups + 1, ...): what the entries hold, added up by group."""
+        if values.ndim == 1:
+            return np.bincount(self.group, weights=values, minlength=self.groups + 1)
+        found = np.zeros((self.groups + 1, *values.shape[1:]))
+        starts = np.flatnonzero(np.diff(self.group, prepend=-1))
+        if len(starts):
+            found[self.group[starts]] = np.add.reduceat(values, starts, axis=0)
+        return found
+
+    @cached_property
+    def atoms(self) -> Atoms:
+        """Points that are in the same groups to the same shares."""
+        return find_atoms(self.point, self.group, self.shares, self.points)
+
+
+def find_linked_points(point: np.ndarray, group: np.ndarray, points: int) -> np.ndarray:
+    """A number for each point, equal where points are linked by the groups that they share, be it through others."""
+    label = np.arange(points)
+    while True:
+        least = np.full(int(group.max(initial=0)) + 1, points)
+        np.minimum.at(least, group, label[point])
+        after = label.copy()
+        np.minimum.at(after, point, least[group])
+        after = after[after]
+        if np.array_equal(after, label):
+            return label
+        label = after
+
+
+def find_covering_boxes(seen: AttackTarget) -> tuple[np.ndarray, np.ndarray]:
+    """(point, group) of each box that covers a point, sorted by group."""
+    sight = seen.sight
+    assert isinstance(sight, Boxes)
+    regions = join_boxes(sight.covers, sight.label.T.astype(np.int64), seen.points)
+    if regions.many > MAX_PAIRS:
+        raise RequestError(
+            f"The labels of this release cover {regions.many:,} pairs of a combination and a group.",
+            why=f"This attack holds {MAX_PAIRS:,} of them at once.",
+            attempt="a sample of the data and its release, or fewer quasi-identifiers.",
+        )
+    point, group = regions.pairs()
+    order = np.lexsort((point, group))
+    return point[order], group[order]
+
+
+def find_membership(seen: AttackTarget, departed: float = 0.0) -> GroupMembership:
+    """Known where the release says it, balanced where labels overlap; found once for what is seen.
+
+    Of the rows of overlapping groups, `departed` are of nobody who is seen: people who have left the table since.
+    """
+    if departed:
+        return _compute_membership(seen, departed)
+    if "membership" not in seen.cache:
+        seen.cache["membership"] = _compute_membership(seen, departed)
+    found: GroupMembership = seen.cache["membership"]
+    return found
+
+
+def _compute_membership(seen: AttackTarget, departed: float) -> GroupMembership:
+    groups, points = len(seen.counts), len(seen.points)
+    if not isinstance(seen.sight, Boxes):
+        point, group, people = seen.sight.memberships(seen.points, seen.people, 1)
+        published = np.bincount(point, weights=people, minlength=points)
+        present = np.minimum(seen.people, published)[
+            point
+        ]  # of those with these quasi-identifiers, some may have left since
+        whole = published[point]
+        people = np.divide(people * present, whole, out=np.zeros(len(point)), where=whole > 0)
+        point, group, people = point[people > 0], group[people > 0], people[people > 0]
+        return _add_people_in_no_group(
+            GroupMembership(point, group, np.asarray(people, np.float64), groups, points, True), seen
+        )
+    point, group = find_covering_boxes(seen)
+    known = bool(np.bincount(point, minlength=points).max(initial=0) <= 1)
+    if known:
+        return _add_people_in_no_group(
+            GroupMembership(point, group, seen.people[point].astype(np.float64), groups, points, True), seen
+        )
+    return _balance_membership(point, group, seen, departed)
+
+
+def _add_people_in_no_group(found: GroupMembership, seen: AttackTarget) -> GroupMembership:
+    """With an entry for the people of each point who are in no group."""
+    left = seen.people - np.bincount(found.point, weights=found.people, minlength=found.points)
+    bare = np.flatnonzero(left > 0)
+    order = np.argsort(found.group, kind="stable")
+    joined = [
+        np.concatenate([had[order], new])
+        for had, new in (
+            (found.point, bare),
+            (found.group, np.full(len(bare), found.groups)),
+            (found.people, left[bare]),
+        )
+    ]
+    return replace(found, point=joined[0], group=joined[1], people=joined[2])
+
+
+def _balance_membership(point: np.ndarray, group: np.ndarray, seen: AttackTarget, departed: float) -> GroupMembership:
+    groups, points = len(seen.counts), len(seen.points)
+    sizes = seen.counts.sum(axis=1).astype(np.float64)
+    if departed > 0:
+        sizes *= (sizes.sum() - departed) / sizes.sum()
+    none = float(seen.people.sum() - sizes.sum())
+    bare = np.setdiff1d(np.arange(points), point)
+    everybody = np.arange(points) if none > 0 else bare
+    point, group = np.append(point, everybody), np.append(group, np.full(len(everybody), groups))
+    wanted = np.append(sizes, max(none, float(seen.people[bare].sum())))
+    pairs = GroupMembership(point, group, np.ones(len(point)), groups, points, False)
+    of_group, gap = np.where(wanted > 0, wanted, 0.0), np.inf
+    for _ in range(MAX_BALANCING_ROUNDS):
+        within = np.bincount(point, weights=of_group[group], minlength=points)
+        of_point = seen.people / np.where(within > 0, within, 1)
+        held = pairs.by_group(of_point[point]) * of_group
+        gap = float(np.max(np.abs(held - wanted)[wanted > 0] / wanted[wanted > 0], initial=0.0))
+        if gap < SETTLED_LACKING_SHARE:
+            break
+        of_group *= np.divide(wanted, held, out=np.ones_like(held), where=held > 0)
+        np.clip(
+            of_group, 0.0, MAX_FACTOR, out=of_group
+        )  # where no assignment fits, as of other people, factors run away
+    within = np.bincount(point, weights=of_group[group], minlength=points)
+    people = of_group[group] * (seen.people / np.where(within > 0, within, 1))[point]
+    return replace(pairs, people=people, gap=gap)

@@ -1,0 +1,169 @@
+"""The skewness attack (Li, Li & Venkatasubramanian, ICDE 2007): guess the value that the group makes most likely beyond its share.
+
+A point's belief is that of the boxes covering it, each with the density of its rows: Pr(v | t) ~ sum over covering G of
+n_G,v / room(G).  The guess is the value whose belief is lifted most over the overall distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from reticent.attacks.beliefs import Beliefs, cut_points, find_atoms
+from reticent.attacks.scoring import (
+    AttackOutcome,
+    Guesses,
+    compute_excess_risk,
+    compute_wilson_interval,
+    make_outcome,
+    score_guesses,
+)
+from reticent.attacks.target import AttackTarget, make_silent_target, sample_points
+from reticent.data.domain import Domain, TreeDomain
+from reticent.errors import RequestError, pluralize
+from reticent.labels.adversary_view import Boxes
+
+
+def attack_by_skewness(seen: AttackTarget) -> AttackOutcome:
+    prior = np.where(seen.prior > 0, seen.prior, np.inf)
+
+    def guess_lifted(beliefs: Beliefs) -> Guesses:
+        guess = beliefs.find_greatest_by(beliefs.belief / prior[beliefs.value])
+        return Guesses(guess, beliefs.at(guess), beliefs.greatest)
+
+    return score_guesses("skewness", guess_by_groups(seen, guess_lifted), seen.truth, seen.promised)
+
+
+def guess_by_groups(seen: AttackTarget, guess: Callable[[Beliefs], Guesses] = Guesses.of_beliefs) -> Guesses:
+    """Guess for every point from what its groups say, some points at a time."""
+    return Guesses.join([guess(beliefs).take(of_point) for of_point, beliefs in believe_groups(seen)])
+
+
+def compute_group_beliefs(seen: AttackTarget) -> np.ndarray:
+    """(points, values): what the groups alone say of each point; the overall distribution where none covers it."""
+    parts = [beliefs.to_dense()[of_point] for of_point, beliefs in believe_groups(seen)]
+    return np.concatenate(parts) if parts else np.zeros((0, len(seen.prior)))
+
+
+def believe_groups(seen: AttackTarget) -> Iterator[tuple[np.ndarray, Beliefs]]:
+    """Yield beliefs about some points after the other: the row of each point, and the rows.
+
+    Those of a table whose points are all looked at together are kept for the next attack that asks.
+    """
+    if "groups" in seen.cache:
+        yield seen.cache["groups"]
+        return
+    prior = np.flatnonzero(seen.prior)
+    for points, point, group, weight, of_groups in _list_entries(seen):
+        atoms = find_atoms(point, group, weight, points)
+        beliefs = atoms.mix(of_groups).scale_to_one()
+        bare = np.flatnonzero(beliefs.sums() == 0)
+        found = atoms.of_point, beliefs.replace_rows({int(row): (prior, seen.prior[prior]) for row in bare})
+        if points == len(seen.points):
+            seen.cache["groups"] = found
+        yield found
+
+
+def _list_entries(seen: AttackTarget) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield how many points, which of them may be in which group with which weight, and what the groups say."""
+    sight = seen.sight
+    if isinstance(sight, Boxes):
+        for here, point, group in sight.list_pairs(seen.points):
+            yield here.stop - here.start, point, group, np.ones(len(point)), sight.density
+        return
+    point, group, people = sight.memberships(seen.points, seen.people, 1)
+    sizes = np.maximum(sight.counts.sum(axis=1, keepdims=True), 1)
+    yield len(seen.points), point, group, np.asarray(people, np.float64), sight.counts / sizes
+
+
+# MERGED: reticent.attacks.inference: Inference, as `anonymeter` asks it: is a person's sensitive value told by the release to who knows everything else of the person?
+#
+# (Giomi, Boenisch, Wehmeyer & Tasnadi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023.)  There the
+# nearest synthetic rows are asked; here the groups that may hold the person, which are nearer than any.  The guess is the value that they
+# make likeliest.
+#
+#     success    how often it is right, with Wilson's interval; the baseline is the most frequent value
+#     control    the same groups with shuffled values: what guessing by groups that say nothing reaches
+#     others     the same for people who are not in the release, where a table of them is given: what the release teaches of anybody
+#     risk       (success - c) / (1 - c), where c is `others` if known, else the control: what being in the release adds
+
+
+MAX_CONTROL_POINTS = 50_000
+"""The control is that of so many combinations of quasi-identifiers, drawn at random where there are more."""
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceOutcome(AttackOutcome):
+    """What an attack answers, and beside it the control and what being in the release adds."""
+
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**AttackOutcome.to_dict(self), **self.details}
+
+
+def attack_by_inference(seen: AttackTarget, *, others: AttackTarget | None = None, seed: int = 0) -> InferenceOutcome:
+    """`others` are people who are not in the release; `seed` shuffles the control's values."""
+    scored = score_guesses("inference", guess_by_groups(seen), seen.truth, seen.promised)
+    noise = make_silent_target(sample_points(seen, MAX_CONTROL_POINTS), np.random.default_rng(seed))
+    control = score_guesses("control", guess_by_groups(noise), noise.truth, None)
+    outside = None if others is None else score_guesses("others", guess_by_groups(others), others.truth, None)
+    low, high = compute_wilson_interval(round(control.success * control.targets), control.targets)
+    beside = {
+        "control": control.success,
+        "control_low": low,
+        "control_high": high,
+        "others": None if outside is None else outside.success,
+        "others_low": None if outside is None else outside.low,
+        "others_high": None if outside is None else outside.high,
+        "risk": compute_excess_risk(scored.success, control.success if outside is None else outside.success),
+    }
+    fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
+    return InferenceOutcome(**fields, details=beside)
+
+
+# MERGED: reticent.attacks.similarity: The similarity attack (Li, Li & Venkatasubramanian, ICDE 2007): values that differ may still mean the same.
+#
+# The adversary guesses a family: the values under one node of the sensitive hierarchy at a level, or those within a window of an
+# ordered column.  A hit is a person whose value is in the family guessed; the baseline always guesses the most frequent family.
+
+
+def attack_by_similarity(seen: AttackTarget, *, level: int = 1, window: int | None = None) -> AttackOutcome:
+    """`level` of the sensitive hierarchy, 1 just above the values; `window` is a number of neighbouring ordered values."""
+    member = make_families(seen.sensitive, level, window)
+    held = seen.truth.by_value @ member
+    parts = []
+    for of_point, beliefs in believe_groups(seen):
+        cuts = [
+            Guesses.of_table(beliefs.take(np.arange(rows.start, rows.stop)).to_dense() @ member)
+            for rows in cut_points(len(beliefs), beliefs.values)
+        ]
+        parts.append(Guesses.join(cuts).take(of_point))
+    guesses = Guesses.join(parts)
+    hits = seen.truth.people @ member[seen.truth.value, guesses.guess[seen.truth.point]]
+    baseline = float(held.max() / held.sum())
+    return make_outcome("similarity", guesses, None, hits=int(hits), targets=int(held.sum()), baseline=baseline)
+
+
+def make_families(domain: Domain, level: int, window: int | None) -> np.ndarray:
+    """(values, families): 1 where a value belongs to a family; windows overlap, nodes do not; a null is alone."""
+    if window is not None or not isinstance(domain, TreeDomain):
+        width = max(len(domain.texts) // 10, 2) if window is None else window
+        starts = range(max(len(domain.texts) - width + 1, 1))
+        member = np.array([[start <= v < start + width for start in starts] for v in range(len(domain.texts))])
+    else:
+        height = domain.hierarchy.height
+        if not 1 <= level < height:
+            raise RequestError(
+                f"The hierarchy of {domain.name!r} has no families at level {level}: between its values and its root it has {pluralize(height - 1, 'level')}.",
+                attempt="a sensitive hierarchy with a level between, or window = 5.",
+            )
+        nodes = domain.hierarchy.paths[:, level]
+        member = nodes[:, None] == np.unique(nodes)
+    if domain.null:
+        member = np.pad(member, ((0, 1), (0, 1)))
+        member[-1, -1] = True
+    return member.astype(np.float64)

@@ -1,0 +1,381 @@
+"""Of a large release by Mondrian: that no group was cut further is known of each group by itself.
+
+Whether a group can be cut depends on its own people and on the table's totals, which the release shows.  So values are dealt anew
+in all groups at once, and of each group those deals count after which it would be left whole: draws that are independent, and
+exact where a group's deals are so few that each is tried once.  Cuts that were refused further up the tree are not used: an
+adversary who used them would know more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, product
+from math import factorial, prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from reticent.attacks.beliefs import Beliefs
+from reticent.attacks.group_membership import GroupMembership, find_linked_points
+from reticent.attacks.minimality.publisher import Publisher, ShownGroups
+from reticent.attacks.scoring import compute_wilson_interval
+from reticent.attacks.target import AttackTarget
+from reticent.data.cells import Cells
+from reticent.methods.base import resolve_weights
+from reticent.methods.mondrian.acceptance import Acceptance
+from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
+from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses
+
+# MERGED: reticent.attacks.minimality.behind: The tables that may lie behind a release, whatever its method: values are dealt anew within blocks of people.
+#
+# A block is all people who are linked by the labels of groups that may hold them: the values that those groups publish are theirs.
+# Where no two labels cover one person a block is a group.
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateTables:
+    """`true` are the values of the people, in the order of their points; `blocks` are the people among whom values are dealt."""
+
+    true: np.ndarray
+    blocks: tuple[np.ndarray, ...]
+    values: int
+
+    @classmethod
+    def of(cls, seen: AttackTarget, who: GroupMembership) -> CandidateTables:
+        point, value, many = seen.truth.point, seen.truth.value, seen.truth.people
+        component = find_linked_points(who.point, who.group, who.points)[np.repeat(point, many)]
+        order = np.argsort(component, kind="stable")
+        starts = np.flatnonzero(np.diff(component[order], prepend=-1))
+        return cls(np.repeat(value, many), tuple(np.split(order, starts[1:])), seen.truth.values)
+
+    @property
+    def table_count(self) -> int:
+        """How many tables there are, exactly."""
+        return prod(count_deals(np.bincount(self.true[block])) for block in self.blocks)
+
+    def all(self) -> Iterator[np.ndarray]:
+        """Every one of them."""
+        dealt = [
+            list(list_deals(np.bincount(self.true[block], minlength=self.values).tolist())) for block in self.blocks
+        ]
+        for chosen in product(*dealt):
+            table = self.true.copy()
+            for block, values in zip(self.blocks, chosen, strict=True):
+                table[block] = values
+            yield table
+
+
+def count_deals(counts: np.ndarray) -> int:
+    """In how many ways a block's values can be dealt to its people."""
+    return factorial(int(counts.sum())) // prod(factorial(int(count)) for count in counts)
+
+
+def list_deals(left: list[int]) -> Iterator[list[int]]:
+    """Every order of values of which so many are left."""
+    if not any(left):
+        yield []
+        return
+    for value, count in enumerate(left):
+        if count:
+            left[value] -= 1
+            for rest in list_deals(left):
+                yield [value, *rest]
+            left[value] += 1
+
+
+# MERGED: reticent.attacks.minimality.beliefs: What was concluded of each person, and how sure the greatest belief is.
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusion:
+    """`beliefs` has a row for each person; `worst` is the greatest of anybody, between `low` and `high`.
+
+    `looked_at` says of whom anything was concluded: the others keep what their groups say.  `sure` is how many independent tables
+    a person's belief rests on; None where it is exact.
+    """
+
+    beliefs: Beliefs
+    looked_at: np.ndarray
+    worst: float
+    low: float
+    high: float
+    how: str
+    runs: int
+    behind: int  # tables found that publish this release, or the part of it that was looked at
+    sure: np.ndarray | None = None
+    whose: tuple[int, int] | None = None  # of a walk: the person and the value of the greatest belief
+    moved: float | None = None  # of a walk: the share of people whose value ever changed
+
+    @cached_property
+    def belief(self) -> np.ndarray:
+        """(people, values): for small tables."""
+        return self.beliefs.to_dense()
+
+
+# MERGED: reticent.attacks.minimality.enumerated: Exactly: every table that may lie behind a release is published again, with each of some keys.
+#
+# A table is believed in proportion to the keys with which it leads to this release.  The adversary does not know the key: all that
+# are tried are equally likely.  Shares are of whole numbers of (table, key) pairs.
+
+
+def conclude_by_enumeration(
+    publisher: Publisher, tables: CandidateTables, shown: ShownGroups, keys: Sequence[int]
+) -> Conclusion | None:
+    """None where no table leads to this release with any of these keys."""
+    people = np.arange(len(tables.true))
+    counts = np.zeros((len(people), tables.values), np.int64)
+    runs, behind = 0, 0
+    for table in tables.all():
+        same = sum(publisher.shown(table, key) == shown for key in keys)
+        counts[people, table] += same
+        runs, behind = runs + len(keys), behind + bool(same)
+    total = int(counts[0].sum()) if len(people) else 0
+    if not total:
+        return None
+    belief = counts / total
+    worst = float(belief.max())
+    return Conclusion(Beliefs.of_table(belief), np.ones(len(people), bool), worst, worst, worst, "exact", runs, behind)
+
+
+MIN_UNCUT_DRAWS = 8
+"""Of a group that was left whole in fewer draws nothing is concluded, unless all of its deals were tried."""
+
+
+def conclude_from_uncut_groups(
+    publisher: Publisher, tables: CandidateTables, draws: int, rng: np.random.Generator
+) -> Conclusion | None:
+    """None where the groups of the release are not those that the method left whole."""
+    block = np.empty(len(tables.true), np.int64)
+    for number, people in enumerate(tables.blocks):
+        block[people] = number
+    whole = find_uncut_groups(publisher, tables.true, block)
+    if not whole.any():
+        return None
+    deals = _list_block_deals(tables, draws)
+    counts = DrawHalves(tables.values)
+    accepted = np.zeros((2, len(tables.blocks)), np.int64)
+    for draw in range(draws):
+        table = _draw_table(tables, block, deals, draw, rng)
+        fine = find_uncut_groups(publisher, table, block)
+        for number, listed in deals.items():
+            fine[number] &= draw < len(listed)
+        half = draw % 2
+        accepted[half] += fine
+        counts.add(half, table, fine[block])
+    return _conclude_from_draws(counts.count(), accepted, whole, block, deals, draws)
+
+
+class DrawHalves:
+    """How often each person had each value in the draws that count, every other draw apart."""
+
+    def __init__(self, values: int):
+        self.values = values
+        self.draws: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+
+    def add(self, half: int, table: np.ndarray, fine: np.ndarray) -> None:
+        """Note a draw: the value of each person, or none of a person whose draw does not count."""
+        self.draws[half].append(np.where(fine, table, -1).astype(np.int32))
+
+    def count(self) -> tuple[Beliefs, Beliefs, Beliefs]:
+        """The first half, the second, and both: a row for each person, a number in place of a belief."""
+        first, second = (self._count(drawn) for drawn in self.draws)
+        return first, second, self._count([*self.draws[0], *self.draws[1]])
+
+    def _count(self, drawn: list[np.ndarray]) -> Beliefs:
+        people = len(self.draws[0][0])
+        value = np.sort(np.column_stack(drawn) if drawn else np.zeros((people, 0), np.int32), axis=1)
+        row, at = np.nonzero(value >= 0)
+        return Beliefs.of_pairs(row, value[row, at], np.ones(len(row)), people, self.values)
+
+
+def find_uncut_groups(publisher: Publisher, values: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """Which groups of people Mondrian would not cut, if they had these values."""
+    cells = publisher.table(values)
+    nodes = _make_nodes(cells, block[np.searchsorted(publisher.point, np.arange(len(publisher.points)))])
+    bound = publisher.promises.bind(cells)
+    accepts = Acceptance(bound, nodes)
+    chooser = _make_cut_chooser(publisher, cells, nodes, accepts)
+    chosen, _ = chooser.choose()
+    return ~chosen
+
+
+def _make_nodes(cells: Cells, group_of_point: np.ndarray) -> PartitionNodes:
+    """The groups as open nodes, in the order of their numbers."""
+    one = PartitionNodes.of(cells)
+    order = np.argsort(group_of_point, kind="stable")
+    start = np.flatnonzero(np.diff(group_of_point[order], prepend=-1)).astype(np.int64)
+    stop = np.append(start[1:], len(order)).astype(np.int64)
+    return PartitionNodes(cells, one.first, one.words[order], one.atom[order], one.count[order], start, stop)
+
+
+def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes, accepts: Acceptance) -> Any:
+    """As `Mondrian.plan` chooses cuts; whether there is one does not depend on looking ahead."""
+    method, promises = publisher.method, publisher.promises
+    apart = method.labels_for(promises) == "nodes" and not promises.union_closed
+    spans = SpanLosses.of(
+        cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), apart=apart
+    )
+    if method.cuts == "loss":
+        return LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
+    return MedianCuts(nodes, accepts, spans, fallback=method.fallback, apart=apart)
+
+
+def _list_block_deals(tables: CandidateTables, draws: int) -> dict[int, list[list[int]]]:
+    """All deals of the blocks that have no more of them than there are draws."""
+    found = {}
+    for number, people in enumerate(tables.blocks):
+        held = np.bincount(tables.true[people], minlength=tables.values)
+        if len(people) <= 12 and count_deals(held) <= draws:
+            found[number] = list(islice(list_deals(held.tolist()), draws))
+    return found
+
+
+def _draw_table(
+    tables: CandidateTables, block: np.ndarray, deals: dict[int, list[list[int]]], draw: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Values dealt anew in every block: the next listed deal, or a random one."""
+    order = np.lexsort((rng.random(len(block)), block))
+    table = np.empty_like(tables.true)
+    table[np.argsort(block, kind="stable")] = tables.true[order]
+    for number, listed in deals.items():
+        table[tables.blocks[number]] = listed[draw % len(listed)]
+    return table
+
+
+def _conclude_from_draws(
+    counts: tuple[Beliefs, Beliefs, Beliefs],
+    accepted: np.ndarray,
+    whole: np.ndarray,
+    block: np.ndarray,
+    deals: dict[int, list[list[int]]],
+    draws: int,
+) -> Conclusion:
+    listed = np.zeros(len(whole), bool)
+    listed[list(deals)] = True
+    total = accepted.sum(axis=0)
+    looked = whole & (total > 0) & (listed | (total >= MIN_UNCUT_DRAWS))
+    both = counts[2]
+    beliefs = Beliefs(both.starts, both.value, both.belief / np.maximum(total[block], 1)[both.row], both.values)
+    sure = np.where(listed, np.inf, total)[block]
+    worst, low, high = _find_worst_belief(counts, accepted, looked, listed, block, beliefs)
+    return Conclusion(
+        beliefs, looked[block], worst, low, high, "left whole", draws, int(total[looked].sum()), sure=sure
+    )
+
+
+def _find_worst_belief(
+    counts: tuple[Beliefs, Beliefs, Beliefs],
+    accepted: np.ndarray,
+    looked: np.ndarray,
+    listed: np.ndarray,
+    block: np.ndarray,
+    beliefs: Beliefs,
+) -> tuple[float, float, float]:
+    """The greatest belief: exact among listed groups; of drawn ones chosen by every other draw, and told by the others."""
+    exact = float(beliefs.greatest[(looked & listed)[block]].max(initial=0.0))
+    drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
+    if not drawn.any():
+        return exact, exact, exact
+    first, second = counts[0], counts[1]
+    share = first.belief / np.maximum(accepted[0][block], 1)[first.row]
+    chosen = int(np.where(drawn[first.row], share, -1.0).argmax())
+    person, value = int(first.row[chosen]), int(first.value[chosen])
+    again = slice(second.starts[person], second.starts[person + 1])
+    hits = int(second.belief[again][second.value[again] == value].sum())
+    tried = int(accepted[1, block[person]])
+    low, high = compute_wilson_interval(hits, tried)
+    return max(exact, hits / tried), max(exact, low), max(exact, high)
+
+
+# MERGED: reticent.attacks.minimality.walked: A Metropolis walk over the tables that publish this release, where they are too many to list.
+#
+# A step deals the values of some blocks anew: a step back is as likely as a step forth, and it is taken only where the method publishes
+# the same release again.  So in the long run every table that can be reached is met equally often.  The walk begins at the true
+# table, the only one that is known to publish the release.  In its first third, which is left out, it finds how many blocks can be
+# dealt at once.
+#
+# An honest interval: who has the greatest belief is chosen by the first half of what is left, and the belief is that of the second
+# half, which did not choose, with the interval of ten batch means.  Of people whose value changed less than ten times in either half
+# nothing is concluded: a walk that begins at the truth would only say the truth again.
+
+
+WALK_BATCHES = 10
+STUDENT_QUANTILE_95 = 2.2621571628540993  # 95 %, nine degrees of freedom
+MIN_CHANGES = 10
+STEP_GROWTH, STEP_SHRINKAGE = 1.5, 1.2  # about three steps in ten are taken
+
+
+@dataclass(eq=False)
+class TableWalk:
+    """Where it stands, and what it met: (batches, people, values), and how often each half changed a person's value."""
+
+    table: np.ndarray
+    met: np.ndarray
+    changed: np.ndarray
+    taken: int = 0
+    at_once: float = 1.0
+
+    @classmethod
+    def of(cls, tables: CandidateTables) -> TableWalk:
+        people = len(tables.true)
+        return cls(
+            tables.true.copy(),
+            np.zeros((2 * WALK_BATCHES, people, tables.values), np.int32),
+            np.zeros((2, people), int),
+        )
+
+
+def conclude_by_walk(
+    publisher: Publisher, tables: CandidateTables, shown: ShownGroups, key: int, steps: int, rng: np.random.Generator
+) -> Conclusion | None:
+    """None where nobody's value changed often enough."""
+    walk, people, burn = TableWalk.of(tables), np.arange(len(tables.true)), steps // 3
+    able = [block for block in tables.blocks if len(np.unique(tables.true[block])) > 1]
+    for step in range(steps if able else 0):
+        asked = _deal_some_values(walk.table, able, min(round(walk.at_once), len(able)), rng)
+        taken = publisher.shown(asked, key) == shown
+        if step < burn:
+            walk.at_once = (
+                min(walk.at_once * STEP_GROWTH, len(able)) if taken else max(walk.at_once / STEP_SHRINKAGE, 1.0)
+            )
+        batch = (step - burn) * 2 * WALK_BATCHES // (steps - burn)
+        if taken and step >= burn:
+            walk.changed[batch // WALK_BATCHES] += asked != walk.table
+        walk.taken += taken
+        walk.table = asked if taken else walk.table
+        if step >= burn:
+            walk.met[batch, people, walk.table] += 1
+    return _conclude_from_walk(walk, steps)
+
+
+def _deal_some_values(table: np.ndarray, able: list[np.ndarray], many: int, rng: np.random.Generator) -> np.ndarray:
+    asked = table.copy()
+    for at in rng.choice(len(able), many, replace=False):
+        asked[able[at]] = rng.permutation(asked[able[at]])
+    return asked
+
+
+def _conclude_from_walk(walk: TableWalk, steps: int) -> Conclusion | None:
+    looked: np.ndarray = walk.changed.min(axis=0) >= MIN_CHANGES
+    if not looked.any():
+        return None
+    first = walk.met[:WALK_BATCHES].sum(axis=0)
+    person, value = np.unravel_index(int(np.where(looked[:, None], first, -1).argmax()), first.shape)
+    means = walk.met[WALK_BATCHES:, person, value] / np.maximum(walk.met[WALK_BATCHES:, person].sum(axis=1), 1)
+    worst, half = float(means.mean()), STUDENT_QUANTILE_95 * float(means.std(ddof=1)) / sqrt(WALK_BATCHES)
+    whole = walk.met.sum(axis=0)
+    belief = whole / whole.sum(axis=1, keepdims=True)
+    return Conclusion(
+        Beliefs.of_table(belief),
+        looked,
+        worst,
+        max(worst - half, 0.0),
+        min(worst + half, 1.0),
+        "walked",
+        steps,
+        walk.taken,
+        whose=(int(person), int(value)),
+        moved=float((walk.changed.sum(axis=0) > 0).mean()),
+    )

@@ -1,0 +1,131 @@
+"""The method of a release, run again on other tables of the same people: what would it have published?
+
+A table gives each person a value.  Releases are compared as a recipient sees them: each group's label, or its exact people where
+they are published, with how often it holds each value; never by numbers that groups happen to have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from reticent import registry
+from reticent.attacks.target import AttackTarget, count_cells, declare_columns, widen_spans
+from reticent.data.cells import Cells, build_cells, find_distinct_rows
+from reticent.data.columns import Role
+from reticent.errors import JobError, PromiseUnreachable, RequestError
+from reticent.format.manifest import Manifest
+from reticent.methods.recipe_planning import plan_recipe, relabel_recipe
+from reticent.models.promise import Promises
+from reticent.randomness import Random
+from reticent.recipe.labels import draw_padded_ends, merge_equal_labels
+from reticent.recipe.recipe import Recipe
+
+INCOMPLETE_MANIFEST_REASON = "the manifest does not tell all that the promise is about"
+ShownGroups = tuple[tuple[Any, ...], ...]
+"""A release: (label or people, counts of values) of each group, in an order of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Publisher:
+    """A method with its options and promises over known people; `point` is each person's combination of quasi-identifiers."""
+
+    method: Any
+    promises: Promises
+    cells: Cells
+    points: np.ndarray  # (points, quasi)
+    point: np.ndarray  # (people,)
+    labelled: bool
+
+    @property
+    def draws(self) -> bool:
+        """Whether the key decides anything."""
+        return not getattr(self.method, "deterministic", False)
+
+    def table(self, values: np.ndarray) -> Cells:
+        """The cells of a table in which these people have these values."""
+        ones = np.ones(len(values), np.int64)
+        quasi, sensitive = self.cells.quasi, self.cells.sensitive
+        made = build_cells(quasi, sensitive, self.points[self.point], values[:, None].astype(np.int32), ones)[0]
+        return replace(made, rows_per_person=self.cells.rows_per_person)
+
+    def recipe(self, values: np.ndarray, key: int) -> Recipe:
+        cells, rng = self.table(values), Random.from_seed(key)
+        made = draw_padded_ends(replace(plan_recipe((), self.method, cells, self.promises, rng), cells=cells), rng)
+        return relabel_recipe(self.promises, cells, made) if self.labelled else made
+
+    def shown(self, values: np.ndarray, key: int) -> ShownGroups | None:
+        """What is published of this table with this key; None where the method finds no groups that keep its promises."""
+        try:
+            recipe = self.recipe(values, key)
+        except PromiseUnreachable:
+            return None
+        if not self.labelled:
+            groups = recipe.as_groups()
+            point = groups.cells.point[groups.cell]
+            return identify_groups_by_people(groups.group, point, groups.quota, groups.histogram(0))
+        recipe, labels = merge_equal_labels(recipe)
+        names = [[texts[at] for at in labels.of_group[:, axis]] for axis, texts in enumerate(labels.texts)]
+        return sort_shown_groups(list(zip(*names, strict=True)), recipe.as_groups().histogram(0))
+
+
+def sort_shown_groups(names: list[tuple[Any, ...]], counts: np.ndarray) -> ShownGroups:
+    return tuple(sorted(((name, *map(int, row)) for name, row in zip(names, counts, strict=True)), key=repr))
+
+
+def identify_groups_by_people(
+    group: np.ndarray, point: np.ndarray, people: np.ndarray, counts: np.ndarray
+) -> ShownGroups:
+    """Groups that are known by who is in them."""
+    held: list[dict[int, int]] = [{} for _ in counts]
+    for at, who, many in zip(group.tolist(), point.tolist(), people.tolist(), strict=True):
+        held[at][who] = held[at].get(who, 0) + int(many)
+    return sort_shown_groups([tuple(sorted(one.items())) for one in held], counts)
+
+
+def read_shown_groups(release: Any, seen: AttackTarget) -> ShownGroups:
+    """The release itself, from its files."""
+    names = [domain.name for domain in seen.quasi]
+    if not registry.load_writer(release.kind).generalizes:
+        point, group, people = seen.sight.memberships(seen.points, seen.people, 1)
+        return identify_groups_by_people(group, point, np.asarray(people), seen.counts)
+    frame, sensitive = release.tables["data"], seen.sensitive
+    code = {text: at for at, text in enumerate(sensitive.texts)} | {None: sensitive.null_code}
+    held: dict[tuple[Any, ...], np.ndarray] = {}
+    counted = frame.group_by([*names, sensitive.name]).len(name="\x00count").rows()
+    for *label, value, many in counted:
+        row = held.setdefault(tuple(label), np.zeros(sensitive.size, np.int64))
+        row[code[None if value is None else str(value)]] += many
+    return sort_shown_groups(list(held), np.array([*held.values()]).reshape(len(held), -1))
+
+
+def make_publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publisher | str:
+    """The method of a release as its manifest tells it; or why it cannot be run again."""
+    manifest: Manifest = release.manifest
+    if manifest.withheld or manifest.prepare:
+        return "rows were withheld, and nobody sees which"
+    if any(column.labels and "padded" in str(column.labels) for column in manifest.columns):
+        return "ends of ranges were moved by secret amounts"
+    try:
+        method = registry.make_method({"name": manifest.method.name, **manifest.method.parameters})
+        promises = Promises.of(registry.make_promise(promise.to_dict("model")) for promise in manifest.promises)
+    except JobError:
+        return INCOMPLETE_MANIFEST_REASON
+    declared = declare_columns(release.columns)
+    for column in release.columns:
+        if column.role == Role.QUASI:
+            style = column.labels or ("tight" if column.type in ("numeric", "date") and not column.hierarchy else None)
+            declared[column.name] = replace(declared[column.name], labels=style)
+    cells = widen_spans(count_cells(declared, source, missing), release.columns)
+    cells = replace(cells, rows_per_person=manifest.rows_per_person)
+    try:
+        promises.bind(cells)
+    except RequestError:  # a population, or distances from a file
+        return INCOMPLETE_MANIFEST_REASON
+    points, at = find_distinct_rows(cells.codes)
+    point = np.repeat(at, cells.counts)
+    order = np.argsort(point, kind="stable")
+    labelled = registry.load_writer(release.kind).generalizes
+    return Publisher(method, promises, cells, points, point[order], labelled)

@@ -1,0 +1,184 @@
+"""Attacks on redrawn values: Bayes' rule with the matrix that the manifest publishes.
+
+    Pr[i | v, x]  ~  Pr[i | x] * M[i][v]        a person of quasi-identifiers x whose row shows v
+
+`matrix` takes the overall distribution for Pr[i | x]: that is the adversary whom beta-likeness by perturbation bounds.
+`matrix-learned` learns it from the release as naive Bayes does, Pr[i | x] ~ p_i prod_j Pr[x_j | i], every Pr[x_j | i] reconstructed by
+expectation-maximisation from the rows that show x_j; or, told `prior="source"`, knows these shares of the source beforehand.  No promise
+speaks of it.
+
+Several people may share all quasi-identifiers.  Which of their n rows is whose is not said, each way being as likely, and people's values
+are believed independently: the posterior of each of them is then the mean of the n rows' posteriors.  The target's own row is among those
+learned from; with few rows that counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from reticent import catalogue
+from reticent.attacks.scoring import AttackOutcome, compute_wilson_interval, score_guesses
+from reticent.attacks.target import AttackTarget, count_source_cells, make_target
+from reticent.data.cells import Cells
+from reticent.errors import RequestError, pluralize, suggest
+from reticent.estimate.reconstruction import Reconstruction
+from reticent.labels.adversary_view import GroupMembers, encode_values
+from reticent.release.release import Release
+
+LEARNED_PRIORS = ("release", "source")
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbationOutcome(AttackOutcome):
+    """`growth`: the most by which the belief in a value exceeds its overall frequency, relatively."""
+
+    growth: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**AttackOutcome.to_dict(self), "growth": self.growth}
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedRows:
+    """What rows show at each point of the source, the matrix over all values of the source, and the overall distribution."""
+
+    seen: AttackTarget
+    shown: np.ndarray  # (points, shown values): rows
+    matrix: np.ndarray  # (values of the source, shown values)
+    overall: np.ndarray  # (values of the source,)
+    model: Reconstruction
+    occurring: np.ndarray  # the codes that the matrix is about
+
+    @classmethod
+    def of(cls, release: Release, source: Any, missing: tuple[str, ...]) -> PerturbedRows:
+        own = release.manifest.own
+        if "matrix" not in own:
+            raise RequestError(
+                "This attack knows the matrix that values were redrawn by; this release has none.",
+                attempt="another attack, or a release of beta-perturbation.",
+            )
+        cells = count_source_cells(release.columns, source, missing)
+        model, data = Reconstruction.of(release.manifest), release.tables["data"]
+        occurring = encode_values(cells.sensitive[0], model.values)
+        seen = make_target(cells, _make_empty_members(cells), release.manifest.promises)
+        shown = np.zeros((len(seen.points), len(model.values)))
+        codes = np.column_stack([encode_values(domain, data[domain.name]) for domain in cells.quasi])
+        np.add.at(shown, (_locate_rows(seen.points, codes), model.shown(data)), 1)
+        matrix = np.zeros((cells.sensitive[0].size, len(model.values)))
+        matrix[occurring] = model.matrix
+        return cls(
+            seen, shown, matrix, _find_overall_distribution(release, model, shown, matrix, occurring), model, occurring
+        )
+
+    def posterior(self, prior: np.ndarray) -> np.ndarray:
+        """(points, values): the mean over a point's rows of Bayes' rule; the prior where no row is published."""
+        likely = prior @ self.matrix
+        share = self.shown / np.maximum(self.shown.sum(axis=1, keepdims=True), 1)
+        weight = np.divide(share, likely, out=np.zeros_like(share), where=likely > 0)
+        belief = prior * (weight @ self.matrix.T)
+        whole = belief.sum(axis=1, keepdims=True)
+        return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), prior)
+
+    def shuffle(self, seed: int) -> PerturbedRows:
+        """The same rows with what they show dealt anew: a release that says nothing of anybody."""
+        value = np.repeat(np.arange(self.shown.shape[1]), self.shown.sum(axis=0).astype(np.int64))
+        point = np.repeat(np.arange(len(self.shown)), self.shown.sum(axis=1).astype(np.int64))
+        shown = np.zeros_like(self.shown)
+        np.add.at(shown, (point, np.random.default_rng(seed).permutation(value)), 1)
+        return replace(self, shown=shown)
+
+    def make_outcome(self, name: str, belief: np.ndarray, noise: np.ndarray) -> PerturbationOutcome:
+        """`noise`: what the same adversary believes of shuffled rows, for the control."""
+        scored = score_guesses(name, belief, self.seen.truth, self._promised())
+        other = score_guesses(name, noise, self.seen.truth, None)
+        control = (other.success, *compute_wilson_interval(round(other.success * other.targets), other.targets))
+        lifted = belief[self.shown.sum(axis=1) > 0][:, self.overall > 0] / self.overall[self.overall > 0]
+        fields = {field: getattr(scored, field) for field in scored.__dataclass_fields__} | {"control": control}
+        return PerturbationOutcome(**fields, growth=float(lifted.max(initial=1.0)) - 1)
+
+    def _promised(self) -> float | None:
+        """The greatest belief that the promises allow, the overall distribution being known beforehand."""
+        rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.seen.promises]
+        return min((catalogue.load_object(how)(one.parameters, self.overall) for one, how in rows if how), default=None)
+
+
+def attack_by_matrix(release: Any, source: Any, *, missing: tuple[str, ...] = (), seed: int = 1) -> PerturbationOutcome:
+    """The Bayesian who knows the matrix and the overall distribution; `seed` shuffles the control's values."""
+    rows = PerturbedRows.of(release, source, missing)
+    prior = np.repeat(rows.overall[None, :], len(rows.shown), axis=0)
+    return rows.make_outcome("matrix", rows.posterior(prior), rows.shuffle(seed).posterior(prior))
+
+
+def attack_by_learned_matrix(
+    release: Any, source: Any, *, missing: tuple[str, ...] = (), prior: str = "release", seed: int = 1
+) -> PerturbationOutcome:
+    """The one with a better prior: learned from the release, or known of the source; `seed` shuffles the control's values."""
+    if prior not in LEARNED_PRIORS:
+        raise RequestError(f"A prior of {prior!r} is not known.", attempt=suggest(str(prior), LEARNED_PRIORS))
+    rows = PerturbedRows.of(release, source, missing)
+    noise = rows.shuffle(seed)
+    return rows.make_outcome(
+        "matrix-learned", rows.posterior(learn_prior(rows, prior)), noise.posterior(learn_prior(noise, prior))
+    )
+
+
+def learn_prior(rows: PerturbedRows, prior: str) -> np.ndarray:
+    """(points, values): naive Bayes of the counts of each value at each code of every quasi-identifier."""
+    with np.errstate(divide="ignore"):
+        total = np.repeat(np.log(rows.overall)[None, :], len(rows.shown), axis=0)
+        for axis, domain in enumerate(rows.seen.quasi):
+            at = rows.seen.points[:, axis]
+            held = rows.seen.truth.to_dense() if prior == "source" else rows.shown
+            counts = np.zeros((domain.size, held.shape[1]))
+            np.add.at(counts, at, held)
+            if prior == "release":
+                counts = _spread_counts(rows.model.maximise(counts), rows.occurring, len(rows.overall))
+            whole = counts.sum(axis=0)
+            total += np.log(np.where(whole > 0, counts / np.where(whole > 0, whole, 1), 1 / domain.size))[at]
+    most = total.max(axis=1, keepdims=True)
+    likely = np.where(np.isfinite(most), np.exp(total - np.where(np.isfinite(most), most, 0)), rows.overall)
+    return likely / likely.sum(axis=1, keepdims=True)
+
+
+def _find_overall_distribution(
+    release: Release, model: Reconstruction, shown: np.ndarray, matrix: np.ndarray, occurring: np.ndarray
+) -> Any:
+    """As the manifest publishes it; where it does not, reconstructed from all rows."""
+    own = release.manifest.own
+    if "distribution" in own:
+        from fractions import Fraction
+
+        found = np.array([float(Fraction(str(share))) for share in own["distribution"]])
+    else:
+        found = model.maximise(shown.sum(axis=0))
+    spread = _spread_counts(found[None, :], occurring, len(matrix))[0]
+    return spread / spread.sum()
+
+
+def _spread_counts(counts: np.ndarray, occurring: np.ndarray, size: int) -> np.ndarray:
+    found = np.zeros((len(counts), size))
+    found[:, occurring] = counts
+    return found
+
+
+def _make_empty_members(cells: Cells) -> GroupMembers:
+    """Groups that are laid over nobody: no group says anything here."""
+    return GroupMembers(cells.codes[:0], np.zeros(0, np.int64), np.zeros(0), np.ones((1, cells.sensitive[0].size)))
+
+
+def _locate_rows(points: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Which of the points each published row stands at."""
+    both, number = np.unique(np.concatenate([points, codes]), axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    of = np.full(len(both), -1, np.int64)
+    of[number[: len(points)]] = np.arange(len(points))
+    found = of[number[len(points) :]]
+    if (found < 0).any():
+        raise RequestError(
+            f"{pluralize(int((found < 0).sum()), 'published row', 'is', 'are')} not in the source.",
+            attempt="the data that the release was made from.",
+        )
+    return found

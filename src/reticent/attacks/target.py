@@ -1,0 +1,478 @@
+"""What an adversary holds: what a release shows, and the quasi-identifiers of the people in it.
+
+People with equal quasi-identifiers are one point: an adversary can say the same of each of them only.  The true values stand
+beside the points for the scorer; no attack reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent import catalogue
+from reticent.attacks.scoring import TrueValues
+from reticent.data.cells import Cells, find_distinct_rows
+from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.column_types import apply_source_types, has_types, require_no_nested
+from reticent.data.columns import Column, Role
+from reticent.data.domain import Domain, RangeDomain, TreeDomain
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.source import Source, collect_frame, is_text, scan_source
+from reticent.data.text_formats import parse_declared
+from reticent.errors import RequestError, pluralize, quote_list
+from reticent.format.manifest import ColumnEntry, ComponentEntry
+from reticent.labels.adversary_view import Boxes, GroupMembers, build_boxes
+from reticent.ledger.source_options import find_person_columns
+from reticent.release.kind import AdversaryView
+
+_SHARED_OBSERVATIONS: ContextVar[dict[Any, AttackTarget] | None] = ContextVar("sightings", default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class PointPersons:
+    """Whose rows stand at each point: the first and the last person there, by number; `count` persons have `most` rows at most."""
+
+    first: np.ndarray
+    last: np.ndarray
+    count: int
+    most: int
+
+    @classmethod
+    def of(cls, person: pl.Series, rows: np.ndarray, point: np.ndarray, points: int) -> PointPersons:
+        """From combinations, each of one person: how many rows it has, and its point.  Rows without a person are taken for one's."""
+        codes = (person.rank("dense").fill_null(0).cast(pl.Int64)).to_numpy()
+        first = np.full(points, np.iinfo(np.int64).max)
+        last = np.full(points, -1)
+        np.minimum.at(first, point, codes)
+        np.maximum.at(last, point, codes)
+        each = np.bincount(codes, weights=rows)
+        return cls(first, last, int((each > 0).sum()), int(each.max(initial=1)))
+
+    def at(self, points: np.ndarray) -> PointPersons:
+        return replace(self, first=self.first[points], last=self.last[points])
+
+
+@dataclass(frozen=True, eq=False)
+class AttackTarget:
+    """`points` are (points, quasi) codes with `people` at each; `sight` is what the release shows of them."""
+
+    points: np.ndarray
+    people: np.ndarray
+    quasi: tuple[Domain, ...]
+    sensitive: Domain
+    sight: AdversaryView
+    truth: TrueValues  # for the scorer alone
+    promises: tuple[ComponentEntry, ...] = ()
+    cells: Cells | None = None
+    made_by: ComponentEntry | None = None  # the method, where it grouped rows of one person each
+    rows_per_person: int = 1
+    persons: PointPersons | None = None  # where a column names them, and they may have several rows
+    cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what several attacks compute alike
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(groups, values): the rows that each group publishes of each value."""
+        return self.sight.counts
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """The overall distribution of the release: what anyone knows who has it."""
+        total = self.counts.sum(axis=0)
+        return total / total.sum()
+
+    @property
+    def promised(self) -> float | None:
+        """The greatest belief that the promises allow in any group; None where they bound none."""
+        rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.promises]
+        caps = [
+            catalogue.load_object(believed)(promise.parameters, self.prior) for promise, believed in rows if believed
+        ]
+        return min(caps, default=None)
+
+
+def sample_points(people: AttackTarget, most: int) -> AttackTarget:
+    """A random part of the points, and the people there, where labels are to be read; everybody where the release says who is where."""
+    if len(people.points) <= most or not isinstance(people.sight, Boxes):
+        return people
+    at = np.sort(np.random.default_rng(0).choice(len(people.points), most, replace=False))
+    persons = None if people.persons is None else people.persons.at(at)
+    return replace(
+        people, points=people.points[at], people=people.people[at], truth=people.truth.take(at), persons=persons
+    )
+
+
+def observe(release: Any, source: Any, *, missing: tuple[str, ...] = (), naming: Sequence[str] = ()) -> AttackTarget:
+    """A release (folder or opened) and the table it was made from (a path, a `Source` or a frame).
+
+    `naming` are the columns of the table that say whose a row is, where it has them.
+    """
+    from reticent.release.release import Release
+
+    shared = _SHARED_OBSERVATIONS.get()
+    key = (str(getattr(release, "folder", None) or release), id(source), tuple(missing), tuple(naming))
+    if shared is not None and key in shared:
+        return shared[key]
+    release = release if isinstance(release, Release) else Release(release)
+    cells, persons = _count_with_persons(release.columns, source, missing, naming)
+    manifest = release.manifest
+    found = make_target(cells, release.sight(cells), manifest.promises)
+    made_by = manifest.method if manifest.rows_per_person == 1 else None
+    most = max(manifest.rows_per_person, 1 if persons is None else persons.most)
+    found = replace(found, made_by=made_by, rows_per_person=most, persons=persons)
+    if shared is not None:
+        shared[key] = found
+    return found
+
+
+@contextmanager
+def share_observations() -> Iterator[None]:
+    """Within it, a release is laid over a source once: attacks that follow each other see the same."""
+    token = _SHARED_OBSERVATIONS.set({})
+    try:
+        yield
+    finally:
+        _SHARED_OBSERVATIONS.reset(token)
+
+
+def observe_outsiders(
+    release: Any, people: AttackTarget, others: Any, *, missing: tuple[str, ...] = (), naming: Sequence[str] = ()
+) -> AttackTarget:
+    """The same release laid over people who are not in it, for the baseline of an attack; `people` are those who are."""
+    from reticent.release.release import Release
+
+    release = release if isinstance(release, Release) else Release(release)
+    cells, persons = _count_with_persons(release.columns, others, missing, naming)
+    entries = [entry for entry in release.columns if entry.role == Role.QUASI]
+    return lay_over_others(people, entries, cells, persons)
+
+
+def lay_over_others(
+    people: AttackTarget,
+    entries: Sequence[ColumnEntry],
+    cells: Cells,
+    persons: PointPersons | None,
+    *,
+    foreign: bool = False,
+) -> AttackTarget:
+    """Lay what a release shows of its people over the cells of others: the same adversary, who guesses the same values.
+
+    Sensitive values have the codes of the release's people, and those that none of these has further codes: nobody guesses them.
+    """
+    value = _translate_codes(cells.sensitive[0], people.sensitive)[cells.values[:, 0]]
+    quasi, codes = cells.quasi, cells.codes
+    sight = people.sight
+    if isinstance(sight, Boxes):
+        sight = sight.lay_over(entries, cells, foreign)
+    else:
+        quasi = people.quasi
+        columns = zip(cells.quasi, people.quasi, codes.T, strict=True)
+        codes = np.column_stack([_translate_codes(domain, known)[column] for domain, known, column in columns])
+    points, point = find_distinct_rows(codes)
+    values = max(people.sensitive.size, int(value.max(initial=0)) + 1)
+    truth = TrueValues.count(point, value, cells.counts, points=len(points), values=values)
+    if isinstance(sight, GroupMembers):
+        sight = sight.keep_members_at(points)
+    return AttackTarget(points, truth.by_point, quasi, people.sensitive, sight, truth, people.promises, persons=persons)
+
+
+def _translate_codes(domain: Domain, known: Domain) -> np.ndarray:
+    """The code in `known` of each code of a domain; values that are unknown there have codes beyond its size."""
+    code_of: dict[str | Fraction | None, int] = {
+        _comparable(known, text): code for code, text in enumerate(known.texts)
+    }
+    if known.null:
+        code_of[None] = known.null_code
+    texts = [*domain.texts, *([None] if domain.null else [])]
+    keys = [None if text is None else _comparable(domain, text) for text in texts]
+    return np.array([code_of.get(key, known.size + code) for code, key in enumerate(keys)], np.int64)
+
+
+def _comparable(domain: Domain, text: str) -> str | Fraction:
+    """A value of a domain, whatever type it was read in: 25 and 25.0 are one number."""
+    return Fraction(text) if domain.kind == "numeric" else text
+
+
+def _count_with_persons(
+    columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...], naming: Sequence[str]
+) -> tuple[Cells, PointPersons | None]:
+    """The source's cells as the manifest describes them, and whose rows they are where it has a column that says so."""
+    cells, persons = count_cells_with_persons(declare_columns(columns), source, missing, naming)
+    return widen_spans(cells, columns), persons
+
+
+def count_cells_with_persons(
+    declared: Mapping[str, Column], source: Any, missing: tuple[str, ...], naming: Sequence[str]
+) -> tuple[Cells, PointPersons | None]:
+    """The source's cells, its columns as declared, and whose rows they are where it has a column that says so."""
+    present = list_present_columns(source, naming, missing) if naming else []
+    if not present:
+        return count_cells(declared, source, missing), None
+    require_one_sensitive(declared)
+    names = [*declared, *(name for name in present if name not in declared)]
+    lazy = select_source_columns(source, names, missing)
+    if has_types(*_resolve_source(source, missing)):
+        declared = apply_source_types(declared, lazy.collect_schema())
+    rows = lazy.group_by(names).len(name=COUNT_COLUMN)
+    texts = [name for name, dtype in rows.collect_schema().items() if is_text(dtype) and dtype != pl.String]
+    combined = collect_frame(rows.with_columns(pl.col(texts).cast(pl.String)), "Counting the rows")
+    read = parse_declared(combined.select(*declared, COUNT_COLUMN).lazy(), declared)
+    cells, cell = encode_cells(collect_frame(read, "Reading the values"), declared)
+    times, point = combined[COUNT_COLUMN].to_numpy(), cells.point[cell]
+    found = [PointPersons.of(combined[name], times, point, int(cells.point[-1]) + 1) for name in present]
+    return cells, min(found, key=lambda one: one.count)
+
+
+def list_present_columns(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> list[str]:
+    """Those of the names that are columns of the source."""
+    there = _scan_source(source, missing).collect_schema().names()
+    return [name for name in names if name in there]
+
+
+def count_persons(source: Any, naming: Sequence[str], missing: tuple[str, ...] = ()) -> int | None:
+    """How many persons the rows of the source are of; None where no column of it says so."""
+    present = list_present_columns(source, naming, missing) if naming else []
+    if not present:
+        return None
+    counted = collect_frame(
+        select_source_columns(source, present, missing).select(pl.all().n_unique()), "Counting the people"
+    )
+    return min(counted.row(0))
+
+
+def make_target(cells: Cells, sight: AdversaryView, promises: tuple[ComponentEntry, ...] = ()) -> AttackTarget:
+    points, at = find_distinct_rows(cells.codes)
+    truth = TrueValues.count(at, cells.values[:, 0], cells.counts, points=len(points), values=cells.sensitive[0].size)
+    return AttackTarget(points, truth.by_point, cells.quasi, cells.sensitive[0], sight, truth, promises, cells)
+
+
+def count_source_cells(columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...] = ()) -> Cells:
+    """The source's cells, its columns read as the manifest describes them."""
+    return widen_spans(count_cells(declare_columns(columns), source, missing), columns)
+
+
+def declare_columns(columns: Sequence[ColumnEntry]) -> dict[str, Column]:
+    """The columns that an attack reads, as the manifest describes them."""
+    return {entry.name: _declare_column(entry) for entry in columns if entry.role in (Role.QUASI, Role.SENSITIVE)}
+
+
+def encode_combinations(
+    combinations: pl.LazyFrame, declared: Mapping[str, Column], columns: Sequence[ColumnEntry]
+) -> tuple[Cells, np.ndarray]:
+    """Combinations that were counted already (with a COUNT column) as cells, and the cell of each of them."""
+    cells, cell = encode_cells(collect_frame(parse_declared(combinations, declared), "Reading the values"), declared)
+    return widen_spans(cells, columns), cell
+
+
+def widen_spans(cells: Cells, columns: Sequence[ColumnEntry]) -> Cells:
+    entries = {entry.name: entry for entry in columns}
+    return replace(cells, quasi=tuple(_widen_span(domain, entries[domain.name]) for domain in cells.quasi))
+
+
+def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:
+    """A line of numbers with the range that the manifest says, where the source lies within it."""
+    if not isinstance(domain, RangeDomain) or domain.kind != "numeric" or not entry.domain or not domain.texts:
+        return domain
+    low, high = (float(Fraction(str(end)) - domain.origin) for end in (entry.domain[0], entry.domain[-1]))
+    within = low <= domain.positions[0] and domain.positions[-1] <= high
+    return replace(domain, span=(low, high)) if within else domain
+
+
+def count_cells(declared: Mapping[str, Column], source: Any, missing: tuple[str, ...] = ()) -> Cells:
+    """The source's cells, its columns as declared."""
+    from reticent import registry
+
+    require_one_sensitive(declared)
+    lazy = select_source_columns(source, list(declared), missing)
+    if has_types(*_resolve_source(source, missing)):
+        declared = apply_source_types(declared, lazy.collect_schema())
+    return registry.load_engine(catalogue.DEFAULT_ENGINE).count(parse_declared(lazy, declared), declared).cells
+
+
+def require_one_sensitive(declared: Mapping[str, Column]) -> None:
+    if sum(column.role == "sensitive" for column in declared.values()) != 1:
+        raise RequestError("An attack needs a release with one sensitive column.")
+
+
+def select_source_columns(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> pl.LazyFrame:
+    """These columns of the source, as they are."""
+    lazy = _scan_source(source, missing)
+    lacking = [name for name in names if name not in lazy.collect_schema().names()]
+    if lacking:
+        raise RequestError(f"The source lacks {pluralize(len(lacking), 'column')} of the release: {quote_list(lacking)}.",
+                           attempt="the data that the release was made from.")  # fmt: skip
+    return lazy.select(list(names))
+
+
+def _scan_source(source: Any, missing: tuple[str, ...]) -> pl.LazyFrame:
+    return scan_source(*_resolve_source(source, missing))
+
+
+def _resolve_source(source: Any, missing: tuple[str, ...]) -> tuple[Source, Any]:
+    """How a source is read that is a path, a `Source` or a frame, and the frame."""
+    if isinstance(source, Source):
+        return source, None
+    if _is_path(source):
+        return Source(path=str(source), missing=tuple(missing)), None
+    return Source(missing=tuple(missing)), source
+
+
+def _is_path(source: Any) -> bool:
+    from pathlib import Path
+
+    return isinstance(source, str | Path)
+
+
+def _declare_column(entry: ColumnEntry) -> Column:
+    """A column as its manifest entry describes it; a hierarchy that was built is built again from the source's values."""
+    order = tuple(entry.order) if entry.order else None
+    hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
+    ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
+    return Column(
+        entry.role, None if order else entry.type, hierarchy, order, missing="category", format=entry.format, **ends
+    )
+
+
+# MERGED: reticent.attacks.decoy: A release that says nothing: for the control of an attack.
+
+
+def make_silent_target(seen: AttackTarget, rng: np.random.Generator) -> AttackTarget:
+    """The same people under the same groups, whose values say nothing."""
+    sight, counts = seen.sight, shuffle_counts(seen.counts, rng)
+    if isinstance(sight, Boxes):
+        return replace(seen, sight=replace(sight, until=np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))))
+    assert isinstance(sight, GroupMembers)
+    return replace(seen, sight=replace(sight, counts=counts))
+
+
+def shuffle_counts(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Groups of the same sizes, the values dealt to their rows at random."""
+    if not np.array_equal(counts, np.round(counts)):  # shares of a target: rows have no values to deal
+        return counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
+    whole = counts.astype(np.int64)
+    values = rng.permutation(np.repeat(np.arange(whole.shape[1]), whole.sum(axis=0)))
+    group = np.repeat(np.arange(len(whole)), whole.sum(axis=1))
+    found = np.zeros(whole.shape)
+    np.add.at(found, (group, values), 1)
+    return found
+
+
+# MERGED: reticent.attacks.plain: A table that another tool made, as an adversary sees it: its labels laid over the data it was made from.
+
+
+def is_plain_table(release: Any) -> bool:
+    """Whether this is a table, not a release folder."""
+    given = getattr(release, "folder", release)
+    return not isinstance(given, str | Path) or Path(given).is_file()
+
+
+def observe_plain_table(
+    table: Any,
+    source: Any,
+    *,
+    missing: tuple[str, ...] = (),
+    job: Any = None,
+    quasi: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    hierarchy: Mapping[str, Any] | None = None,
+) -> AttackTarget:
+    """The people of the source under the labels of a plain table."""
+    declared = resolve_roles(job, quasi, sensitive, hierarchy)
+    marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
+    frame = _read_plain_table(table, declared, marks)
+    cells, persons = count_cells_with_persons(
+        declared, source, marks, find_person_columns(None, None if job is None else job.columns)
+    )
+    found = make_target(cells, _make_boxes(frame, cells))
+    most = max((column.rows_per_person or 1 for column in job.columns.values()), default=1) if job is not None else 1
+    return replace(found, rows_per_person=most if persons is None else persons.most, persons=persons)
+
+
+def plain_outside(
+    people: AttackTarget,
+    others: Any,
+    *,
+    missing: tuple[str, ...] = (),
+    job: Any = None,
+    quasi: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    hierarchy: Mapping[str, Any] | None = None,
+) -> AttackTarget:
+    """Lay the labels of a plain table, as its `people` see them, over people who are not in it."""
+    kinds = {domain.name: domain.kind for domain in (*people.quasi, people.sensitive)}
+    declared = {
+        name: replace(column, type=kinds[name]) if column.type is None and column.order is None else column
+        for name, column in resolve_roles(job, quasi, sensitive, hierarchy).items()
+    }
+    marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
+    naming = find_person_columns(None, None if job is None else job.columns)
+    cells, persons = count_cells_with_persons(declared, others, marks, naming)
+    return lay_over_others(people, [_make_column_entry(domain) for domain in cells.quasi], cells, persons, foreign=True)
+
+
+def locate_plain_labels(table: Any, cells: Cells, job: Any) -> Boxes:
+    """The labels of a plain table over people who are counted already, by the same job."""
+    return _make_boxes(_read_plain_table(table, resolve_roles(job, None, None, None), tuple(job.source.missing)), cells)
+
+
+def _read_plain_table(table: Any, declared: Mapping[str, Column], marks: tuple[str, ...]) -> pl.DataFrame:
+    given = isinstance(table, str | Path)
+    lazy = scan_source(Source(path=str(table) if given else None, missing=marks), None if given else table)
+    lacking = [name for name in declared if name not in lazy.collect_schema().names()]
+    if lacking:
+        raise RequestError(f"The table lacks {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.")
+    require_no_nested(lazy.collect_schema(), declared)
+    frame = collect_frame(lazy.select(list(declared)), "Reading the table")
+    return frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
+
+
+def _make_boxes(frame: pl.DataFrame, cells: Cells) -> Boxes:
+    unknown = frame[cells.sensitive[0].name].unique().drop_nulls().is_in(list(cells.sensitive[0].texts))
+    if not unknown.all():
+        raise RequestError(
+            f"The table's {cells.sensitive[0].name!r} has {pluralize(int((~unknown).sum()), 'value')} that the source does not have.",
+            attempt="the data that it was made from.",
+        )
+    return build_boxes([_make_column_entry(domain) for domain in cells.quasi], frame, cells, foreign=True)
+
+
+def resolve_roles(
+    job: Any, quasi: Iterable[str] | None, sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None
+) -> dict[str, Column]:
+    """The quasi-identifiers, then the sensitive column: a job's, or those named."""
+    found = dict(job.columns) if job is not None else {}
+    found |= {name: Column(Role.QUASI) for name in quasi or () if name not in found}
+    found |= {name: Column(Role.SENSITIVE) for name in sensitive or () if name not in found}
+    for name, tree in (hierarchy or {}).items():
+        if name not in found:
+            raise RequestError(
+                f"A hierarchy is given for {name!r}, which has no role.", attempt="--quasi or --sensitive."
+            )
+        found[name] = replace(found[name], hierarchy=Hierarchy.of(tree, name), type=found[name].type or "categorical")
+    used = {
+        role: [name for name, column in found.items() if column.role is role] for role in (Role.QUASI, Role.SENSITIVE)
+    }
+    if not used[Role.QUASI] or len(used[Role.SENSITIVE]) != 1:
+        raise RequestError(
+            "An attack on a plain table needs its quasi-identifiers and its one sensitive column.",
+            attempt="--quasi A,B and --sensitive C, or --job JOB.",
+        )
+    return {name: replace(found[name], missing="category") for name in (*used[Role.QUASI], *used[Role.SENSITIVE])}
+
+
+def _make_column_entry(domain: Domain) -> ColumnEntry:
+    """What a manifest would say of a column."""
+    tree = domain.hierarchy.rows() if isinstance(domain, TreeDomain) and domain.is_from_steward else None
+    values = list(domain.texts) if isinstance(domain, TreeDomain) and tree is None else None
+    order = list(domain.texts) if domain.kind == "ordinal" else None
+    kind = domain.kind
+    return ColumnEntry(name=domain.name, role=Role.QUASI, type=kind, dtype=domain.dtype, null=domain.null, hierarchy=tree,
+                       values=values, order=order)  # fmt: skip

@@ -1,0 +1,409 @@
+"""Search bytes for any of many texts at once.
+
+The texts stand in a tree whose edges are blocks of eight bytes (four, for shorter texts).  All places of a buffer walk
+down it together: who finds the next block goes on, who meets the end of a text has found it.  So a place costs a few
+lookups, however many texts begin alike.  Below some depth the tree ends, and what is left of it is searched text by text,
+which is linear too.  Texts of less than four bytes are not searched: they occur in any file by
+chance.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import mmap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reticent import catalogue
+from reticent.errors import OutOfMemory
+from reticent.format.manifest import Manifest
+from reticent.format.parquet import DATA_PAGE_V2, DICTIONARY_PAGE, read_page_headers, release_mapped_memory
+from reticent.memory import SMALL_TABLE_BYTES, get_available_memory
+from reticent.release.bundle import MANIFEST_FILE
+from reticent.release.kind import reader_for
+
+# MERGED: reticent.audit.parquet_pages: The pages of a Parquet file as bytes: dictionaries and values as they stand in the file, decompressed.
+#
+# A reader shows the values that rows refer to.  A dictionary page may hold more: values of rows that were removed.  So pages are read
+# here by the format itself: a Thrift header (compact protocol) and a body, compressed by the column chunk's codec.
+
+
+MAX_PAGE_BYTES = (1 << 31) - 1  # bytes of a page that the format can say
+PLAIN_ENCODING, PLAIN_DICTIONARY_ENCODING = 0, 2
+_FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetPage:
+    """`physical` is the column's physical type; `plain` tells values that stand as they are from codes of them."""
+
+    column: str
+    physical: str
+    dictionary: bool
+    plain: bool
+    values: int
+    body: bytes
+
+    def entries(self) -> list[Any]:
+        """The values of a dictionary page: texts as bytes, numbers as they are stored."""
+        if self.physical == "BYTE_ARRAY":
+            found, at = [], 0
+            for _ in range(self.values):
+                size = int.from_bytes(self.body[at : at + 4], "little")
+                found.append(self.body[at + 4 : at + 4 + size])
+                at += 4 + size
+            return found
+        if self.physical in _FIXED_DTYPES:
+            return np.frombuffer(self.body, _FIXED_DTYPES[self.physical], self.values).tolist()
+        return []
+
+
+def read_pages(path: Path) -> Iterator[ParquetPage]:
+    """All pages of all column chunks; a release's were looked at before, another tool's may be as large as memory holds."""
+    import pyarrow.parquet as pq
+
+    with (
+        pq.ParquetFile(path) as file,
+        open(path, "rb") as handle,
+        mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as raw,
+    ):
+        metadata = file.metadata
+        for group in range(metadata.num_row_groups):
+            for at in range(metadata.num_columns):
+                yield from _read_chunk_pages(raw, metadata.row_group(group).column(at))
+            release_mapped_memory(raw)
+
+
+def _read_chunk_pages(raw: Any, chunk: Any) -> Iterator[ParquetPage]:
+    at = chunk.data_page_offset
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        at = min(at, chunk.dictionary_page_offset)
+    for page in read_page_headers(raw, at, at + chunk.total_compressed_size, MAX_PAGE_BYTES):
+        _require_memory(page.size)
+        packed = raw[page.start : page.start + page.packed]
+        body = _unpack_body(packed, page.size, page.kind, page.type_header, chunk.compression)
+        encoding = page.type_header.get(4 if page.kind == DATA_PAGE_V2 else 2, PLAIN_ENCODING)
+        dictionary = page.kind == DICTIONARY_PAGE
+        plain = dictionary or encoding not in (PLAIN_DICTIONARY_ENCODING, 8)
+        yield ParquetPage(chunk.path_in_schema, chunk.physical_type, dictionary, plain, page.values, body)
+
+
+def _require_memory(size: int) -> None:
+    left = get_available_memory() if size > SMALL_TABLE_BYTES else None
+    if left is not None and 2 * size > left:
+        raise OutOfMemory(
+            "A page of the Parquet file is too large for the memory that is left.",
+            why=f"It opens to {size / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
+            attempt="a machine with more memory, or writing the file with smaller pages.",
+        )
+
+
+def _unpack_body(packed: bytes, size: int, kind: int, about: Mapping[int, Any], compression: str) -> bytes:
+    import pyarrow as pa
+
+    if compression == "UNCOMPRESSED":
+        return packed
+    codec = pa.Codec({"LZ4": "lz4_raw"}.get(compression, compression.lower()))
+    levels = about.get(5, 0) + about.get(6, 0) if kind == DATA_PAGE_V2 else 0
+    if kind == DATA_PAGE_V2 and (about.get(7) is False or size == levels):
+        return packed
+    return packed[:levels] + bytes(codec.decompress(packed[levels:], decompressed_size=size - levels))
+
+
+MIN_TEXT_BYTES = 4
+CONTEXT_BYTES = 2  # bytes beside a number that say whether it goes on
+MAX_HITS = 1000  # a leak of a thousand values is a leak: what follows is not counted
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_PLACES_PER_STEP = 1 << 20  # places that walk together
+_MAX_LEVELS = 32  # levels below which each text under a node that was reached is searched by itself
+
+
+class TextSearch:
+    """Texts to look for, by their UTF-8 bytes."""
+
+    def __init__(self, texts: Iterable[str]):
+        self.texts = list(dict.fromkeys(texts))
+        self._bytes = list(map(str.encode, self.texts))
+        self._sizes = np.array(list(map(len, self._bytes)), np.int64)
+        self._plant(np.ones(len(self.texts), bool))
+
+    def _plant(self, wanted: np.ndarray) -> None:
+        self._wanted = wanted
+        self._long = _TextTree(self._bytes, np.flatnonzero(wanted & (self._sizes >= 8)), 8)
+        self._short = _TextTree(
+            self._bytes, np.flatnonzero(wanted & (self._sizes >= MIN_TEXT_BYTES) & (self._sizes < 8)), 4
+        )
+
+    def __len__(self) -> int:
+        return self._long.planted + self._short.planted
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest text that is looked for."""
+        return int(self._sizes[self._wanted].max(initial=0))
+
+    def find_in(self, data: bytes, least: int = MIN_TEXT_BYTES) -> set[str]:
+        """Which texts of at least `least` bytes occur, `MAX_HITS` of them at most."""
+        return {self.texts[i] for i in self._find_hits(data, least, MAX_HITS)}
+
+    def ignore_found_in(self, data: bytes) -> None:
+        """Look no longer for what occurs here."""
+        if occurring := self._find_hits(data, MIN_TEXT_BYTES, len(self.texts) + 1):
+            wanted = self._wanted.copy()
+            wanted[list(occurring)] = False
+            self._plant(wanted)
+
+    def _find_hits(self, data: bytes, least: int, most: int) -> set[int]:
+        hits = self._long.find_in(data, most)
+        if least < 8:
+            hits |= self._short.find_in(data, most)
+        return {i for i in hits if len(self._bytes[i]) >= least}
+
+
+def stands_alone(text: str, data: bytes, begins: bool = True, ends: bool = True) -> bool:
+    """Whether a text that occurs in other text stands there by itself: a number does not stand in a longer number.
+
+    Unless the data `begins` and `ends` here, what stands at its ends is judged with the data before and after it.
+    """
+    if not (text[:1].isdigit() or text[-1:].isdigit()):
+        return True
+    needle = text.encode()
+    place = data.find(needle, 0 if begins else CONTEXT_BYTES)
+    while place >= 0:
+        end = place + len(needle)
+        if not ends and end + CONTEXT_BYTES > len(data):
+            return False
+        before = data[max(place - CONTEXT_BYTES, 0) : place]
+        after = data[end : end + CONTEXT_BYTES]
+        is_within = text[:1].isdigit() and (before[-1:].isdigit() or (before[-1:] == b"." and before[:1].isdigit()))
+        goes_on = text[-1:].isdigit() and (after[:1].isdigit() or (after[:1] == b"." and after[1:].isdigit()))
+        if not is_within and not goes_on:
+            return True
+        place = data.find(needle, place + 1)
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """Pairs of a node and a word, each with what it leads to: another node, or a text that ends here."""
+
+    words: np.ndarray
+    pairs: np.ndarray
+    leads_to: np.ndarray
+
+    @classmethod
+    def of(cls, nodes: np.ndarray, words: np.ndarray, leads_to: np.ndarray) -> _Edges:
+        distinct, code = np.unique(words, return_inverse=True)
+        pairs = nodes * np.int64(len(distinct)) + code
+        order = np.argsort(pairs, kind="stable")
+        return cls(distinct, pairs[order], leads_to[order])
+
+    def follow(self, nodes: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """Where each pair leads, -1 where it leads nowhere."""
+        code = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
+        pairs = nodes * np.int64(len(self.words)) + code
+        at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        return np.where((self.words[code] == words) & (self.pairs[at] == pairs), self.leads_to[at], -1)
+
+
+@dataclass(eq=False)
+class _Level:
+    """What may follow the nodes of one depth: whole blocks, ends after some bytes, the texts below the last nodes."""
+
+    blocks: _Edges | None = None
+    ends: dict[int, _Edges] = field(default_factory=dict)
+    below: dict[int, list[int]] = field(default_factory=dict)
+
+
+class _TextTree:
+    """Some of the texts, each at least a block of `width` bytes long."""
+
+    def __init__(self, needles: Sequence[bytes], chosen: np.ndarray, width: int):
+        self.width, self.needles, self.planted = width, needles, len(chosen)
+        self.dtype = np.dtype(f"<u{width}")
+        self.levels: list[_Level] = []
+        if not self.planted:
+            return
+        texts = [needles[i] for i in chosen.tolist()]
+        sizes = np.array(list(map(len, texts)), np.int64)
+        starts = np.cumsum(sizes) - sizes
+        block = self._read_blocks(b"".join(texts))
+        node = np.zeros(len(chosen), np.int64)
+        while len(chosen):
+            level, going, node = self._build_level(chosen, sizes, node, block[starts + width * len(self.levels)])
+            self.levels.append(level)
+            chosen, sizes, starts = chosen[going], sizes[going], starts[going]
+        first = self.levels[0].blocks
+        if first is not None:
+            self.shift = np.uint64(64 - max(16, min(26, len(first.words).bit_length() + 5)))
+            self.possible = np.zeros(1 << (64 - int(self.shift)), bool)
+            self.possible[(first.words * _HASH_MULTIPLIER) >> self.shift] = True
+
+    def _read_blocks(self, data: bytes) -> np.ndarray:
+        """The block that begins at each byte, as an integer; behind the end stand zeros."""
+        return np.ndarray(len(data) + 1, self.dtype, data + bytes(self.width), strides=(1,))
+
+    def _build_level(
+        self, chosen: np.ndarray, sizes: np.ndarray, node: np.ndarray, block: np.ndarray
+    ) -> tuple[_Level, np.ndarray, np.ndarray]:
+        """The next level of these texts at their nodes; which of them go on, and to which nodes."""
+        level, left = _Level(), sizes - self.width * len(self.levels)
+        block = block.astype(np.uint64)
+        for rest in np.unique(left[left < self.width]).tolist():
+            ending = left == rest
+            level.ends[rest] = _Edges.of(node[ending], block[ending] & _make_block_mask(rest), chosen[ending])
+        going = left >= self.width
+        if len(self.levels) >= _MAX_LEVELS:
+            for at, text in zip(node[going].tolist(), chosen[going].tolist(), strict=True):
+                level.below.setdefault(at, []).append(text)
+            going[:] = False
+        if going.any():
+            words, code = np.unique(block[going], return_inverse=True)
+            pairs, below = np.unique(node[going] * np.int64(len(words)) + code, return_inverse=True)
+            level.blocks = _Edges(words, pairs, np.arange(len(pairs)))
+            return level, np.flatnonzero(going), below
+        return level, np.flatnonzero(going), node[:0]
+
+    def find_in(self, data: bytes, most: int) -> set[int]:
+        """Which texts occur, by number; `most` of them or a few more."""
+        found: set[int] = set()
+        tried: set[int] = set()
+        if not self.planted or len(data) < self.width:
+            return found
+        block = self._read_blocks(data)
+        for begin in range(0, len(data) - self.width + 1, _PLACES_PER_STEP):
+            words = block[begin : min(begin + _PLACES_PER_STEP, len(data) - self.width + 1)].astype(np.uint64)
+            near = np.flatnonzero(self.possible[(words * _HASH_MULTIPLIER) >> self.shift])
+            self._walk(data, block, near + begin, found, tried)
+            if len(found) >= most:
+                break
+        return found
+
+    def _walk(self, data: bytes, block: np.ndarray, places: np.ndarray, found: set[int], tried: set[int]) -> None:
+        """Down the tree from all places, noting the texts that end on the way, and those `tried` in all of the data."""
+        node = np.zeros(len(places), np.int64)
+        for depth, level in enumerate(self.levels):
+            if not len(places):
+                return
+            passed = depth * self.width
+            words = block[places + passed].astype(np.uint64)
+            for rest, ends in level.ends.items():
+                text = ends.follow(node, words & _make_block_mask(rest))
+                whole = (text >= 0) & (places + passed + rest <= len(data))  # not by the zeros behind the end
+                found.update(np.unique(text[whole]).tolist())
+            for reached in np.unique(node).tolist() if level.below else ():
+                below = [text for text in level.below.get(reached, ()) if text not in tried]
+                tried.update(below)
+                found.update(text for text in below if self.needles[text] in data)
+            if level.blocks is None:
+                return
+            node = level.blocks.follow(node, words)
+            on = (node >= 0) & (places + passed + self.width <= len(data))
+            places, node = places[on], node[on]
+
+
+def _make_block_mask(size: int) -> np.uint64:
+    """The first so many bytes of a block."""
+    return np.uint64((1 << (8 * size)) - 1)
+
+
+# MERGED: reticent.audit.contents: Everything a release folder holds, as bytes to be searched: pages and metadata of Parquet files, texts of the manifest, other files.
+
+
+WINDOW_BYTES = 64 << 20  # bytes of a file that are searched together
+MIN_BYTES_NOT_BY_CHANCE = 8  # shorter texts occur by chance in numbers, codes and compressed bytes
+
+
+@dataclass(frozen=True, eq=False)
+class ByteWindow:
+    """Some bytes of a file, and the shortest text that cannot stand there by chance."""
+
+    file: str
+    data: bytes
+    least: int = MIN_TEXT_BYTES
+    is_text: bool = False  # whether it is text, in which a number ends where its digits do
+    begins: bool = True  # whether the file begins here, and whether it ends here
+    ends: bool = True
+
+
+def read_folder_windows(folder: Path, manifest: Manifest, longest: int) -> Iterator[ByteWindow]:
+    """Bytes in which a text of up to `longest` bytes stands whole, if it stands in the folder."""
+    for path in sorted(folder.iterdir()):
+        if path.name == MANIFEST_FILE:
+            texts = _list_manifest_texts(json.loads(path.read_text(encoding="utf-8")))
+            yield ByteWindow(path.name, "\n".join(texts).encode(), is_text=True)
+        elif path.suffix == ".parquet":
+            yield from _read_parquet_windows(path, longest)
+        elif path.name == "README.md" and path.read_text(encoding="utf-8") == reader_for(manifest.kind).readme(
+            manifest
+        ):
+            continue  # a function of the manifest, which was searched
+        elif path.name == catalogue.REPORT_FILE_NAME:
+            yield from _read_raw_windows(
+                path, longest, MIN_BYTES_NOT_BY_CHANCE
+            )  # anybody may have written it; drawings hold many numbers
+        else:
+            yield from _read_raw_windows(path, longest)
+
+
+def read_file_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
+    """The same for a single file of another tool."""
+    yield from (
+        _read_parquet_windows(path, longest) if path.suffix in (".parquet", ".pq") else _read_raw_windows(path, longest)
+    )
+
+
+def _read_raw_windows(path: Path, longest: int, least: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
+    """A file from end to end; windows overlap, so that no text, nor what stands beside it, falls between two."""
+    is_text = path.suffix not in (".parquet", ".pq")
+    kept, begins = b"", True
+    with open(path, "rb") as handle:
+        while fresh := handle.read(WINDOW_BYTES):
+            window = kept + fresh
+            yield ByteWindow(path.name, window, least, is_text, begins, not handle.peek(1))
+            kept = window[max(len(window) - longest - CONTEXT_BYTES, 0) :]
+            begins = False
+
+
+def _list_manifest_texts(value: Any, inside: str = "") -> Iterator[str]:
+    """Keys and texts of a manifest; checksums are random digits and are left out."""
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield str(key)
+            if key != "sha256":
+                yield from _list_manifest_texts(entry, key)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _list_manifest_texts(entry, inside)
+    elif isinstance(value, str):
+        yield value
+
+
+def _read_parquet_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
+    import pyarrow.parquet as pq
+
+    yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
+    for page in read_pages(path):
+        yield ByteWindow(
+            path.name,
+            page.body,
+            MIN_TEXT_BYTES if page.plain and page.physical == "BYTE_ARRAY" else MIN_BYTES_NOT_BY_CHANCE,
+        )
+    for key, value in (pq.read_metadata(path).metadata or {}).items():
+        yield ByteWindow(
+            path.name, key + b"\n" + value, MIN_BYTES_NOT_BY_CHANCE if key == b"ARROW:schema" else MIN_TEXT_BYTES
+        )
+        try:
+            yield ByteWindow(path.name, base64.b64decode(value, validate=True), MIN_BYTES_NOT_BY_CHANCE)
+        except binascii.Error:
+            continue
+
+
+def read_dictionary_pages(path: Path) -> Iterator[ParquetPage]:
+    return (page for page in read_pages(path) if page.dictionary)

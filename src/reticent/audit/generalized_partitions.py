@@ -1,0 +1,381 @@
+"""A generalized release audited in parts, for one whose groups outgrow a machine: the same formulas, the same verdicts.
+
+    tallied     each combination of sensitive values with how many rows have it, from some row groups of the file
+    Whole       what these say of the whole release: its values in order, its distribution
+    labels      the same row groups' labels, which are then numbered and measured column by column (`generalized_labels.py`)
+    scattered   rows as numbers, all rows of one group in one part
+    judged      the groups of a part, measured against the whole release's distribution
+    together    a promise is kept if it is in every part, and what is achieved is the worst of all parts
+
+What is asked of all rows at once is not said of such a release: how well pairs of quasi-identifiers identify.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.audit import list_notes
+from reticent.audit.evidence import Evidence
+from reticent.audit.generalized import combine_column_losses, measure_column_loss
+from reticent.audit.groups import (
+    NumberedColumn,
+    PublishedGroups,
+    SensitiveColumn,
+    group_rows,
+    make_sensitive_column,
+    number_values,
+    rank_values,
+)
+from reticent.audit.kind import RecomputedRelease
+from reticent.audit.measure import anonymity
+from reticent.audit.measure.column_measures import find_worst_measures, measure_column
+from reticent.audit.measure.counts import list_views
+from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.passthrough import measure_passthrough
+from reticent.audit.result import Audit, Verdict, judge_promise
+from reticent.audit.risk import (
+    DEFAULT_THRESHOLD,
+    AdversaryRisk,
+    IdentifyingColumns,
+    Risk,
+    count_least_persons,
+    find_exposed_groups,
+    rank_identifying_columns,
+)
+from reticent.audit.subject import Subject
+from reticent.data.columns import Role
+from reticent.errors import BundleDamaged
+from reticent.format.data_files import ROW_COUNT_COLUMN, read_partition
+from reticent.release.kind import find_data_files, list_schemas
+from reticent.utility import loss
+
+# MERGED: reticent.audit.generalized_labels: The labels of a release in parts: counted where its rows are read, and numbered and measured column by column.
+#
+#     counted    each label of each column with how many rows have it, from some row groups of the file
+#     told       of a column, all of whose labels are in one part: what they lose, and how well they identify
+#     numbered   frames with a label's number in place of the label
+#
+# The labels of a column are written in order to a file that all see, and a label's number is its place there.  Nobody who is told of
+# them holds labels: they may be as many as groups.
+
+
+COLUMN_KEY, LABEL_KEY = "\x00column", "\x00label"
+LABEL_SCHEMA = {COLUMN_KEY: pl.Int32(), LABEL_KEY: pl.String(), ROW_COUNT_COLUMN: pl.Int64()}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLabelMeasures:
+    """What the labels of a column say."""
+
+    column: int
+    label_loss: loss.ColumnLoss
+    identification: IdentifyingColumns
+
+
+def count_labels(frames: Iterable[pl.DataFrame], subject: Subject) -> Iterator[pl.DataFrame]:
+    """The labels of each quasi-identifier in some frames, with their rows."""
+    found: dict[str, list[pl.DataFrame]] = {entry.name: [] for entry in subject.quasi}
+    for frame in frames:
+        for name, held in found.items():
+            here = frame.group_by(pl.col(name).alias(LABEL_KEY)).agg(pl.len().cast(pl.Int64).alias(ROW_COUNT_COLUMN))
+            found[name] = [_sum_label_counts([*held, here])]
+    for at, held in enumerate(found.values()):
+        for one in held:
+            yield one.select(pl.lit(at, pl.Int32).alias(COLUMN_KEY), LABEL_KEY, ROW_COUNT_COLUMN)
+
+
+def measure_labels(frames: Iterable[pl.DataFrame], subject: Subject, folder: Path) -> list[ColumnLabelMeasures]:
+    """What each column that is in this part says; its labels are written."""
+    return [
+        _measure_column_labels(column, subject, folder) for column in pl.concat(list(frames)).partition_by(COLUMN_KEY)
+    ]
+
+
+def _measure_column_labels(held: pl.DataFrame, subject: Subject, folder: Path) -> ColumnLabelMeasures:
+    at = int(held[COLUMN_KEY][0])
+    labels = _sum_label_counts([held.drop(COLUMN_KEY)]).sort(LABEL_KEY)
+    _write_label_file(labels.select(LABEL_KEY), _find_label_file(folder, at))
+    entry, rows = subject.quasi[at], labels[ROW_COUNT_COLUMN].to_numpy()
+    lost = measure_column_loss(subject, entry, labels[LABEL_KEY], rows)
+    assert isinstance(lost, loss.ColumnLoss)  # of a release of ours that much is known
+    return ColumnLabelMeasures(
+        at, lost, *rank_identifying_columns([entry.name], np.arange(len(rows))[:, None], rows, pairs=False)
+    )
+
+
+def _sum_label_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames).group_by(LABEL_KEY).agg(pl.col(ROW_COUNT_COLUMN).sum())
+
+
+def number_labels(frames: Iterable[pl.DataFrame], names: Sequence[str], folder: Path) -> Iterator[pl.DataFrame]:
+    """The frames with the number of each label under `name_label_number` in place of the columns of these names."""
+    known = [
+        pl.read_parquet(_find_label_file(folder, at), memory_map=False, glob=False).with_row_index(
+            name_label_number(at)
+        )
+        for at in range(len(names))
+    ]
+    for frame in frames:
+        for name, labels in zip(names, known, strict=True):
+            frame = frame.join(
+                labels, left_on=name, right_on=LABEL_KEY, how="left", nulls_equal=True, maintain_order="left"
+            ).drop(name)
+        yield frame.with_columns(pl.col(name_label_number(at)).cast(pl.Int32) for at in range(len(names)))
+
+
+def name_label_number(column: int) -> str:
+    """What the numbers of a column's labels are called."""
+    return f"\x00l{column}"
+
+
+def _find_label_file(folder: Path, column: int) -> Path:
+    return folder / f"labels-{column}.parquet"
+
+
+def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
+    """Whole or not at all: another attempt may be at it too, and would write the same."""
+    made = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    labels.write_parquet(made)
+    os.replace(made, path)
+
+
+PART_COLUMN, VALUE_COLUMN = "\x00part", "\x00value"
+PARAMETERS_WORST_WHEN_LEAST = ("k", "l")
+
+
+def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
+    """Combinations of sensitive values with their rows, in some of the row groups."""
+    names, found = [entry.name for entry in subject.named(Role.SENSITIVE)], None
+    for frame in _read_frames(subject, part, parts, Role.SENSITIVE):
+        here = _count_rows(frame, names)
+        found = here if found is None else _sum_row_counts([found, here])
+    return found
+
+
+def count_partition_labels(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
+    """The labels of some of the row groups, with their rows."""
+    return count_labels(_read_frames(subject, part, parts, Role.QUASI), subject)
+
+
+def _count_rows(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    if not names:  # no sensitive column: all rows are of one combination of none
+        return pl.DataFrame({ROW_COUNT_COLUMN: [len(frame)]}, schema={ROW_COUNT_COLUMN: pl.Int64})
+    return frame.group_by(names).agg(pl.len().cast(pl.Int64).alias(ROW_COUNT_COLUMN))
+
+
+def _sum_row_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    names = [name for name in frames[0].columns if name != ROW_COUNT_COLUMN]
+    if not names:
+        return pl.concat(frames).sum()
+    return pl.concat(frames).group_by(names).agg(pl.col(ROW_COUNT_COLUMN).sum())
+
+
+def _read_frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterator[pl.DataFrame]:
+    """Columns of these roles; where no column has one, of the quasi-identifiers, whose rows are counted all the same."""
+    assert subject.path is not None and subject.manifest is not None  # a release folder
+    file, schema = find_data_files(subject.path, subject.manifest)["data"], list_schemas(subject.manifest)["data"]
+    shown = [entry.name for entry in subject.columns if entry.role in roles] or [subject.quasi[0].name]
+    for frame in read_partition(file, schema, shown, part, parts):
+        floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+        yield frame.with_columns(pl.col(floats).fill_nan(None))
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveTotals:
+    """The combinations of sensitive values, each with how many rows have it."""
+
+    values: pl.DataFrame
+    times: np.ndarray
+
+    @classmethod
+    def of(cls, subject: Subject, tallies: Iterable[pl.DataFrame | None]) -> SensitiveTotals:
+        told = [one for one in tallies if one is not None]
+        found = _sum_row_counts(told) if told else pl.DataFrame(schema={ROW_COUNT_COLUMN: pl.Int64})
+        rows = int(found[ROW_COUNT_COLUMN].sum())
+        assert subject.manifest is not None
+        if rows != subject.manifest.rows:
+            raise BundleDamaged(f"The data has {rows} rows, the manifest says {subject.manifest.rows}.")
+        if not rows:
+            raise BundleDamaged("The release has no rows.")
+        return cls(found.drop(ROW_COUNT_COLUMN), found[ROW_COUNT_COLUMN].to_numpy())
+
+    @property
+    def rows(self) -> int:
+        return int(self.times.sum())
+
+
+def scatter_rows(
+    subject: Subject, whole: SensitiveTotals, folder: Path, into: int, part: int, parts: int
+) -> Iterator[pl.DataFrame]:
+    """Rows of some row groups as numbers of their labels and values, with how often each occurs and the part it goes to."""
+    names = [entry.name for entry in subject.quasi]
+    numbers = [name_label_number(at) for at in range(len(names))]
+    values = whole.values.with_columns(pl.Series(VALUE_COLUMN, np.arange(len(whole.times), dtype=np.int32)))
+    held = whole.values.columns
+    for frame in number_labels(_read_frames(subject, part, parts, Role.QUASI, Role.SENSITIVE), names, folder):
+        if held:
+            frame = frame.join(values, on=held, how="left", nulls_equal=True, maintain_order="left")
+        else:
+            frame = frame.with_columns(pl.lit(0, pl.Int32).alias(VALUE_COLUMN))
+        counted = _count_rows(frame, [*numbers, VALUE_COLUMN])
+        word = np.zeros(len(counted), np.uint64)
+        for name in numbers:  # whichever part it is: one group is in one part
+            word = (word + counted[name].to_numpy().astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+            word ^= word >> np.uint64(29)
+        yield counted.with_columns(pl.Series(PART_COLUMN, (word % np.uint64(into)).astype(np.int32)))
+
+
+def make_scatter_schema(subject: Subject) -> dict[str, pl.DataType]:
+    numbers = [*(name_label_number(at) for at in range(len(subject.quasi))), VALUE_COLUMN]
+    return {**dict.fromkeys(numbers, pl.Int32()), ROW_COUNT_COLUMN: pl.Int64(), PART_COLUMN: pl.Int32()}
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionResult:
+    """What a part of the groups shows."""
+
+    verdicts: tuple[Verdict, ...]
+    achieved: Mapping[str, Any]
+    by_column: Mapping[str, Mapping[str, Any]]
+    sizes: loss.GroupSizes
+    least: int
+    exposed: int
+    uniques: int
+    risks: float  # of all rows, added up
+
+
+def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: SensitiveTotals) -> PartitionResult:
+    """The groups of one part; all rows of each are in it."""
+    held = pl.concat(list(frames))
+    held = held.group_by([name for name in held.columns if name not in (ROW_COUNT_COLUMN, PART_COLUMN)]).agg(
+        pl.col(ROW_COUNT_COLUMN).sum()
+    )
+    columns = [number_values(held[name_label_number(at)]) for at in range(len(subject.quasi))]
+    groups = group_rows(columns, len(held), held[ROW_COUNT_COLUMN].to_numpy())
+    found = make_sensitive_columns(subject, whole, held[VALUE_COLUMN].to_numpy(), groups)
+    each = {column.name: measure_column(column) for column in found}
+    achieved = {
+        "k-anonymity": anonymity.measure_k(groups.sizes, subject.rows_per_person),
+        **find_worst_measures(list(each.values())),
+    }
+    evidence = Evidence(groups.sizes, groups.sizes, found, subject.withheld, subject.stages, subject.rows_per_person,
+                        columns=subject.columns)  # fmt: skip
+    verdicts = tuple(judge_promise(promise, evidence) for promise in subject.promises)
+    limit, sizes = parse_parameter(DEFAULT_THRESHOLD), groups.sizes
+    persons = count_least_persons(sizes, subject.rows_per_person)
+    exposed = int(sizes[find_exposed_groups(persons, limit)].sum())
+    by_column = each if len(each) > 1 else {}
+    return PartitionResult(
+        verdicts,
+        achieved,
+        by_column,
+        loss.GroupSizes.of(sizes),
+        int(persons.min()),
+        exposed,
+        int((persons == 1).sum()),
+        fsum(sizes / persons),
+    )
+
+
+def make_sensitive_columns(
+    subject: Subject, whole: SensitiveTotals, which: np.ndarray, groups: PublishedGroups
+) -> list[SensitiveColumn]:
+    """The sensitive columns of a part, with the whole release's distribution; `which` combination each row has."""
+    entries = subject.named(Role.SENSITIVE)
+    jointly = subject.jointly and len(entries) > 1
+    named = {promise.column for promise in subject.promises}
+    found = [_make_joint_column(entries, whole, which, groups)] if jointly else []
+    for entry in entries:
+        if jointly and entry.name not in named:
+            continue
+        values = number_values(whole.values[entry.name])
+        rank, _ = rank_values(entry, values.distinct)
+        one = np.zeros(int(rank.max()) + 1, np.int64)  # a value of each rank
+        one[rank] = np.arange(len(rank))
+        ordered = values.distinct.gather(one)
+        code = rank[values.codes].astype(np.int32)  # of each combination
+        counts = groups.counts(NumberedColumn(code[which], ordered))
+        counts = replace(counts, totals=np.bincount(code, whole.times, len(ordered)).astype(np.int64))
+        found.append(make_sensitive_column(entry, list_views(counts, ordered.is_null().to_numpy()), ordered))
+    return found
+
+
+def _make_joint_column(
+    entries: Sequence[Any], whole: SensitiveTotals, which: np.ndarray, groups: PublishedGroups
+) -> SensitiveColumn:
+    counts = groups.counts(NumberedColumn(which, pl.Series(np.arange(len(whole.times)))))
+    null = whole.values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+    known = list_views(replace(counts, totals=whole.times.astype(np.int64)), null)
+    return SensitiveColumn(", ".join(entry.name for entry in entries), known, None, joint=True)
+
+
+def combine_partitions(
+    subject: Subject, whole: SensitiveTotals, labels: Sequence[ColumnLabelMeasures], parts: Sequence[PartitionResult]
+) -> Audit:
+    """What all parts show of the release, and the labels of each column."""
+    sizes = loss.GroupSizes(*(sum(getattr(one.sizes, name) for one in parts) for name in ("groups", "rows", "squares")))
+    if sizes.rows != whole.rows:
+        raise BundleDamaged(f"The data has {whole.rows} rows, and {sizes.rows} of them were recounted.")
+    columns = sorted(labels, key=lambda one: one.column)
+    utility = combine_column_losses(subject, [one.label_loss for one in columns], sizes)
+    achieved = find_worst_measures([one.achieved for one in parts])
+    by_column = {name: find_worst_measures([one.by_column[name] for one in parts]) for name in parts[0].by_column}
+    none = np.zeros(0, np.int64)
+    seen = RecomputedRelease(subject, whole.values, none, none, (), achieved, utility, whole.times)
+    return Audit(
+        subject.kind,
+        sizes.rows,
+        sizes.groups,
+        subject.withheld,
+        tuple(_combine_verdicts(one) for one in zip(*(part.verdicts for part in parts), strict=True)),
+        achieved,
+        utility,
+        _combine_risks(columns, sizes, parts, subject.rows_per_person),
+        by_column,
+        notes=list_notes(seen),
+        carried=measure_passthrough(seen),
+    )
+
+
+def _combine_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
+    """One promise as all parts show it."""
+    kept = [one.kept for one in verdicts]
+    achieved = {}
+    for name in verdicts[0].achieved:
+        values = [one.achieved[name] for one in verdicts]
+        achieved[name] = None if None in values else (min if name in PARAMETERS_WORST_WHEN_LEAST else max)(values)
+    shown = False if False in kept else None if None in kept else True
+    return replace(verdicts[0], achieved=achieved, kept=shown)
+
+
+def _combine_risks(
+    labels: Sequence[ColumnLabelMeasures],
+    sizes: loss.GroupSizes,
+    parts: Sequence[PartitionResult],
+    rows_per_person: int,
+) -> Risk:
+    least, exposed = min(one.least for one in parts), sum(one.exposed for one in parts)
+    columns = sorted((one.identification for one in labels), key=lambda one: (-one.separation, -one.distinction))
+    average = sizes.groups / sizes.rows if rows_per_person == 1 else fsum(one.risks for one in parts) / sizes.rows
+    prosecutor = AdversaryRisk(1 / least, average, exposed)
+    uniques = sum(one.uniques for one in parts)
+    return Risk(
+        sizes.rows,
+        sizes.groups,
+        float(parse_parameter(DEFAULT_THRESHOLD)),
+        prosecutor,
+        None,
+        uniques,
+        None,
+        tuple(columns),
+        rows_per_person,
+    )

@@ -1,0 +1,228 @@
+"""Does the manifest repeat what the job declares?  A forged one may loosen a promise, or flatten a hierarchy it is judged by."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.audit.kind import RecomputedRelease
+from reticent.audit.subject import Subject, describe_promise
+from reticent.data.columns import Role, is_numeric_range
+from reticent.data.grammar import ANY_LABEL, parse_label
+from reticent.data.hierarchy import Hierarchy
+from reticent.errors import BundleDamaged
+from reticent.format.data_files import (
+    FORMULAS_PRESENT,
+    FORMULAS_QUOTED,
+    DataFile,
+    Schema,
+    contains_formula,
+    read_batches,
+)
+from reticent.format.data_writer import write_csv
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.release.bundle import MANIFEST_FILE
+from reticent.release.kind import find_data_files, list_schemas
+
+# MERGED: reticent.audit.canonical: Are the bytes of a CSV those that the writer makes of its rows?
+#
+# A CSV can quote a field or not, and say the same: a bit for every field.  So a CSV is written once more and compared.  Of a Parquet
+# file, chunks and a footer without texts of anybody's own is all there may be: `release/parquet_headers.py` refuses another.
+
+
+BATCH_ROWS = 1 << 18  # rows that are written once more at a time
+
+
+def find_noncanonical_files(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+    """The names of data files that hold more, or other, bytes than their rows need."""
+    schemas = list_schemas(manifest)
+    files = {file: schemas[name] for name, file in find_data_files(folder, manifest).items() if file.suffix == ".csv"}
+    unsaid = (
+        [MANIFEST_FILE]
+        if files and manifest.formulas != FORMULAS_QUOTED and _find_formula_statement(files) != manifest.formulas
+        else []
+    )
+    quote = manifest.formulas == FORMULAS_QUOTED
+    odd = [
+        part.shown
+        for file, schema in files.items()
+        for part in file.each()
+        if not _is_canonical_csv(part, schema, quote)
+    ]
+    return (*unsaid, *odd)
+
+
+def _read_rows(file: DataFile, schema: Schema) -> Iterator[pl.DataFrame]:
+    return read_batches(file, schema, BATCH_ROWS)
+
+
+def _find_formula_statement(files: dict[DataFile, Schema]) -> str | None:
+    """What the manifest must say of texts that look like formulas."""
+    pieces = (piece for file, schema in files.items() for piece in _read_rows(file, schema))
+    return FORMULAS_PRESENT if any(contains_formula(piece.get_columns()) for piece in pieces) else None
+
+
+def _is_canonical_csv(part: DataFile, schema: Schema, quote: bool) -> bool:
+    header = 0
+    with open(part.paths[0], "rb") as handle:
+        for piece in _read_rows(part, schema):
+            again = _write_csv_bytes(piece, quote)[header:]
+            if handle.read(len(again)) != again:
+                return False
+            header = header or len(_write_csv_bytes(piece.head(0), quote))
+        return not handle.read(1)
+
+
+def _write_csv_bytes(rows: pl.DataFrame, quote: bool) -> bytes:
+    again = io.BytesIO()
+    write_csv(again, rows, quote=quote)
+    return again.getvalue()
+
+
+def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
+    """What the manifest says otherwise than the job: promises, the method, stages, and what is declared of columns."""
+    found = []
+    wanted = [describe_promise(promise) for promise in job.promises]
+    if [(p.name, _normalize_parameters(p.parameters)) for p in wanted] != [
+        (p.name, _normalize_parameters(p.parameters)) for p in subject.promises[: len(wanted)]
+    ]:
+        found.append("the promises are not those of the job")
+    if subject.manifest is not None and subject.manifest.method.name != job.method.name:
+        found.append("the method is not that of the job")
+    stages = [(stage.name, getattr(stage, "kind", None)) for stage in job.prepare]
+    if [(stage.name, stage.parameters.get("kind")) for stage in subject.stages] != stages:
+        found.append("the stages are not those of the job")
+    for entry in subject.columns:
+        if (column := job.columns.get(entry.name)) is None:
+            continue
+        if column.format != entry.format:
+            found.append(f"column {entry.name!r} is read by another format than in the job")
+        asked = column.labels if column.labels is not None and column.labels.style in ("snapped", "padded") else None
+        if asked is not None and entry.labels != asked.to_plain():
+            found.append(f"the labels of {entry.name!r} are not those that the job asks for")
+        if (
+            column.domain is not None
+            and entry.domain
+            and _normalize_value(list(column.domain)) != _normalize_value(entry.domain)
+        ):
+            found.append(f"the domain of {entry.name!r} is not the job's")
+        if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
+            found.append(f"the domain of {entry.name!r} is not the job's")
+        if column.role != entry.role:
+            found.append(f"column {entry.name!r} has another role than in the job")
+        elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
+            tree = Hierarchy.of(column.hierarchy, entry.name).rows()
+            if sorted(tree) != sorted(entry.hierarchy):
+                found.append(f"the hierarchy of {entry.name!r} is not the job's")
+        elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
+            found.append(f"the hierarchy of {entry.name!r} is missing")
+    return tuple(found)
+
+
+def _is_same_domain(column: Any, subject: Subject) -> bool:
+    """Whether a sampled release draws from the list of values that the job declares of its sensitive column."""
+    if subject.manifest is None or column.domain is None or "domain" in subject.manifest.method.parameters:
+        return True
+    drawn_from = subject.manifest.own.get("domain")
+    if drawn_from is None:
+        return True
+    if column.hierarchy is not None or column.order is not None:
+        return True
+    if is_numeric_range(column.domain):
+        least, greatest = (int(end) for end in column.domain)
+        return len(drawn_from) == greatest - least + 1 and {str(least), str(greatest)} <= set(drawn_from)
+    return sorted(column.domain) == sorted(drawn_from)
+
+
+def _is_given_hierarchy(hierarchy: Any) -> bool:
+    """Whether the steward gave a hierarchy; one that is built from data is cut down to what is published."""
+    return hierarchy is not None and not isinstance(hierarchy, dict)
+
+
+def _normalize_parameters(parameters: Any) -> dict[str, Any]:
+    return {
+        name: _normalize_value(value)
+        for name, value in parameters.items()
+        if name != "population" and value is not None
+    }
+
+
+def _normalize_value(value: Any) -> Any:
+    """A parameter in one form, however it is written: numbers as fractions, of a path its last part, tables by their words."""
+    if isinstance(value, Mapping):
+        return {str(name): _normalize_value(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_normalize_value(entry) for entry in value]
+    if isinstance(value, Path):
+        return value.name
+    try:
+        return str(value) if isinstance(value, bool) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return str(value)
+
+
+# MERGED: reticent.audit.described: Does the manifest say of the columns what would be said of these files again?  What stems from the data is told once more.
+#
+# A list of values that no row shows, or a CSV that is not written as its rows are, has room for what was never published.
+
+
+def require_described_columns(found: RecomputedRelease, *, bytes: bool) -> None:
+    """Refuse a manifest that describes other columns than the files have and, where nobody else looks, files in other `bytes`."""
+    subject = found.subject
+    if subject.manifest is None or subject.path is None:
+        return
+    labels = found.labelled or found.sampling is not None
+    for entry in subject.quasi:
+        fault = _find_quasi_fault(entry, found.frame[entry.name].unique(), labels)
+        if fault:
+            raise _make_description_error(entry, fault)
+    shown = (found.frame, *found.beside.values())
+    for entry in subject.named(Role.SENSITIVE):
+        if entry.missing == "refuse" and any(
+            table[entry.name].null_count() for table in shown if entry.name in table.columns
+        ):
+            raise _make_description_error(entry, "values are missing in a column that the manifest says is complete")
+    if bytes and (odd := find_noncanonical_files(subject.path, subject.manifest)):
+        raise BundleDamaged(
+            f"{' and '.join(odd)} is not written as reticent writes it.",
+            why="Its bytes may carry more than its rows.",
+            attempt="getting the folder again from its publisher.",
+        )
+
+
+def _make_description_error(entry: ColumnEntry, why: str) -> BundleDamaged:
+    return BundleDamaged(
+        f"The manifest does not describe column {entry.name!r} as it is published.",
+        why=f"The reason: {why}.",
+        attempt="getting the folder again from its publisher.",
+    )
+
+
+def _find_quasi_fault(entry: ColumnEntry, distinct: pl.Series, labels: bool) -> str:
+    if entry.null != bool(distinct.null_count()):
+        return (
+            "it says that values are missing and none is"
+            if entry.null
+            else "values are missing, and it does not say so"
+        )
+    listed = entry.values
+    categories = entry.type == "categorical" and entry.hierarchy is None
+    if listed is None:
+        return "it does not list the column's values" if categories and distinct.drop_nulls().len() else ""
+    if not categories:
+        return "it lists values of a column that has none to be listed"
+    texts = distinct.drop_nulls().cast(pl.String).to_list()
+    wanted = _list_label_members(texts) if labels else sorted(texts)
+    if listed != wanted and (labels or distinct.dtype == pl.String or len(listed) != len(wanted)):
+        return f"it lists {len(listed):,} values, and rows show {len(wanted):,}, or others"
+    return ""
+
+
+def _list_label_members(labels: Sequence[str]) -> list[str]:
+    """The values that labels name."""
+    return sorted({text for label in labels if label != ANY_LABEL for text in parse_label(label)[1]})

@@ -1,0 +1,206 @@
+"""P-privacy (Koudas, Srivastava, Yu & Zhang, VLDB 2009, definition 3.2), recounted in whole numbers for every group.
+
+With m(N) the published values at and below a node, definition 3.2 says: of what the children of N hold together, each child C holds
+its share w(C) / W(N).  Then the target is compared with the one that the promise names, where that can be computed: declared curves
+from the domain alone, the table's own distribution where the source is at hand.  The distance is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import exp
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.evidence import Evidence, Judgement, TargetedGroups
+from reticent.audit.measure.exact_comparison import compare_ln, parse_parameter
+from reticent.errors import BundleDamaged
+
+CHUNK_CELLS = 1 << 22
+NINTH_DIGIT = Fraction(1, 10**9)
+
+
+def judge_p_privacy(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    targeted = evidence.targeted
+    if targeted is None:
+        raise BundleDamaged(
+            "P-privacy is kept by a transformed release alone.",
+            why="It is about the target distribution that each group states, and this table states none.",
+            attempt="a promise about what groups show, such as t-closeness.",
+        )
+    broken = count_not_private(targeted)
+    believed = max(max(shares) for shares in targeted.shares)
+    stated = _list_stated_targets(asked.get("target", "source"), targeted)
+    distance = _measure_named_distance(stated, evidence, evidence.column(column).name)
+    achieved: dict[str, Any] = {"alpha": believed, "groups_off_target": broken}
+    if distance is not None:
+        achieved["distance"] = distance
+    allowed = (
+        Fraction(0) if asked.get("exact", False) else parse_parameter(asked.get("distance", "1/20"))
+    ) + _bound_drawing_error(asked, targeted)
+    table = _compute_source_masses(evidence, evidence.column(column).name)
+    named = all(are_nearest_kept(target, shares, table) for target, shares in stated)
+    return Judgement(achieved, not broken and named and (distance is None or distance <= allowed))
+
+
+def _bound_drawing_error(asked: Mapping[str, Any], targeted: TargetedGroups) -> Fraction:
+    """How far a declared curve may be off by being drawn: each value is within half of the ninth digit of the greatest, so that
+    the total variation is at most a digit for each value, the doubles of both formulas included."""
+    target = asked.get("target")
+    listed = target["groups"].values() if isinstance(target, Mapping) and "groups" in target else [target]
+    curve = any(isinstance(one, Mapping) and bool(set(one) & {"normal", "zipf"}) for one in listed)
+    return len(targeted.values) * NINTH_DIGIT if curve else Fraction(0)
+
+
+def count_not_private(targeted: TargetedGroups) -> int:
+    """How many groups do not follow their target."""
+    nodes, broken = len(targeted.parent), 0
+    group = np.unique(targeted.group)
+    each = max(CHUNK_CELLS // nodes, 1)
+    for target in range(len(targeted.weights)):
+        mine = group[targeted.target[group] == target]
+        for start in range(0, len(mine), each):
+            broken += _count_off_target(targeted, mine[start : start + each], targeted.weights[target])
+    return broken
+
+
+def _count_off_target(targeted: TargetedGroups, groups: np.ndarray, weights: Sequence[int]) -> int:
+    """A table of (groups, nodes), added up towards the root; every split compared with its weights."""
+    near = slice(
+        *np.searchsorted(targeted.group, [groups[0], groups[-1] + 1])
+    )  # entries stand in the order of their groups
+    at = np.flatnonzero(np.isin(targeted.group[near], groups)) + near.start
+    below = np.zeros((len(groups), len(weights)), np.int64)
+    below[np.searchsorted(groups, targeted.group[at]), targeted.node[at]] = targeted.count[at]
+    children: dict[int, list[int]] = {}
+    for node, above in enumerate(targeted.parent.tolist()):
+        if above >= 0:
+            children.setdefault(above, []).append(node)
+    off = np.zeros(len(groups), bool)
+    large = max(weights) * int(targeted.count.sum()) * max(map(len, children.values()), default=1) >= 1 << 62
+    for node in sorted(children, key=lambda one: -_find_depth(one, targeted.parent)):
+        held = below[:, children[node]]
+        passed = held.sum(axis=1)
+        share = np.array([weights[child] for child in children[node]], object if large else np.int64)
+        off |= (held * share.sum() != passed[:, None] * share[None, :]).any(axis=1)
+        below[:, node] += passed
+    return int(off.sum())
+
+
+def _find_depth(node: int, parent: np.ndarray) -> int:
+    found = 0
+    while parent[node] >= 0:
+        node, found = int(parent[node]), found + 1
+    return found
+
+
+def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[Any, list[Sequence[Fraction]]]]:
+    """Each target that the promise names, with the different ones that its groups have; by group where it names them so."""
+    if not (isinstance(target, Mapping) and "groups" in target):
+        return [(target, list(targeted.shares))]
+    if targeted.names is None:
+        return []
+    pairs = {(name, int(targeted.target[group])) for group, name in targeted.names.items()}
+    return [(target["groups"][name], [targeted.shares[at]]) for name, at in sorted(pairs)]
+
+
+def _measure_named_distance(
+    stated: list[tuple[Any, list[Sequence[Fraction]]]], evidence: Evidence, column: str
+) -> Fraction | None:
+    """The greatest distance between a group's target and the one that the promise names; None where it cannot be told here."""
+    distances = []
+    for target, targets in stated:
+        wanted = _find_wanted_masses(target, evidence, column)
+        if wanted is None:
+            continue
+        total = sum(wanted)
+        for shares in targets:
+            apart = sum((abs(p - w / total) for p, w in zip(shares, wanted, strict=True)), Fraction(0)) / 2
+            distances.append(apart)
+    return max(distances, default=None)
+
+
+def _find_wanted_masses(target: Any, evidence: Evidence, column: str) -> list[Fraction] | None:
+    """The masses that a target asks for, over the domain; None where they cannot be told here."""
+    targeted = evidence.targeted
+    if targeted is None:
+        return None
+    if target == "source":
+        return _compute_source_masses(evidence, column)
+    if target == "uniform":
+        return [Fraction(1)] * len(targeted.values)
+    if isinstance(target, Mapping) and set(target) & {"normal", "zipf", "weights"}:
+        return compute_declared_masses(target, targeted.values)
+    return None
+
+
+def are_nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: Sequence[Fraction] | None) -> bool:
+    """Whether targets that should keep a classic promise do; t and beta are against the table, and true where it is not at hand."""
+    given = target.get("nearest") if isinstance(target, Mapping) else None
+    if given is None:
+        return True
+    if given["model"] == "probabilistic-l-diversity":
+        return all(max(shares) * parse_parameter(given["l"]) <= 1 for shares in targets)
+    if table is None:
+        return True
+    base = [count / sum(table) for count in table]
+    if given["model"] == "t-closeness":
+        ordered = given.get("distance", "equal") == "ordered"
+        return all(_measure_moved_mass(shares, base, ordered) <= parse_parameter(given["t"]) for shares in targets)
+    beta, enhanced = parse_parameter(given["beta"]), bool(given.get("enhanced", True))
+    gains = [(p, q / p - 1) for shares in targets for p, q in zip(base, shares, strict=True) if p]
+    absent = any(q for shares in targets for p, q in zip(base, shares, strict=True) if not p)
+    return not absent and all(g <= beta and (not enhanced or g <= 0 or compare_ln(1 / p, g) >= 0) for p, g in gains)
+
+
+def _measure_moved_mass(one: Sequence[Fraction], other: Sequence[Fraction], ordered: bool) -> Fraction:
+    """Earth mover's distance: half the sum of differences or, by order, the mean of the cumulated ones."""
+    gaps = [a - b for a, b in zip(one, other, strict=True)]
+    if not ordered:
+        return sum(map(abs, gaps), Fraction(0)) / 2
+    return sum((abs(sum(gaps[: at + 1], Fraction(0))) for at in range(len(gaps))), Fraction(0)) / (len(gaps) - 1)
+
+
+def compute_declared_masses(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]:
+    """A curve over the domain, by its formula; weights as they are listed."""
+    kind, given = next(iter(target.items()))
+    if kind == "weights":
+        listed = {str(value): parse_parameter(weight) for value, weight in given.items()}
+        return (
+            [listed.get(text, Fraction(0)) for text in values]
+            if set(listed) <= set(values)
+            else _match_listed_weights(listed, values)
+        )
+    if kind == "zipf":
+        return [Fraction((place + 1) ** -float(parse_parameter(given["s"]))) for place in range(len(values))]
+    mean, std = float(parse_parameter(given["mean"])), float(parse_parameter(given["std"]))
+    density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
+    return [Fraction(max(one, max(density) * 1e-9)) for one in density]
+
+
+def _match_listed_weights(listed: Mapping[str, Fraction], values: Sequence[str]) -> list[Fraction]:
+    known = {Fraction(text): weight for text, weight in listed.items()}
+    return [known.get(Fraction(text), Fraction(0)) for text in values]
+
+
+def _compute_source_masses(evidence: Evidence, column: str) -> list[Fraction] | None:
+    """The source's own distribution over the domain; nothing is withheld from releases of this kind."""
+    source = evidence.source
+    if source is None or evidence.targeted is None or column not in source.frame.columns:
+        return None
+    times = np.ones(len(source.frame), np.int64) if source.times is None else source.times
+    counted = pl.DataFrame({"value": source.frame[column].cast(pl.String), "times": times}).group_by("value").sum()
+    numbers: dict[str, int] = dict(counted.iter_rows())
+    texts = evidence.targeted.values
+    if not set(numbers) <= set(texts):  # spelled otherwise: 3 and 3.0 are one number
+        try:
+            known: dict[Fraction, int] = {}
+            for text, count in numbers.items():
+                known[Fraction(text)] = known.get(Fraction(text), 0) + count
+            return [Fraction(known.get(Fraction(text), 0)) for text in texts]
+        except ValueError:
+            return None
+    return [Fraction(numbers.get(text, 0)) for text in texts]

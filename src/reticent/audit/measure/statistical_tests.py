@@ -1,0 +1,528 @@
+"""Were the values of these blocks redrawn by this matrix?  An honest release fails with a probability that is bounded.
+
+Each row's value v_i was replaced by v with probability M[i][v], independently.  So each of these is a sum of
+independent variables between 0 and 1 whose mean and variance are known from the source, and a bound on its tail
+(`tails`) is a p-value:
+
+    transitions   of the rows known to have held v_i, how many show v
+    margins       of all rows, how many show v: mean sum_i n_i M[i][v]
+    likeness      the sum of c(b, v) over the rows, v the value that a row of block b shows and c(b, v) the share of
+                  the block's source rows that hold v.  Of a block of one row, c says whether the value was kept; of
+                  others, how like the block is to itself
+    unchanged     of the blocks with several values, how many show just the values they held.  A block shows its most
+                  frequent value v as often as before with a probability of at most eta / sigma_v (Baillon, Cominetti
+                  & Vaisman 2016, eta < 0.469), and of at most the tail's bound
+
+over all rows and over each part of them.  What a forged release would show instead (nothing redrawn, or half of it) is
+put to the same tests: whether they would have found it is known from the source alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import exp, inf, log
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reticent.audit.row_matching import BlockEntries, LinkedBlocks
+
+# MERGED: reticent.audit.measure.tails: Upper bounds on the logarithm of a tail probability, for sums of independent variables between 0 and 1.
+#
+# With n summands, mean mu, variance V and an observed sum x at distance t = |x - mu| from the mean, the probability of a
+# sum as far out on the same side is at most
+#
+#     exp(-n KL(x/n || mu/n))                         Hoeffding 1963, theorem 1: Chernoff's bound for a binomial
+#     exp(-V h(t/V)), h(u) = (1 + u) ln(1 + u) - u    Bennett 1962, the sharper one where the variance is small
+#
+# and the smaller of the two is taken.  Rounding is outward: adding n numbers between 0 and 1 errs by less than n * 2^-52
+# relatively, so mean, n - mean (`rest`, given apart so that it is as accurate) and variance are made larger by that much,
+# x is moved towards the mean, and the exponent made smaller.  What cannot happen at all (x > 0 = mean, or x < n = mean)
+# keeps the probability 0.
+
+
+_UNIT_ROUNDING = 2.0**-52
+_TERM_ERROR = 2.0**-48  # the product with a logarithm errs by less, relatively
+
+
+def bound_log_two_sided(
+    x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike
+) -> np.ndarray:
+    """ln of twice the tail on the observed side, at most 0."""
+    return np.minimum(bound_log_tail(x, mean, rest, variance, n) + np.log(2), 0.0)
+
+
+def bound_log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike) -> np.ndarray:
+    """ln of the tail on the observed side, at most 0; -inf for what cannot happen."""
+    x, mean, rest, variance, n = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, mean, rest, variance, n)))
+    error = (n + 8) * _UNIT_ROUNDING
+    t = np.maximum(np.abs(x - mean) - error * n, 0.0)
+    moved = np.clip(np.where(x > mean, mean + t, mean - t), 0.0, n)
+    mean, rest, variance = (a * (1 + error) for a in (mean, rest, variance))
+    exponent = np.maximum(_bound_chernoff(moved, n - moved, mean, rest), _bound_bennett(t, variance))
+    return -np.where(t > 0, exponent, 0.0)
+
+
+def _bound_chernoff(x: np.ndarray, others: np.ndarray, mean: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    one, other = _multiply_log_ratio(x, mean), _multiply_log_ratio(others, rest)
+    impossible = np.isinf(one) | np.isinf(other)
+    one, other = np.where(impossible, 0.0, one), np.where(impossible, 0.0, other)
+    return np.where(impossible, np.inf, np.maximum(one + other - _TERM_ERROR * (np.abs(one) + np.abs(other)), 0.0))
+
+
+def _multiply_log_ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a ln(a / b), 0 at a = 0, infinite where b = 0 < a."""
+    ratio = np.divide(a, b, out=np.full(a.shape, np.inf), where=b > 0)
+    ratio[a <= 0] = 1.0
+    return a * np.log(ratio)
+
+
+def _bound_bennett(t: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    ratio = np.divide(t, variance, out=np.full(t.shape, np.inf), where=variance > 0)
+    finite = np.isfinite(ratio)
+    grown = (variance + t) * np.log1p(np.where(finite, ratio, 0.0))
+    return np.where(finite, np.maximum(grown * (1 - _TERM_ERROR) - t * (1 + _TERM_ERROR), 0.0), np.inf)
+
+
+# MERGED: reticent.audit.measure.drawing: Does each group's published value look like one drawn from it and perturbed?  An honest release fails with a bounded probability.
+#
+# Of group g, with n_v of its G people at v, the published value is v with probability t_v = p n_v / G + (1 - p) / m, independently
+# of other groups.  So each of these is a sum of independent variables between 0 and 1 whose mean and variance are known:
+#
+#     margins     how many groups show v, for each v
+#     likeness    the sum of c(g, y), the share of the group that holds the value it shows: too high where p is not as small as said
+#
+# and a bound on its tail (`tails`) is a p-value.  All of them share one significance (Bonferroni).
+#
+#     regions     were values left as they were among neighbours?  Of group g the ratio (q c + (1 - q) / m) / (p c + (1 - p) / m), c the
+#                 share that holds the value it shows, has the mean 1 in an honest release, and so has the product over any groups: at
+#                 least 1 / a with a probability of at most a (Markov).  The greatest product over all stretches of groups that are
+#                 neighbours by some column, and over rectangles of two columns' bands, times their number is a p-value, for a q of nearly 1
+#                 (nothing was redrawn) and for one halfway to it
+#
+# Half of the significance is that of the regions.
+
+
+DRAW_SIGNIFICANCE = 2e-9  # six standard deviations, on both sides
+UNPERTURBED_SHARE = 0.999  # of the values, kept in a region that was not redrawn
+BANDS_PER_COLUMN = 8  # of a column, where cells of two columns are looked at
+MAX_PAIRED_COLUMNS = 8
+LOG_SLACK = 1e-6  # more than sums of logarithms are off by
+DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is still found
+
+
+@dataclass(frozen=True, slots=True)
+class RegionScan:
+    """`worst` is the natural logarithm of the least p-value, times the number of `tests`; `where` and `groups` say of which region.
+
+    Wherever `least` neighbouring groups or more were left as they were, by any column, it would be found; None: nowhere.
+    """
+
+    tests: float
+    worst: float
+    where: str
+    groups: int
+    least: int | None
+
+
+NO_REGION_SCAN = RegionScan(0, 0.0, "", 0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawAssessment:
+    """`worst` is the least p-value times the number of tests; `telling`: values left as they were would have been found."""
+
+    groups: int
+    tests: int
+    worst: float
+    telling: bool
+    regions: RegionScan = NO_REGION_SCAN
+
+    @property
+    def passed(self) -> bool:
+        return self.worst > DRAW_SIGNIFICANCE
+
+
+def assess_draws(
+    group: np.ndarray,
+    value: np.ndarray,
+    count: np.ndarray,
+    shown: np.ndarray,
+    p: float,
+    m: int,
+    places: Mapping[str, np.ndarray] | None = None,
+) -> DrawAssessment:
+    """`count` people of `group` hold `value` (each pair once); `shown` is the published value of each group.
+
+    `places` has, by column, where each group lies: what is shown must have no part in it.
+    """
+    groups = len(shown)
+    size = np.bincount(group, weights=count, minlength=groups)
+    share = count / size[group]
+    noise = (1 - p) / m
+    chance = p * share + noise  # of showing this value
+    own = np.zeros(groups)
+    here = value == shown[group]
+    own[group[here]] = share[here]
+    margins = _compute_margins(value, shown, share, p, m, groups)
+    mean_of = np.bincount(group, weights=chance * share, minlength=groups)
+    square = np.bincount(group, weights=chance * share**2, minlength=groups)
+    mean, variance = float(mean_of.sum()), float(np.maximum(square - mean_of**2, 0).sum())
+
+    def likeness(x: float) -> float:
+        return float(bound_log_two_sided(x, mean, groups - mean, variance, groups))
+
+    tests = m + 1
+    worst = min(float(margins.min()), likeness(float(own.sum()))) + log(tests)
+    kept = float(np.bincount(group, weights=share**2, minlength=groups).sum())  # if no value were perturbed
+    regions = NO_REGION_SCAN
+    if places:
+        logs = np.log(_compute_likelihood_ratio(share, UNPERTURBED_SHARE, p, m))
+        expected = np.bincount(group, weights=share * logs, minlength=groups)
+        squared = np.bincount(group, weights=share * logs**2, minlength=groups)
+        regions = scan_regions(own, expected, np.maximum(squared - expected**2, 0.0), p, m, places)
+        worst = min(worst, regions.worst) + log(2)
+    halved = log(DRAW_SIGNIFICANCE) - (log(2) if places else 0.0)
+    return DrawAssessment(groups, tests, exp(min(worst, 0.0)), likeness(kept) + log(tests) <= halved, regions)
+
+
+def _compute_likelihood_ratio(share: np.ndarray, q: float, p: float, m: int) -> np.ndarray:
+    """How much likelier a value that so many of the group hold is to be shown where values are kept with q instead of p."""
+    found: np.ndarray = (q * share + (1 - q) / m) / (p * share + (1 - p) / m)
+    return found
+
+
+def scan_regions(
+    own: np.ndarray, mean: np.ndarray, variance: np.ndarray, p: float, m: int, places: Mapping[str, np.ndarray]
+) -> RegionScan:
+    """The stretch or cell of groups that looks least as if its values had been redrawn.
+
+    `own` is the share of each group that holds the value it shows; `mean` and `variance` are those of the logarithm of its ratio,
+    if it had not been redrawn.
+    """
+    groups, orders = len(own), order_neighbours(places)
+    grids = _assign_grid_cells(places)
+    stretches = len(orders) * groups * (groups + 1) / 2
+    tests = 2 * (stretches + len(grids) * (BANDS_PER_COLUMN * (BANDS_PER_COLUMN + 1) // 2) ** 2)
+    best, where, size = -inf, "", 0
+    for q in (UNPERTURBED_SHARE, (1 + p) / 2):
+        logs = np.log(_compute_likelihood_ratio(own, q, p, m))
+        for name, order in orders.items():
+            found, length = _find_greatest_stretch(logs[order])
+            if found > best:
+                best, where, size = found, name, length
+        for name, cell in grids.items():
+            found, length = _find_greatest_rectangle(cell, logs)
+            if found > best:
+                best, where, size = found, name, length
+    worst = min(log(tests) - best + LOG_SLACK, 0.0)
+    needed = log(tests) + log(2) - log(DRAW_SIGNIFICANCE) + LOG_SLACK
+    return RegionScan(tests, worst, where, size, _find_least_stretch(mean, variance, orders, needed))
+
+
+def order_neighbours(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The groups in the order of each column; those at one place in the order of the other columns."""
+    found = {}
+    for name, place in places.items():
+        others = [other for key, other in places.items() if key != name]
+        found[name] = np.lexsort((*others, place))
+    return found
+
+
+def _assign_grid_cells(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The cell of each group by two columns, each cut into bands of about as many groups."""
+    bands = {}
+    for name, place in places.items():
+        ranks = np.unique(place, return_inverse=True)[1].reshape(-1)
+        before = np.cumsum(np.bincount(ranks)) - np.bincount(ranks)
+        bands[name] = before[ranks] * BANDS_PER_COLUMN // len(place)
+    several = sorted(bands, key=lambda name: -len(np.unique(places[name])))[:MAX_PAIRED_COLUMNS]
+    return {
+        f"{one} and {other}": bands[one] * BANDS_PER_COLUMN + bands[other] for one, other in combinations(several, 2)
+    }
+
+
+def _find_greatest_rectangle(cell: np.ndarray, logs: np.ndarray) -> tuple[float, int]:
+    """The greatest sum over consecutive bands of one column and of another, and how many groups have it."""
+    best, size = -inf, 0
+    sums, counts = (
+        np.bincount(cell, weights=weights, minlength=BANDS_PER_COLUMN * BANDS_PER_COLUMN).reshape(
+            BANDS_PER_COLUMN, BANDS_PER_COLUMN
+        )
+        for weights in (logs, np.ones(len(cell)))
+    )
+    for top in range(BANDS_PER_COLUMN):
+        for bottom in range(top, BANDS_PER_COLUMN):
+            found, _ = _find_greatest_stretch(sums[top : bottom + 1].sum(axis=0))
+            if found > best:
+                row, held = sums[top : bottom + 1].sum(axis=0), counts[top : bottom + 1].sum(axis=0)
+                begin, end = _find_stretch(row)
+                best, size = found, int(held[begin:end].sum())
+    return best, size
+
+
+def _find_greatest_stretch(logs: np.ndarray) -> tuple[float, int]:
+    """The greatest sum over consecutive numbers, and how many they are."""
+    begin, end = _find_stretch(logs)
+    return float(logs[begin:end].sum()), end - begin
+
+
+def _find_stretch(logs: np.ndarray) -> tuple[int, int]:
+    """Where the consecutive numbers with the greatest sum begin, and where they end."""
+    until = np.append(0.0, np.cumsum(logs))
+    least = np.minimum.accumulate(until)
+    end = int((until[1:] - least[:-1]).argmax())
+    return int(until[: end + 1].argmin()), end + 1
+
+
+def _find_least_stretch(
+    mean: np.ndarray, variance: np.ndarray, orders: Mapping[str, np.ndarray], needed: float
+) -> int | None:
+    """So many neighbouring groups, by any column, would be found wherever they lie if their values had not been redrawn."""
+
+    def is_found(length: int) -> bool:
+        for order in orders.values():
+            sums = np.append(0.0, np.cumsum(mean[order]))
+            spreads = np.append(0.0, np.cumsum(variance[order]))
+            total = sums[length:] - sums[:-length]
+            spread = np.sqrt(np.maximum(spreads[length:] - spreads[:-length], 0.0))
+            if (total - DETECTABLE_DEVIATIONS * spread < needed).any():
+                return False
+        return True
+
+    low, high = 1, len(mean)
+    if not orders or not is_found(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if is_found(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def _compute_margins(
+    value: np.ndarray, shown: np.ndarray, share: np.ndarray, p: float, m: int, groups: int
+) -> np.ndarray:
+    noise = (1 - p) / m
+    held = np.bincount(value, weights=share, minlength=m)
+    squares = np.bincount(value, weights=(p * share + noise) ** 2 - noise**2, minlength=m) + groups * noise**2
+    mean = p * held + groups * noise
+    variance = np.maximum(mean - squares, 0)
+    seen = np.bincount(shown, minlength=m).astype(np.float64)
+    return bound_log_two_sided(seen, mean, groups - mean, variance, np.full(m, groups))
+
+
+TEST_KINDS = ("likeness", "unchanged", "margins", "transitions")
+MODE_PROBABILITY_FACTOR = 0.469
+MAX_TRANSITION_ENTRIES = (
+    1 << 20
+)  # numbers in all transition tables of a partition; beyond, its parts are tested without them
+VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values looked at together
+DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionMatrix:
+    """The matrix in floating point; `rest` is 1 - M, rounded from exact numbers so that a small one is as accurate."""
+
+    chance: np.ndarray
+    rest: np.ndarray
+    variance: np.ndarray
+
+    @classmethod
+    def of(cls, exact: Sequence[Sequence[Fraction]]) -> TransitionMatrix:
+        known = {id(entry): entry for row in exact for entry in row}  # few of the entries are distinct
+        floats = {key: (float(entry), float(1 - entry)) for key, entry in known.items()}
+        both = np.array([[floats[id(entry)] for entry in row] for row in exact], np.float64)
+        chance, rest = np.ascontiguousarray(both[..., 0]), np.ascontiguousarray(both[..., 1])
+        return cls(chance, rest, chance * rest)
+
+    def __len__(self) -> int:
+        return len(self.chance)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockScores:
+    """Of each block its likeness: as published, expected (and n less that), the variance, and if nothing was redrawn.
+
+    And whether it held `several` values, shows them `unchanged`, and a bound on the chance of that.
+    """
+
+    likeness: np.ndarray
+    mean: np.ndarray
+    rest: np.ndarray
+    variance: np.ndarray
+    itself: np.ndarray
+    several: np.ndarray
+    unchanged: np.ndarray
+    chance: np.ndarray
+
+
+def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
+    held, shown, size = blocks.held, blocks.shown, len(blocks.sizes)
+    share = held.count / blocks.sizes[held.block]
+    at = _find_entries(held, shown, len(matrix))
+    like = shown.count * np.where(at >= 0, share[at], 0.0)
+    mean, square = _compute_moments(held, share, matrix, size)
+    single = blocks.single
+    alone = single[held.block]
+    rest = np.where(alone, matrix.rest[held.value, held.value], np.maximum(1 - mean, 0.0))
+    variance = np.where(
+        alone, matrix.variance[held.value, held.value], np.maximum(square - mean**2, 0.0) + 2.0**-50 * square
+    )
+
+    def total(weights: np.ndarray, of: BlockEntries = held) -> np.ndarray:
+        return np.bincount(of.block, weights=weights, minlength=size)
+
+    same = total((at >= 0) & (shown.count == held.count[at]), shown) == total(np.ones(len(held)))
+    return BlockScores(
+        likeness=total(like, shown),
+        mean=total(held.count * mean),
+        rest=total(held.count * rest),
+        variance=total(held.count * variance),
+        itself=total(held.count * share),
+        several=~single,
+        unchanged=same & ~single,
+        chance=_bound_chance_of_no_change(blocks, matrix, ~single),
+    )
+
+
+def _find_entries(held: BlockEntries, shown: BlockEntries, m: int) -> np.ndarray:
+    """The entry of `held` with the block and value of each of `shown`, -1 where there is none."""
+    keys, wanted = held.block * m + held.value, shown.block * m + shown.value
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.where(keys[at] == wanted, at, -1) if len(keys) else np.full(len(wanted), -1)
+
+
+def _compute_moments(
+    held: BlockEntries, share: np.ndarray, matrix: TransitionMatrix, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of each entry's rows, the mean of c(b, v) and of its square, v redrawn."""
+    width = np.bincount(held.block, minlength=size)
+    start = np.append(0, np.cumsum(width))
+    mean, square = np.zeros(len(held)), np.zeros(len(held))
+    dense = width * DENSE_BLOCK_RATIO > max(len(matrix), 2 * DENSE_BLOCK_RATIO)
+    entries = np.flatnonzero(~dense[held.block])
+    pairs = np.cumsum(width[held.block[entries]])
+    for part in np.split(
+        entries,
+        np.searchsorted(pairs, np.arange(VALUE_PAIRS_PER_CHUNK, pairs[-1] if len(pairs) else 0, VALUE_PAIRS_PER_CHUNK)),
+    ):
+        many = width[held.block[part]]
+        begins = np.append(0, np.cumsum(many))
+        if not begins[-1]:
+            continue
+        other = np.arange(begins[-1]) + np.repeat(start[held.block[part]] - begins[:-1], many)
+        chance = matrix.chance[np.repeat(held.value[part], many), held.value[other]] * share[other]
+        mean[part] = np.add.reduceat(chance, begins[:-1])
+        square[part] = np.add.reduceat(chance * share[other], begins[:-1])
+    wide = np.flatnonzero(dense)
+    for some in np.array_split(wide, len(wide) * len(matrix) // VALUE_PAIRS_PER_CHUNK + 1):
+        row = np.full(size, -1)
+        row[some] = np.arange(len(some))
+        here = np.flatnonzero(row[held.block] >= 0)
+        at = row[held.block[here]], held.value[here]
+        table = np.zeros((len(some), len(matrix)))
+        table[at] = share[here]
+        mean[here], square[here] = (table @ matrix.chance.T)[at], (table**2 @ matrix.chance.T)[at]
+    return mean, square
+
+
+def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, several: np.ndarray) -> np.ndarray:
+    """For each block with several values, at most how likely it shows its most frequent one as often as it held it."""
+    size, entries = len(blocks.sizes), np.flatnonzero(several[blocks.held.block])
+    block, value, count = (a[entries] for a in (blocks.held.block, blocks.held.value, blocks.held.count))
+    most = np.zeros(size, np.int64)
+    np.maximum.at(most, block, count)
+    top = np.zeros(size, np.int64)
+    of_most = count == most[block]
+    top[block[of_most]] = value[of_most]
+    mean, rest, variance = (np.bincount(block, weights=count * table[value, top[block]], minlength=size)[several]
+                            for table in (matrix.chance, matrix.rest, matrix.variance))  # fmt: skip
+    spread = np.divide(
+        MODE_PROBABILITY_FACTOR, np.sqrt(variance), out=np.ones(len(mean)), where=variance > MODE_PROBABILITY_FACTOR**2
+    )
+    chance = np.zeros(size)
+    chance[several] = np.minimum(
+        spread, np.exp(bound_log_tail(most[several], mean, rest, variance, blocks.sizes[several]))
+    )
+    return chance
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionTests:
+    """One partition: for each kind, how many tests, the least ln p of each part, and which test that was."""
+
+    tests: dict[str, int]
+    logs: dict[str, np.ndarray]
+    which: dict[str, np.ndarray]
+
+
+class PartitionSums:
+    """The blocks summed up over the parts of one partition; `part` is that of each block."""
+
+    def __init__(self, blocks: LinkedBlocks, found: BlockScores, matrix: TransitionMatrix, part: np.ndarray, size: int):
+        m = len(matrix)
+        self.matrix, self.size = matrix, size
+
+        def over(weights: np.ndarray, within: slice | np.ndarray = slice(None)) -> np.ndarray:
+            return np.bincount(part[within], weights=weights[within], minlength=size)
+
+        def table(
+            of: BlockEntries, width: int, code: np.ndarray, within: slice | np.ndarray = slice(None)
+        ) -> np.ndarray:
+            key = part[of.block[within]] * width + code[within]
+            return np.bincount(key, weights=of.count[within], minlength=size * width).reshape(size, -1, m)
+
+        held, shown = blocks.held, blocks.shown
+        self.held, self.shown = table(held, m, held.value)[:, 0], table(shown, m, shown.value)[:, 0]
+        self.rows = self.held.sum(axis=1)
+        self.likeness, self.mean, self.rest, self.variance, self.itself = map(
+            over, (found.likeness, found.mean, found.rest, found.variance, found.itself)
+        )
+        mixed = np.flatnonzero(found.several)
+        self.blocks, self.unchanged, self.chance = (
+            over(each, mixed) for each in (found.several, found.unchanged, found.chance)
+        )
+        self.moved = None
+        if size * m * m <= MAX_TRANSITION_ENTRIES or size == 1:
+            true = np.zeros(len(blocks.sizes), np.int64)
+            true[held.block] = held.value
+            known = np.flatnonzero(~found.several[shown.block])
+            self.moved = table(shown, m * m, true[shown.block] * m + shown.value, known)
+
+    def tested(self, share: float | None = None) -> PartitionTests:
+        """As published; or as it is expected to be where a `share` of the rows was left as it was."""
+        matrix, stay = self.matrix, share
+        mean, rest, variance = (self.held @ table for table in (matrix.chance, matrix.rest, matrix.variance))
+
+        def instead(observed: np.ndarray, itself: np.ndarray, expected: np.ndarray) -> np.ndarray:
+            return observed if stay is None else stay * itself + (1 - stay) * expected
+
+        like = instead(self.likeness, self.itself, self.mean)
+        same = self.unchanged if stay is None else self.blocks * (stay == 1)
+        margin = instead(self.shown, self.held, mean)
+        more = bound_log_tail(same, self.chance, self.blocks - self.chance, self.chance, self.blocks)
+        logs = {
+            "likeness": bound_log_two_sided(like, self.mean, self.rest, self.variance, self.rows)[:, None],
+            "unchanged": np.where(same > self.chance, more, 0.0)[:, None],
+            "margins": bound_log_two_sided(margin, mean, rest, variance, self.rows[:, None]),
+        }
+        tests = {"likeness": self.rows > 0, "unchanged": self.blocks > 0, "margins": (mean > 0) & (rest > 0)}
+        if self.moved is not None:
+            rows = self.moved.sum(axis=2, keepdims=True)
+            moved = instead(self.moved, rows * np.eye(len(matrix)), rows * matrix.chance)
+            mean, rest, variance = (rows * table for table in (matrix.chance, matrix.rest, matrix.variance))
+            found = bound_log_two_sided(moved, mean, rest, variance, rows)
+            logs["transitions"] = found.reshape(self.size, -1)
+            tests["transitions"] = np.broadcast_to(rows > 0, self.moved.shape)
+        return PartitionTests(
+            {kind: int(there.sum()) for kind, there in tests.items()},
+            {kind: found.min(axis=1) for kind, found in logs.items()},
+            {kind: found.argmin(axis=1) for kind, found in logs.items()},
+        )

@@ -1,0 +1,465 @@
+"""Does each published row stand for a source row of its own?
+
+A published row may stand for a source row that its labels cover and whose sensitive and carried values it bears.  Rows with
+equal labels and values are one box, source rows with equal values one point.  Where no point lies under two boxes,
+counting decides; otherwise it is a matching, and a maximum flow finds whether it is perfect.  Rows that bear different values
+never meet: a part of all rows with certain values is matched by itself, with what labels cover known from the whole tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.groups import NumberedColumn, combine_columns, enumerate_words, number_values, pack_columns
+from reticent.audit.source_comparison import (
+    ComparedRows,
+    ConvertedSource,
+    RowKeys,
+    SourceComparison,
+    convert_source,
+    find_places,
+)
+from reticent.audit.subject import Subject
+from reticent.data.columns import Role
+from reticent.data.parsing import parse_dtype, parse_texts
+from reticent.format.manifest import ColumnEntry
+from reticent.kernels import row_matching
+from reticent.labels.cover import CoveredRegions, LabelCover, join_boxes, place_values, rebuild_hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class LabelAxis:
+    """A quasi-identifier: what each of its labels covers, and the codes of all source values, each with its rows."""
+
+    name: str
+    labels: pl.Series
+    cover: LabelCover
+    codes: np.ndarray
+    held: np.ndarray  # rows of the source by code
+
+
+@dataclass(frozen=True, eq=False)
+class RowMatching:
+    """`unmatched` published rows stand for no source row; `stray` marks source rows that no published row could stand for."""
+
+    regions: CoveredRegions
+    box_rows: np.ndarray  # how many published rows each box has
+    point_rows: np.ndarray  # how many source rows each point has
+    box_of_row: np.ndarray  # of each published row
+    point_of_row: np.ndarray  # of each source row
+    overlapping: bool
+    unmatched: int
+    shared_values: tuple[np.ndarray, np.ndarray]  # the values of each published and of each source row, numbered alike
+    positions: np.ndarray  # of each source row
+
+    @property
+    def stray(self) -> np.ndarray:
+        return (self.regions.covering() == 0)[self.point_of_row]
+
+    def compute_mean_places(self) -> np.ndarray:
+        """For each published row the mean position of the source rows that its box covers."""
+        positions = np.bincount(self.point_of_row, weights=self.positions, minlength=len(self.point_rows))
+        boxes = len(self.box_rows)
+        held = self.regions.total(self.point_rows, boxes)
+        return (self.regions.total(positions, boxes) / np.maximum(held, 1))[self.box_of_row]
+
+
+def make_label_axes(
+    subject: Subject, labels: Mapping[str, NumberedColumn], source: SourceComparison
+) -> list[LabelAxis]:
+    """What labels cover of all values of the source."""
+    found = []
+    for entry in subject.quasi:
+        distinct, times = source.values(entry.name)
+        whole, named = rebuild_hierarchy(entry, distinct, times.tolist()), labels[entry.name].distinct
+        spots = place_values(whole, named.to_list(), distinct, foreign=subject.foreign)
+        held = np.bincount(spots.codes, weights=times, minlength=spots.size).astype(np.int64)
+        found.append(LabelAxis(entry.name, named, spots.cover, spots.codes, held))
+    return found
+
+
+def match_rows(
+    subject: Subject,
+    axes: Sequence[LabelAxis],
+    labels: Mapping[str, NumberedColumn],
+    ours: ComparedRows,
+    theirs: ComparedRows,
+    source: SourceComparison,
+) -> RowMatching:
+    """Boxes from the published rows, points from the source rows, joined and matched."""
+    covers = [axis.cover for axis in axes]
+    boxes = [labels[axis.name] for axis in axes]
+    points = [_convert_to_places(axis, source.numbered(axis.name, theirs)) for axis in axes]
+    shown, held, size = _number_shared_values(subject, ours.frame, theirs.frame, source)
+    covers.append(LabelCover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
+    box, box_rows, box_of_row = _count_combinations([*boxes, shown], ours)
+    point, point_rows, point_of_row = _count_combinations([*points, held], theirs)
+    regions = _join_disjoint_boxes(covers, box, point, [*boxes], [*points])
+    overlapping = regions is None
+    if regions is None:
+        regions = join_boxes(covers, box, point)
+        overlapping = bool((regions.covering() > 1).any())
+    if overlapping:
+        unmatched = _count_unserved_rows(regions, box_rows, point_rows)
+    else:
+        covered = regions.total(point_rows, len(box_rows))
+        unmatched = int(np.maximum(box_rows - covered, 0).sum())
+    return RowMatching(regions, box_rows, point_rows, box_of_row, point_of_row, overlapping, unmatched,
+                    (shown.codes, held.codes), theirs.positions)  # fmt: skip
+
+
+def _join_disjoint_boxes(
+    covers: Sequence[LabelCover],
+    box: np.ndarray,
+    point: np.ndarray,
+    labels: Sequence[NumberedColumn],
+    places: Sequence[NumberedColumn],
+) -> CoveredRegions | None:
+    """Join boxes and points whose last column must be equal, where no place lies under the labels of two groups; else None.
+
+    Labels are joined with places once, whatever values rows bear: then a box covers the points of its group that bear its value.
+    """
+    groups, group_of_box, label = _number_rows(box, labels)
+    _, place_of_point, place = _number_rows(point, places)
+    regions = join_boxes(covers[:-1], label, place)
+    if (regions.covering() > 1).any():
+        return None
+    group_of_place = np.full(len(place), groups, np.int64)  # one more than there are: under no label
+    under, group = regions.pairs()
+    group_of_place[under] = group
+    values = int(max(box[:, -1].max(initial=0), point[:, -1].max(initial=0))) + 1
+    key = group_of_place[place_of_point] * values + point[:, -1]
+    order = np.argsort(key, kind="stable")
+    wanted = group_of_box * values + box[:, -1]
+    start = np.searchsorted(key[order], wanted)
+    stop = np.searchsorted(key[order], wanted, side="right")
+    return CoveredRegions(order, np.arange(len(box)), start, stop)
+
+
+def _number_rows(rows: np.ndarray, columns: Sequence[NumberedColumn]) -> tuple[int, np.ndarray, np.ndarray]:
+    """How many combinations of all columns but the last occur, the number of each row's, and the combinations."""
+    coded = [NumberedColumn(rows[:, at], column.distinct) for at, column in enumerate(columns)]
+    many, number = combine_columns(coded, len(rows))
+    row = np.empty(many, np.int64)
+    row[number] = np.arange(len(rows))
+    return many, number, rows[row, :-1]
+
+
+def _convert_to_places(axis: LabelAxis, values: NumberedColumn) -> NumberedColumn:
+    return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.held))))
+
+
+def number_labels(rows: ComparedRows, known: Mapping[str, NumberedColumn]) -> dict[str, NumberedColumn]:
+    """The labels of some rows, numbered as those of all rows are."""
+    return {
+        name: NumberedColumn(find_places(rows.frame[name], column.distinct), column.distinct)
+        for name, column in known.items()
+    }
+
+
+def _count_combinations(
+    columns: Sequence[NumberedColumn], rows: ComparedRows
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct combinations of codes, how many rows have each, and the one of each row."""
+    many, of_row = combine_columns(columns, len(rows))
+    row = np.empty(many, np.int64)
+    row[of_row] = np.arange(len(rows))
+    count = rows.tally(of_row, many)
+    return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
+
+
+def cover_labels(
+    entry: ColumnEntry, labels: pl.Series, source: NumberedColumn, *, foreign: bool = False
+) -> tuple[LabelCover, NumberedColumn]:
+    """The codes under each label, and the source column in these codes."""
+    found = place_values(entry, labels.to_list(), source.distinct, foreign=foreign)
+    return found.cover, NumberedColumn(found.codes[source.codes], pl.Series(np.arange(found.size)))
+
+
+def _number_shared_values(
+    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, known: SourceComparison
+) -> tuple[NumberedColumn, NumberedColumn, int]:
+    """Sensitive and carried values of published and of source rows in one numbering: what must be equal."""
+    ours, theirs = [], []
+    for entry in subject.columns:
+        if entry.role == Role.QUASI:
+            continue
+        one, other = number_values(frame[entry.name]), number_values(source[entry.name])
+        held = format_shared_values(other.distinct, entry, read=can_format_shared_values(entry, known))
+        both = number_values(format_texts(one.distinct, entry).append(held))
+        ours.append(NumberedColumn(both.codes[: len(one)][one.codes], both.distinct))
+        theirs.append(NumberedColumn(both.codes[len(one) :][other.codes], both.distinct))
+    rows = len(frame)
+    word = (
+        np.concatenate([pack_columns(ours, rows), pack_columns(theirs, len(source))])
+        if _fit_one_word(ours)
+        else _pack_into_words(ours, theirs, rows)
+    )
+    distinct, codes = enumerate_words(word, int(word.max(initial=0)) + 1)
+    names = pl.Series(distinct)
+    return NumberedColumn(codes[:rows], names), NumberedColumn(codes[rows:], names), len(distinct)
+
+
+def format_shared_values(values: pl.Series, entry: ColumnEntry, *, read: bool = True) -> pl.Series:
+    """Source values as the texts that a row of a labelled release bears; as they are, where the column does not `read` so."""
+    return format_texts(round_values(values, entry), entry) if read else round_values(values, entry).cast(pl.String)
+
+
+def can_format_shared_values(entry: ColumnEntry, source: SourceComparison) -> bool:
+    """Whether all of a source column reads as the type that is published."""
+    return entry.round_to is not None or source.reads(entry.name, partial(cast_strictly, entry=entry))
+
+
+def round_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Source values as a column that says `round_to` publishes them: the nearest multiple, ties to the even one."""
+    if entry.round_to is None:
+        return values
+    texts = values.cast(pl.String).str.strip_chars() if values.dtype == pl.String else values
+    given = texts.cast(pl.Float64, strict=False).fill_nan(None)
+    step = entry.round_to
+    multiples = [None if x is None else round(x / step) * step for x in given.to_list()]
+    return pl.Series(multiples, dtype=parse_dtype(entry.dtype), strict=False)
+
+
+def _fit_one_word(columns: Sequence[NumberedColumn]) -> bool:
+    room = 1
+    for column in columns:
+        room *= len(column)
+    return room < 1 << 62
+
+
+def _pack_into_words(ours: Sequence[NumberedColumn], theirs: Sequence[NumberedColumn], rows: int) -> np.ndarray:
+    both = [NumberedColumn(np.concatenate([a.codes, b.codes]), a.distinct) for a, b in zip(ours, theirs, strict=True)]
+    return pack_columns(both, len(both[0].codes))
+
+
+def format_texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Values as the texts of the type that is published, so that 1, 1.0 and "1" agree where the column is numeric."""
+    wanted = parse_dtype(entry.dtype)
+    if values.dtype.is_float():
+        values = values.set(values.eq_missing(0.0), 0.0)  # the negative zero is zero
+    if values.dtype == wanted or wanted == pl.String:
+        return values.cast(pl.String)
+    try:
+        return cast_strictly(values, entry).cast(pl.String)
+    except Exception:
+        return values.cast(pl.String)
+
+
+def cast_strictly(values: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Values in the type that is published; raises where one has none."""
+    wanted = parse_dtype(entry.dtype)
+    if values.dtype == wanted or wanted == pl.String:
+        return values
+    return parse_texts(values.str.strip_chars(), entry.dtype) if values.dtype == pl.String else values.cast(wanted)
+
+
+def _count_unserved_rows(regions: CoveredRegions, box_rows: np.ndarray, point_rows: np.ndarray) -> int:
+    """Rows of boxes that no flow can serve; boxes with little under them choose first."""
+    held = regions.total(point_rows, len(box_rows))
+    turn = np.argsort(held, kind="stable")
+    place = np.empty(len(turn), np.int64)
+    place[turn] = np.arange(len(turn))
+    by_box = np.argsort(place[regions.box], kind="stable")
+    stretches = np.column_stack([regions.start, regions.stop])[by_box].astype(np.int64)
+    first = np.searchsorted(place[regions.box][by_box], np.arange(len(turn) + 1))
+    boxes = np.zeros((len(turn), 5), np.int64)
+    boxes[:, 0], boxes[:, 1], boxes[:, 3] = first[:-1], first[1:], box_rows[turn]
+    points = np.zeros((len(point_rows), 2), np.int64)
+    points[:, 0] = point_rows[regions.order]
+    pool = np.zeros((int(box_rows.sum()) + 2, 3), np.int64)
+    pool[0, 2] = 1
+    chain = np.arange(len(points) + 1, dtype=np.int64)
+    path = np.zeros((len(turn) + 1, 3), np.int64)
+    return int(row_matching.match_rows(np.ascontiguousarray(stretches), boxes, points, pool, chain, path))
+
+
+# MERGED: reticent.audit.linking: Rows of a release and of its source that agree in every exactly published column, as blocks.
+#
+# A block is all rows with one combination of the columns that are published as they were.  Where release and source have
+# a block equally often, its published sensitive values are those of its source rows, in an unknown order: known row by
+# row where the source's are all the same, which those of a block of one row always are.
+
+
+@dataclass(frozen=True, eq=False)
+class BlockEntries:
+    """So many (`count`) rows of a block hold a value, sorted by block and value."""
+
+    block: np.ndarray
+    value: np.ndarray
+    count: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.block)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedBlocks:
+    """The blocks that both tables have equally often.  `values[column]` are theirs; `places` ranks them in their order.
+
+    `unmatched` rows are published and not in the source; `absent` ones are in the source and not published.  Of
+    other blocks that both have equally often, `unknown` rows hold a value that the manifest does not list.
+    """
+
+    sizes: np.ndarray
+    held: BlockEntries
+    shown: BlockEntries
+    values: dict[str, pl.Series]
+    unmatched: int
+    absent: int
+    unknown: int
+
+    @property
+    def single(self) -> np.ndarray:
+        """Blocks whose source rows hold one value: what became of each row is known."""
+        return np.bincount(self.held.block, minlength=len(self.sizes)) == 1
+
+    @cached_property
+    def places(self) -> dict[str, np.ndarray]:
+        found = {}
+        for name, values in self.values.items():
+            column = number_values(values)
+            found[name] = _rank_values(column)[column.codes]
+        return found
+
+
+def join_blocks(parts: Sequence[LinkedBlocks]) -> LinkedBlocks:
+    """The blocks of several parts, no block in two of them."""
+    if len(parts) == 1:
+        return parts[0]
+    first = np.cumsum([0, *(len(part.sizes) for part in parts)])
+    sides = [_join_entries([getattr(part, side) for part in parts], first) for side in ("held", "shown")]
+    values = {name: pl.concat([part.values[name] for part in parts]) for name in parts[0].values}
+    sizes = np.concatenate([part.sizes for part in parts])
+    beyond = (sum(getattr(part, name) for part in parts) for name in ("unmatched", "absent", "unknown"))
+    return LinkedBlocks(sizes, sides[0], sides[1], values, *beyond)
+
+
+def _join_entries(entries: Sequence[BlockEntries], first: np.ndarray) -> BlockEntries:
+    block = [each.block + start for each, start in zip(entries, first.tolist(), strict=False)]
+    value, count = ([getattr(each, name) for each in entries] for name in ("value", "count"))
+    return BlockEntries(np.concatenate(block), np.concatenate(value), np.concatenate(count))
+
+
+def link_blocks(
+    ours: ComparedRows, theirs: ComparedRows, keys: Sequence[str], values: tuple[np.ndarray, np.ndarray], size: int
+) -> LinkedBlocks:
+    """Blocks of equal `keys`.  `values` are the codes, below `size`, of both tables' sensitive values; -1 is none."""
+    columns = {name: number_values(pl.concat([ours.frame[name], theirs.frame[name]])) for name in keys}
+    rows = len(ours)
+    word = pack_columns(list(columns.values()), rows + len(theirs))
+    distinct, first, of_row = np.unique(word, return_index=True, return_inverse=True)
+    shown, held = of_row[:rows], of_row[rows:]
+    counts = [ours.tally(shown, len(distinct)), theirs.tally(held, len(distinct))]
+    difference = counts[0] - counts[1]
+    none = np.concatenate(values) < 0
+    bad = np.bincount(of_row, weights=none, minlength=len(distinct)) > 0
+    kept = (difference == 0) & ~bad
+    rank = np.where(kept, np.cumsum(kept) - 1, -1)
+    sides = [
+        _count_entries(rank[shown], values[0], size, ours.each),
+        _count_entries(rank[held], values[1], size, theirs.each),
+    ]
+    named = {name: column.distinct.gather(column.codes[first[kept]]) for name, column in columns.items()}
+    beyond = int(np.maximum(difference, 0).sum()), int(np.maximum(-difference, 0).sum())
+    unknown = int(np.concatenate([ours.each, theirs.each])[none & (difference == 0)[of_row]].sum())
+    return LinkedBlocks(counts[0][kept], sides[1], sides[0], named, *beyond, unknown)
+
+
+def _count_entries(block: np.ndarray, value: np.ndarray, size: int, times: np.ndarray) -> BlockEntries:
+    kept = block >= 0
+    pair, at = np.unique(block[kept].astype(np.int64) * size + value[kept], return_inverse=True)
+    count = np.bincount(at, weights=times[kept], minlength=len(pair)).astype(np.int64)
+    return BlockEntries(pair // size, pair % size, count)
+
+
+def _rank_values(column: NumberedColumn) -> np.ndarray:
+    """The rank of each distinct value of a column in the order of its values, null last."""
+    order = column.distinct.arg_sort(nulls_last=True).to_numpy()
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+# MERGED: reticent.audit.links: Rows whose quasi-identifiers are published as they are: a published row stands for source rows with the same values.
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedRows:
+    """`ours` and `theirs` number the combination of each published and of each readable source row, in one numbering.
+
+    A source row with a value that its published type cannot hold stands for nothing: `whole` marks the others.  `rows` are those
+    of both tables.
+    """
+
+    ours: np.ndarray
+    theirs: np.ndarray
+    size: int
+    whole: np.ndarray
+    rows: tuple[ComparedRows, ComparedRows]
+
+    @cached_property
+    def counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many published and how many source rows have each combination."""
+        return self.rows[0].tally(self.ours, self.size), self.rows[1].tally(self.theirs, self.size, self.whole)
+
+    @property
+    def unmatched(self) -> int:
+        published, held = self.counts
+        return int(np.maximum(published - held, 0).sum())
+
+    @property
+    def stray(self) -> np.ndarray:
+        """Source rows whose combination is not published."""
+        found = np.ones(len(self.whole), bool)
+        found[self.whole] = (self.counts[0] == 0)[self.theirs]
+        return found
+
+    @property
+    def mean_place(self) -> np.ndarray:
+        """For each published row the mean position of the source rows it may stand for."""
+        return self._mean(self.rows[1].positions)
+
+    def mean(self, score: np.ndarray) -> np.ndarray:
+        """For each published row the mean score of the source rows it may stand for."""
+        return self._mean(score * self.rows[1].each)
+
+    def _mean(self, sums: np.ndarray) -> np.ndarray:
+        total = np.bincount(self.theirs, weights=sums[self.whole], minlength=self.size)
+        return (total / np.maximum(self.counts[1], 1))[self.ours]
+
+
+def link_rows(
+    published: ComparedRows, source: ConvertedSource, theirs: ComparedRows, names: Sequence[str]
+) -> LinkedRows:
+    """Rows of both tables by their combination of these columns, which have one type in both; `source` are `theirs` as published."""
+    whole, rows = source.whole.to_numpy(), len(published)
+    columns = [number_values(published.frame[name].append(source.frame[name].filter(source.whole))) for name in names]
+    word = pack_columns(columns, rows + int(whole.sum()))
+    distinct, code = np.unique(word, return_inverse=True)
+    return LinkedRows(code[:rows], code[rows:], len(distinct), whole, (published, theirs))
+
+
+def make_exact_keys(columns: Sequence[ColumnEntry], names: Sequence[str]) -> RowKeys:
+    """The columns that are published as they were, as texts."""
+    return {
+        entry.name: (_format_values, partial(_format_published_values, entry=entry))
+        for entry in columns
+        if entry.name in names
+    }
+
+
+def _format_published_values(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    return _format_values(convert_source(series.rename(entry.name).to_frame(), [entry]).frame[entry.name])
+
+
+def _format_values(series: pl.Series) -> pl.Series:
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+        series = series.set(series.eq_missing(0.0), 0.0)  # the negative zero is zero
+    return series.cast(pl.String)

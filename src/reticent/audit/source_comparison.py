@@ -1,0 +1,400 @@
+"""A source's columns as a kind with exact values publishes them: in the manifest's types, clipped and rounded.
+
+What is compared are values, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest says that the
+column holds numbers, and `007` stays the text it is where it says text.  A value beyond a declared `top` or `bottom` is
+the bound; a number of a column with `round_to` is the nearest multiple, ties to the even one.  A source value that is
+none of the published type becomes null and is counted: no honest release publishes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.groups import NumberedColumn, number_values
+from reticent.data.columns import Role
+from reticent.data.files import CSV_SUFFIXES, PARQUET_SUFFIXES, measure_unpacked_size, open_text, resolve_files
+from reticent.data.parsing import parse_dtype
+from reticent.data.source import Source, collect_frame, scan_source
+from reticent.data.text_formats import Table, parse_stated
+from reticent.errors import BundleDamaged, ComparisonFailed, pluralize, quote_list
+from reticent.format.data_files import COPIES_IN_MEMORY, MAX_COUNTED_BYTES, TEXT_OVERHEAD_BYTES
+from reticent.format.manifest import ColumnEntry
+
+# MERGED: reticent.audit.reading: The rows to compare with: a path, a frame, or a `Source` that says how to read it.
+
+
+def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
+    if isinstance(source, Source):
+        return collect_frame(scan_source(source), "Reading the source")
+    if isinstance(source, str | Path):
+        return collect_frame(scan_source(Source(path=str(source), missing=tuple(missing))), "Reading the source")
+    return collect_frame(scan_source(Source(missing=tuple(missing)), source), "Reading the source")
+
+
+def read_as_stated(rows: Table, columns: Sequence[ColumnEntry]) -> Table:
+    """Dates and numbers read as the release's maker read them: as the manifest says that the source writes them."""
+    return parse_stated(rows, {entry.name: entry for entry in columns}, {entry.name: entry.dtype for entry in columns})
+
+
+def require_columns(names: Sequence[str], present: Sequence[str]) -> None:
+    """Every published column must be one of the source's."""
+    absent = [name for name in names if name not in present]
+    if absent:
+        raise ComparisonFailed(f"{pluralize(len(absent), 'published column', 'is', 'are')} not in the source: {quote_list(absent)}.",
+                          why="A release publishes columns of its source under their own names.", attempt="the source it was made from, read as it was (--job).")  # fmt: skip
+
+
+def is_small_source(source: Source, frame: Any = None) -> bool:
+    """Whether a source can be read whole without a thought of memory; a larger one is read as a stream."""
+    if frame is not None or source.url is not None or source.path is None:
+        return True
+    files = resolve_files(source.path)
+    return COPIES_IN_MEMORY * sum(_estimate_bytes(path, files.suffix) for path in files.paths) <= MAX_COUNTED_BYTES
+
+
+def _estimate_bytes(path: Path, suffix: str) -> float:
+    """About how many bytes the rows of a file take when they are read; of other files than Parquet and CSV, none is large."""
+    size = measure_unpacked_size(path)
+    if suffix in PARQUET_SUFFIXES:
+        import pyarrow.parquet as pq
+
+        try:
+            found = pq.read_metadata(path)
+        except (OSError, ValueError):
+            return 0  # whoever reads it says why it cannot be read
+        held = sum(found.row_group(group).total_byte_size for group in range(found.num_row_groups))
+        return held + TEXT_OVERHEAD_BYTES * found.num_columns * found.num_rows
+    if suffix not in CSV_SUFFIXES or size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
+        return 2 * size if suffix in CSV_SUFFIXES else 0
+    with open_text(path) as handle:
+        begin = handle.read(1 << 20)
+    fields = 1 + max(begin[: begin.find(b"\n")].count(mark) for mark in (b",", b";", b"\t", b"|"))
+    return 2 * size + TEXT_OVERHEAD_BYTES * fields * size / (len(begin) / max(begin.count(b"\n"), 1))
+
+
+_BOOLEAN_TEXTS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, eq=False)
+class ConvertedSource:
+    """`frame` has the manifest's columns.
+
+    `unread` counts the values of each column that are none of its type, and `whole` marks the rows without any.
+    """
+
+    frame: pl.DataFrame
+    unread: Mapping[str, int]
+    whole: pl.Series
+
+
+def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> ConvertedSource:
+    """The source's columns, one for each entry of a manifest, as an exact kind would publish them."""
+    require_columns([entry.name for entry in columns], source.columns)
+    found, unread = {}, {}
+    whole = pl.repeat(True, len(source), eager=True)
+    for entry in columns:
+        given = _normalize_missing(source[entry.name], entry)
+        found[entry.name] = series = _convert_column(given, entry)
+        lost = given.is_not_null() & series.is_null()
+        if count := int(lost.sum()):
+            unread[entry.name] = count
+            whole &= ~lost
+    return ConvertedSource(pl.DataFrame(found), unread, whole)
+
+
+def _normalize_missing(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Categories as their texts; what is not a number is missing, except in a column that is carried as it was."""
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        return series.cast(pl.String)
+    carried = entry.role == Role.INSENSITIVE and entry.round_to is None
+    return series.fill_nan(None) if series.dtype.is_float() and not carried else series
+
+
+def _convert_column(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    wanted = parse_dtype(entry.dtype)
+    try:
+        if entry.round_to is not None:
+            return _round_to_multiples(_cast_numbers(series, pl.Float64()), entry.round_to).cast(wanted, strict=False)
+        read = _cast_values(series, wanted)
+    except pl.exceptions.PolarsError:  # no value of this type is one of that type
+        return pl.Series(series.name, [None] * len(series), dtype=wanted)
+    return _clip_values(read, entry)
+
+
+def _cast_values(series: pl.Series, wanted: pl.DataType) -> pl.Series:
+    """Each value as one of the type that is published, null where it is none."""
+    if series.dtype == wanted:
+        return series
+    if series.dtype == pl.Null:
+        return series.cast(wanted)
+    if wanted == pl.Null:
+        return pl.Series(series.name, [None] * len(series), dtype=pl.Null)
+    if wanted.is_numeric():
+        return _cast_numbers(series, wanted)
+    if wanted == pl.Date or isinstance(wanted, pl.Datetime):
+        return _cast_moments(series, wanted)
+    if series.dtype == pl.String:
+        text = series.str.strip_chars()
+        if wanted == pl.Boolean:
+            return text.str.to_lowercase().replace_strict(_BOOLEAN_TEXTS, default=None, return_dtype=pl.Boolean)
+        return text.str.to_time("%H:%M:%S%.f", strict=False) if wanted == pl.Time else text.cast(wanted, strict=False)
+    if isinstance(series.dtype, pl.Datetime):
+        return series.dt.to_string("iso").cast(wanted)
+    return series.cast(wanted, strict=False)
+
+
+def _cast_numbers(series: pl.Series, wanted: pl.DataType) -> pl.Series:
+    """Numbers, written as text or held in another type; one that the published type cannot hold is none of it."""
+    if series.dtype == pl.String:
+        series = series.str.strip_chars()
+    elif not series.dtype.is_numeric() and series.dtype != pl.Boolean:
+        return pl.Series(series.name, [None] * len(series), dtype=wanted)
+    found = series.cast(wanted, strict=False)
+    near = series.cast(pl.Float64, strict=False)
+    if wanted.is_float():
+        return found.set(~near.is_finite().fill_null(True), None) if series.dtype == pl.String else found
+    if wanted.is_integer() and series.dtype == pl.String:  # a whole number may be written 25.0
+        found = found.fill_null(near.cast(wanted, strict=False))
+    return found.set((found.cast(pl.Float64) != near).fill_null(False), None)
+
+
+def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
+    """Days and moments; a moment is a day where it is a midnight, and a day is its midnight."""
+    if series.dtype == pl.String:
+        text = series.str.strip_chars().str.replace(" ", "T", literal=True)
+        day = text.str.to_date("%Y-%m-%d", strict=False)
+        zone = getattr(wanted, "time_zone", None)
+        unit: Any = getattr(wanted, "time_unit", "us")
+        written = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
+        read = text.str.to_datetime(written, time_unit=unit, strict=False)
+        series = read if zone else read.fill_null(day.cast(read.dtype))
+    if not (series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)):
+        return pl.Series(series.name, [None] * len(series), dtype=wanted)
+    if (getattr(series.dtype, "time_zone", None) is None) != (getattr(wanted, "time_zone", None) is None):
+        return pl.Series(series.name, [None] * len(series), dtype=wanted)
+    found = series.cast(wanted, strict=False)
+    return found.set((found.cast(series.dtype) != series).fill_null(False), None)
+
+
+def _clip_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Values beyond a declared top or bottom as the bound."""
+    if entry.top is None and entry.bottom is None:
+        return values
+    try:
+        ends = [_make_end_literal(end, values.dtype) for end in (entry.bottom, entry.top)]
+        return values.clip(*ends)
+    except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError):
+        raise BundleDamaged(
+            f"The manifest gives column {entry.name!r} a top or a bottom that its type cannot hold."
+        ) from None
+
+
+def _make_end_literal(end: Any, dtype: pl.DataType) -> pl.Expr | None:
+    if end is None:
+        return None
+    if isinstance(end, str) != dtype.is_temporal():
+        raise TypeError
+    if isinstance(end, str):
+        end = date.fromisoformat(end[:10]) if dtype == pl.Date else datetime.fromisoformat(end)
+    return pl.lit(end, dtype)
+
+
+def _round_to_multiples(numbers: pl.Series, step: Any) -> pl.Series:
+    """The nearest multiple of the step, ties to the even one, in double precision."""
+    if isinstance(step, bool) or not isinstance(step, int | float) or not step > 0:
+        raise BundleDamaged("The manifest rounds a column to something that is no step.")
+    count = (numbers / step).round(mode="half_to_even")
+    return count.cast(pl.Int64, strict=False) * step if isinstance(step, int) else count * step
+
+
+# MERGED: reticent.audit.compared: A release and its source beside each other: both whole, or counted a part at a time where memory would not hold them.
+#
+# A kind says by which texts of a row's columns it can stand for a source row.  Rows that agree in them are in one part, so
+# that each part is judged by itself: the whole table is the one part of a small one.
+
+
+TextFunction = Callable[[pl.Series], pl.Series]
+RowKeys = Mapping[str, tuple[TextFunction, TextFunction]]
+"""Of each column, how a published value and how a source value are read as the text that must agree."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRows:
+    """Rows in the order of their file; or distinct ones, each with how many `times` it occurs and where.
+
+    `places` is the sum of the positions of each distinct row, `early` how many of them lie before the number of rows
+    that the release has.
+    """
+
+    frame: pl.DataFrame
+    times: np.ndarray | None = None
+    places: np.ndarray | None = None
+    early: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def tally(self, codes: np.ndarray, size: int, within: np.ndarray | None = None) -> np.ndarray:
+        """How many rows have each code; `codes` are those of the rows `within`."""
+        if self.times is None:
+            return np.bincount(codes, minlength=size)
+        times = self.times if within is None else self.times[within]
+        return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
+
+    def filter(self, kept: np.ndarray) -> ComparedRows:
+        """Some of the rows; where they stand is what it was."""
+        positions = self.positions
+        if self.times is None or self.early is None:
+            return ComparedRows(self.frame.filter(pl.Series(kept)), self.each[kept], positions[kept])
+        return ComparedRows(self.frame.filter(pl.Series(kept)), self.times[kept], positions[kept], self.early[kept])
+
+    @property
+    def rows(self) -> int:
+        return len(self.frame) if self.times is None else int(self.times.sum())
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Where a row stands, or the sum of it over equal rows."""
+        return np.arange(len(self.frame), dtype=np.float64) if self.places is None else self.places.astype(np.float64)
+
+    @property
+    def pair(self) -> tuple[pl.DataFrame, np.ndarray | None]:
+        return self.frame, self.times
+
+    @property
+    def each(self) -> np.ndarray:
+        """How many rows each stands for."""
+        return np.ones(len(self.frame), np.int64) if self.times is None else self.times
+
+
+class SourceComparison(Protocol):
+    """The source, and the rows of the release beside it."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows the source has."""
+
+    @property
+    def names(self) -> list[str]:
+        """The source's columns."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the release's rows."""
+
+    def pieces(self, name: str) -> Iterator[pl.Series]:
+        """A column of the release, a piece at a time."""
+
+    def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
+        """Published rows, and source rows in the columns `names`; rows whose keys read the same are in one part."""
+
+    def counted(self, names: Sequence[str]) -> ComparedRows:
+        """The source in some columns; distinct rows are enough."""
+
+    def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
+        """The distinct values of a column, and how many rows have each."""
+
+    def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:
+        """A column of source rows as places among all values of the source."""
+
+    def reads(self, name: str, strictly: TextFunction) -> bool:
+        """Whether all values of a source column read so; asked where a part might, and the whole might not."""
+
+    def count_agreeing(self, keys: RowKeys) -> int | None:
+        """At how many places both tables have the same keys; None where all rows are in one part, in their order."""
+
+    def texts(self, name: str, part: int, parts: int) -> set[str]:
+        """The texts of a source column; a part of them by their hashes."""
+
+    def shown(self, name: str, part: int, parts: int) -> set[str]:
+        """The texts of a published column."""
+
+    def spell_out(self, names: Sequence[str]) -> Iterator[str]:
+        """All texts of some published columns, a piece at a time."""
+
+    def spread(self, names: Sequence[str]) -> int:
+        """In how many parts the texts of these source columns are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class InMemoryComparison:
+    """Both tables in memory."""
+
+    ours: pl.DataFrame
+    frame: pl.DataFrame
+
+    @property
+    def rows(self) -> int:
+        return len(self.frame)
+
+    @property
+    def names(self) -> list[str]:
+        return self.frame.columns
+
+    @property
+    def columns(self) -> list[str]:
+        return self.ours.columns
+
+    def pieces(self, name: str) -> Iterator[pl.Series]:
+        yield self.ours[name]
+
+    @cached_property
+    def _numbers(self) -> dict[str, NumberedColumn]:
+        return {}
+
+    def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
+        yield ComparedRows(self.ours), ComparedRows(self.frame)
+
+    def counted(self, names: Sequence[str]) -> ComparedRows:
+        return ComparedRows(self.frame)
+
+    def _numbered(self, name: str) -> NumberedColumn:
+        if name not in self._numbers:
+            self._numbers[name] = number_values(self.frame[name])
+        return self._numbers[name]
+
+    def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
+        found = self._numbered(name)
+        return found.distinct, found.times()
+
+    def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:
+        return self._numbered(name)
+
+    def reads(self, name: str, strictly: TextFunction) -> bool:
+        return True
+
+    def count_agreeing(self, keys: RowKeys) -> int | None:
+        return None
+
+    def texts(self, name: str, part: int, parts: int) -> set[str]:
+        return list_texts(self.frame[name])
+
+    def shown(self, name: str, part: int, parts: int) -> set[str]:
+        return list_texts(self.ours[name])
+
+    def spell_out(self, names: Sequence[str]) -> Iterator[str]:
+        for name in names:
+            yield "\n".join(list_texts(self.ours[name]))
+
+    def spread(self, names: Sequence[str]) -> int:
+        return 1
+
+
+def list_texts(series: pl.Series) -> set[str]:
+    return set(series.cast(pl.String).drop_nulls().unique().to_list())
+
+
+def find_places(series: pl.Series, distinct: pl.Series) -> np.ndarray:
+    """The place of each value among distinct ones, all of which are there."""
+    both = number_values(pl.concat([distinct, series.rename(distinct.name)], how="vertical"))
+    place = np.empty(len(both), np.int64)
+    place[both.codes[: len(distinct)]] = np.arange(len(distinct))
+    return place[both.codes[len(distinct) :]]

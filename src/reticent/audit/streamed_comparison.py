@@ -1,0 +1,214 @@
+"""A release and its source, both read as streams: nothing is held but distinct rows of one part, and pieces of rows.
+
+A part is chosen by a hash of the keys' texts, and every part is a pass over both tables; so many parts are made that
+each has about HELD distinct rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.groups import NumberedColumn
+from reticent.audit.kind import RecomputedRelease
+from reticent.audit.source_comparison import (
+    ComparedRows,
+    InMemoryComparison,
+    RowKeys,
+    SourceComparison,
+    TextFunction,
+    find_places,
+    list_texts,
+    read_as_stated,
+    require_columns,
+)
+from reticent.data.source import collect_frame, is_text, iterate_batches
+from reticent.format.data_files import scan_data
+from reticent.release.kind import find_data_files, list_schemas, reader_for
+
+MAX_DISTINCT_ROWS_PER_PART = 1 << 22  # distinct rows of a part
+MAX_TEXTS_AT_ONCE = 1 << 20  # texts that are looked for at once
+BATCH_ROWS = 1 << 20  # rows that are read at once
+MULTIPLICITY_COLUMN, PLACE_COLUMN, EARLY_COLUMN = "\x00times", "\x00place", "\x00early"
+READING_STEP, COUNTING_STEP = "Reading the source", "Counting the source"
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedComparison:
+    """`ours` are the published rows in the order of their file, so many (`published`); `lazy` those of the source."""
+
+    ours: pl.LazyFrame
+    lazy: pl.LazyFrame
+    published: int
+    _values: dict[str, tuple[pl.Series, np.ndarray]] = field(default_factory=dict)
+    _reads: dict[str, bool] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> int:
+        return int(collect_frame(self.lazy.select(pl.len()), READING_STEP, "streaming").item())
+
+    @property
+    def names(self) -> list[str]:
+        return self.lazy.collect_schema().names()
+
+    @property
+    def columns(self) -> list[str]:
+        return self.ours.collect_schema().names()
+
+    def pieces(self, name: str) -> Iterator[pl.Series]:
+        for piece in iterate_batches(self.ours.select(name), "Reading the release", BATCH_ROWS):
+            yield piece[name]
+
+    def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
+        ours, theirs = self.ours, self.lazy.select(names)
+        parts = 1
+        if keys and max(self.rows, self.published) > MAX_DISTINCT_ROWS_PER_PART:
+            parts = (
+                max(_estimate_distinct_rows(ours), _estimate_distinct_rows(theirs)) // MAX_DISTINCT_ROWS_PER_PART + 1
+            )
+        for part in range(parts):
+            here = (part, parts) if parts > 1 else None
+            yield self._tally(ours, keys, 0, here), self._tally(theirs, keys, 1, here)
+
+    def _tally(self, lazy: pl.LazyFrame, keys: RowKeys, side: int, here: tuple[int, int] | None) -> ComparedRows:
+        names = lazy.collect_schema().names()
+        rows = lazy.with_row_index(PLACE_COLUMN)
+        if here is not None:
+            rows = rows.filter(_hash_keys(keys, side) % here[1] == here[0])
+        return _count_rows(rows, names, self.published)
+
+    def counted(self, names: Sequence[str]) -> ComparedRows:
+        return _count_rows(self.lazy.select(names).with_row_index(PLACE_COLUMN), names, self.published)
+
+    def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
+        if name not in self._values:
+            found = self.counted([name])
+            self._values[name] = found.frame[name], found.each
+        return self._values[name]
+
+    def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:
+        distinct = self.values(name)[0]
+        return NumberedColumn(find_places(rows.frame[name], distinct), distinct)
+
+    def reads(self, name: str, strictly: TextFunction) -> bool:
+        if name not in self._reads:
+            self._reads[name] = self._can_read_all(name, strictly)
+        return self._reads[name]
+
+    def _can_read_all(self, name: str, strictly: TextFunction) -> bool:
+        for piece in iterate_batches(self.lazy.select(name), READING_STEP, BATCH_ROWS):
+            try:
+                strictly(_normalize_values(piece[name]))
+            except Exception:
+                return False
+        return True
+
+    def count_agreeing(self, keys: RowKeys) -> int | None:
+        """The keys of both tables are walked side by side, as 64-bit hashes: two of 10^9 places collide once in 10^10 audits."""
+        if not keys:
+            return min(self.rows, self.published)
+        ours, theirs = (
+            _read_hashes(lazy.select(_hash_keys(keys, side))) for side, lazy in enumerate((self.ours, self.lazy))
+        )
+        one, other, agree = next(ours, None), next(theirs, None), 0
+        while one is not None and other is not None:
+            many = min(len(one), len(other))
+            agree += int((one[:many] == other[:many]).sum())
+            one = one[many:] if len(one) > many else next(ours, None)
+            other = other[many:] if len(other) > many else next(theirs, None)
+        return agree
+
+    def texts(self, name: str, part: int, parts: int) -> set[str]:
+        return _list_part_texts(self.lazy, name, part, parts)
+
+    def shown(self, name: str, part: int, parts: int) -> set[str]:
+        return _list_part_texts(self.ours, name, part, parts)
+
+    def spell_out(self, names: Sequence[str]) -> Iterator[str]:
+        for name in names:
+            for piece in self.pieces(name):
+                yield "\n".join(list_texts(piece))
+
+    def spread(self, names: Sequence[str]) -> int:
+        if not names:
+            return 1
+        each = self.lazy.select(pl.col(name).hash().approx_n_unique() for name in names)
+        return int(sum(collect_frame(each, READING_STEP, "streaming").row(0))) // MAX_TEXTS_AT_ONCE + 1
+
+
+def compare_with_source(found: RecomputedRelease, source: pl.DataFrame | pl.LazyFrame) -> SourceComparison:
+    """The release beside its source: both in memory, or both as streams."""
+    subject = found.subject
+    require_columns([column.name for column in subject.columns], source.collect_schema().names())
+    if isinstance(source, pl.DataFrame):
+        return InMemoryComparison(found.frame, read_as_stated(source, subject.columns))
+    assert subject.manifest is not None and subject.path is not None  # a plain table is read whole
+    file = reader_for(subject.kind).files[0]
+    rows = scan_data(find_data_files(subject.path, subject.manifest)[file], list_schemas(subject.manifest)[file])
+    return StreamedComparison(rows, read_as_stated(source, subject.columns), found.rows)
+
+
+def _hash_keys(keys: RowKeys, side: int) -> pl.Expr:
+    """One number for the texts of all keys, the same on both sides."""
+    found = [
+        pl.col(name).map_batches(_make_text_hash(how[side]), return_dtype=pl.UInt64, is_elementwise=True)
+        for name, how in keys.items()
+    ]
+    word = found[0]
+    for other in found[1:]:
+        word = (word * 0x9E3779B97F4A7C15 + 1).xor(other)
+    return word
+
+
+def _make_text_hash(read: TextFunction):  # type: ignore[no-untyped-def]  # a function of a series, as Polars wants it
+    return lambda series: read(_normalize_values(series)).hash(17)
+
+
+def _normalize_values(series: pl.Series) -> pl.Series:
+    """Categories as texts; what is not a number is missing."""
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        return series.cast(pl.String)
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def _read_hashes(lazy: pl.LazyFrame) -> Iterator[np.ndarray]:
+    for frame in iterate_batches(lazy, READING_STEP, BATCH_ROWS):
+        yield frame.to_series().to_numpy()
+
+
+def _estimate_distinct_rows(lazy: pl.LazyFrame) -> int:
+    """About how many distinct rows there are."""
+    return int(
+        collect_frame(lazy.select(pl.struct(pl.all()).hash().approx_n_unique()), COUNTING_STEP, "streaming").item()
+    )
+
+
+def _count_rows(rows: pl.LazyFrame, names: Sequence[str], until: int) -> ComparedRows:
+    place = pl.col(PLACE_COLUMN).cast(pl.Int64)
+    schema = rows.collect_schema()
+    strings = [name for name in names if is_text(schema[name])]
+    counted = (
+        rows.with_columns(pl.col(name).cast(pl.Categorical) for name in strings)
+        .group_by(list(names))
+        .agg(
+            pl.len().alias(MULTIPLICITY_COLUMN), place.sum().alias("\x00sum"), (place < until).sum().alias(EARLY_COLUMN)
+        )
+    )
+    found = collect_frame(counted, COUNTING_STEP, "streaming").with_columns(
+        pl.col(name).cast(pl.String) for name in strings
+    )
+    times, places, early = (
+        found[name].cast(pl.Int64).to_numpy() for name in (MULTIPLICITY_COLUMN, "\x00sum", EARLY_COLUMN)
+    )
+    return ComparedRows(found.select(names), times, places, early)
+
+
+def _list_part_texts(lazy: pl.LazyFrame, name: str, part: int, parts: int) -> set[str]:
+    text = pl.col(name).cast(pl.String)
+    rows = lazy.select(text).drop_nulls()
+    some = rows if parts == 1 else rows.filter(pl.col(name).hash(5) % parts == part)
+    return set(collect_frame(some.unique(), READING_STEP, "streaming")[name].to_list())

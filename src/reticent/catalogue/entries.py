@@ -1,0 +1,299 @@
+"""Methods, stages, kinds, attacks and engines: one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from reticent.catalogue.fields import Field, Relation
+from reticent.catalogue.method_fields import METHOD_FIELDS, METHOD_RELATIONS, STAGE_FIELDS, STAGE_RELATIONS
+
+# MERGED: reticent.catalogue.rows: What a row of the catalogue holds.
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseRow:
+    """A promise: its class for planning, its judge in the audit, and what is said of it."""
+
+    model: str
+    judge: str
+    fields: Mapping[str, Field]  # what each parameter may be
+    sentence: str  # for the recipient's README; {parameters} are filled in
+    composition_reason: str  # why several releases no longer promise it together
+    belief_bound: str = ""  # the greatest belief it leaves in a value, as an attack may be told
+    relations: tuple[Relation, ...] = ()  # what parameters must be to each other
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The words that a job or a manifest may use."""
+        return tuple(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRow:
+    """A method or a preparing stage: its class and its parameters, and of a method the kind of its releases."""
+
+    made_by: str
+    fields: Mapping[str, Field]  # what each parameter may be
+    kind: str = ""
+    relations: tuple[Relation, ...] = ()  # what parameters must be to each other
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The words that a job or a manifest may use."""
+        return tuple(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """A release kind: three modules of one name, and in each the object that knows the kind.
+
+    `answers` makes, of a release, what a workload of questions is put to; `gives_up` is what a recipient no longer has.
+    """
+
+    writer: str
+    reader: str
+    auditor: str
+    answers: str = "reticent.utility.workload:answer_from_groups"
+    gives_up: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerRow:
+    """What learns to classify: its function, and whether it learns from redrawn values (and then from nothing else)."""
+
+    function: str
+    reconstructs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AttackRow:
+    """An attack: its function, and whether it needs the source or the release's files alone.
+
+    `reads_people`: it is given the release and the source as they are, with lists of people of its own, not what groups show.
+    `independent_targets`: what is believed of a person does not depend on who else is asked about.
+    `adversary` says who it is, and `promises` which promises speak of that adversary at all.  `guesses`: from the release and the
+    targets' quasi-identifiers alone it guesses their sensitive values, so that its success and another's can be compared.
+    `cost`: where all are tried, those of lower cost are tried first; how long they take was measured.
+    """
+
+    function: str
+    adversary: str = ""
+    promises: tuple[str, ...] = ()
+    needs_source: bool = True
+    reads_people: bool = False
+    guesses: bool = True
+    independent_targets: bool = False
+    cost: int = 1
+
+    def select_promises(self, promised: Iterable[str]) -> list[str]:
+        """The promises among these that speak of this adversary."""
+        return [name for name in dict.fromkeys(promised) if name in self.promises]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRow:
+    """An engine: the object that counts rows and applies recipes, and for which tables it is."""
+
+    made_by: str
+    purpose: str
+
+
+def load_object(dotted: str) -> Any:
+    """What "module:attribute" names."""
+    module, _, attribute = dotted.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+METHODS = {
+    "mondrian": MethodRow("reticent.methods.mondrian:Mondrian", METHOD_FIELDS["mondrian"], "generalized"),
+    "mosaic": MethodRow("reticent.methods.mosaic:Mosaic", METHOD_FIELDS["mosaic"], "generalized"),
+    "burel": MethodRow("reticent.methods.burel:Burel", METHOD_FIELDS["burel"], "generalized"),
+    "sabre": MethodRow("reticent.methods.sabre:Sabre", METHOD_FIELDS["sabre"], "generalized"),
+    "beta-perturbation": MethodRow(
+        "reticent.methods.beta_perturbation:BetaPerturbation", METHOD_FIELDS["beta-perturbation"], "perturbed"
+    ),
+    "anatomy": MethodRow("reticent.methods.anatomy:Anatomy", METHOD_FIELDS["anatomy"], "anatomized"),
+    "distribution": MethodRow(
+        "reticent.methods.distribution:Distribution", METHOD_FIELDS["distribution"], "transformed"
+    ),
+    "perturbed-generalization": MethodRow(
+        "reticent.methods.perturbed_generalization:PerturbedGeneralization",
+        METHOD_FIELDS["perturbed-generalization"],
+        "sampled",
+        METHOD_RELATIONS["perturbed-generalization"],
+    ),
+}
+STAGES = {
+    "suppression": MethodRow(
+        "reticent.methods.suppression:Suppression",
+        STAGE_FIELDS["suppression"],
+        relations=STAGE_RELATIONS["suppression"],
+    ),
+}
+
+
+_EXACT_QUASI_IDENTIFIERS = "quasi-identifiers stay exact, so that who is in the data can be told"
+
+
+def _make_kind_row(name: str, gives_up: str, answers: str = "reticent.utility.workload:answer_from_groups") -> KindRow:
+    rooms = (f"reticent.recipe.{name}:WRITER", f"reticent.release.{name}:READER", f"reticent.audit.{name}:AUDITOR")
+    return KindRow(*rooms, answers, gives_up)
+
+
+KINDS = {
+    "generalized": _make_kind_row(
+        "generalized", "quasi-identifiers become ranges, sets and nodes; every row keeps its own sensitive value"
+    ),
+    "anatomized": _make_kind_row(
+        "anatomized", f"{_EXACT_QUASI_IDENTIFIERS}; which row of a group has which of its sensitive values is not said"
+    ),
+    "perturbed": _make_kind_row(
+        "perturbed",
+        f"{_EXACT_QUASI_IDENTIFIERS}; every sensitive value is redrawn, no row's own is to be believed, and counts have a standard error",
+        "reticent.utility.workload:answer_from_perturbed",
+    ),
+    "transformed": _make_kind_row(
+        "transformed",
+        f"{_EXACT_QUASI_IDENTIFIERS}; sensitive values are generalized among fakes, and a row says its group's target only",
+    ),
+    "sampled": _make_kind_row(
+        "sampled",
+        "one row of each group is published, its labels the group's and its value redrawn: most people have no row",
+        "reticent.utility.workload:answer_from_sampled",
+    ),
+}
+PLAIN_TABLE_KIND = "generalized"
+"""The kind that tables of other tools are read as."""
+
+_GROUP_READING_PROMISES = (
+    "alpha-k-anonymity", "probabilistic-l-diversity", "entropy-l-diversity", "recursive-l-diversity", "t-closeness",
+    "delta-disclosure", "beta-likeness",
+)  # fmt: skip
+"""Promises about who reads the group that a person is in, and believes its shares."""
+
+ATTACKS = {
+    "naive-bayes": AttackRow(
+        "reticent.attacks.naive_bayes:attack_by_naive_bayes",
+        "learns from all groups how values go with each quasi-identifier",
+        independent_targets=True,
+        cost=5,
+    ),
+    "definetti": AttackRow(
+        "reticent.attacks.definetti:attack_by_definetti",
+        "learns from all groups, again and again, who has which value in each",
+        cost=9,
+    ),
+    "skewness": AttackRow(
+        "reticent.attacks.group_reading:attack_by_skewness",
+        "reads the person's group, and guesses what it lifts most",
+        _GROUP_READING_PROMISES,
+        independent_targets=True,
+    ),
+    "similarity": AttackRow(
+        "reticent.attacks.group_reading:attack_by_similarity",
+        "reads the person's group, and guesses a family of like values",
+        ("t-closeness", "semantic-beta-likeness", "proximity-beta-likeness"),
+        independent_targets=True,
+        cost=2,
+    ),
+    "background": AttackRow(
+        "reticent.attacks.background:attack_by_background_knowledge",
+        "knows how values go with quasi-identifiers, up to a bandwidth",
+        ("bt-privacy", "skyline"),
+        guesses=False,
+        cost=8,
+    ),
+    "singling-out": AttackRow(
+        "reticent.attacks.singling_out:attack_by_singling_out",
+        "takes the ends of published ranges for people's values",
+        guesses=False,
+    ),
+    "linkability": AttackRow(
+        "reticent.attacks.linkability:attack_by_linking",
+        "has two lists with some of the columns each, and links their people",
+    ),
+    "inference": AttackRow(
+        "reticent.attacks.group_reading:attack_by_inference",
+        "knows all of a person but the sensitive value, and asks the groups that may hold the person",
+        _GROUP_READING_PROMISES,
+    ),
+    "downcoding": AttackRow(
+        "reticent.attacks.downcoding:attack_by_downcoding",
+        "knows that no group could be cut further, and asks for the values that ranges hide",
+        cost=4,
+    ),
+    "overlap": AttackRow(
+        "reticent.attacks.overlap:attack_by_overlap", "asks which of overlapping groups each person may be in", cost=4
+    ),
+    "composition": AttackRow(
+        "reticent.attacks.composition.attack:attack_by_composition",
+        "joins several releases of the same people",
+        reads_people=True,
+        guesses=False,
+        cost=3,
+    ),
+    "minimality": AttackRow(
+        "reticent.attacks.minimality.attack:attack_by_minimality",
+        "knows the method, and reasons why it made just these groups",
+        reads_people=True,
+        cost=6,
+    ),
+    "corruption": AttackRow(
+        "reticent.attacks.corruption:attack_by_corruption",
+        "has learned the values of other people, of all but one even",
+        ("rho-guarantee", "delta-growth"),
+        reads_people=True,
+        guesses=False,
+        cost=7,
+    ),
+    "eligibility": AttackRow(
+        "reticent.attacks.eligibility.attack:attack_by_eligibility",
+        "reasons from how many rows were withheld, and how",
+        ("l-dichotomy",),
+        needs_source=False,
+        guesses=False,
+        cost=6,
+    ),
+    "matrix": AttackRow(
+        "reticent.attacks.perturbation:attack_by_matrix",
+        "knows how values were redrawn and how frequent each is, and reads the person's row",
+        ("beta-likeness",),
+        reads_people=True,
+        cost=5,
+    ),
+    "matrix-learned": AttackRow(
+        "reticent.attacks.perturbation:attack_by_learned_matrix",
+        "knows how values were redrawn, and learns from all rows how they go with each quasi-identifier",
+        reads_people=True,
+        cost=6,
+    ),
+    "algorithm": AttackRow(
+        "reticent.attacks.algorithm:attack_by_algorithm",
+        "knows the method, and reasons why it published just these nodes",
+        needs_source=False,
+        guesses=False,
+        cost=7,
+    ),
+}
+
+ENGINES = {
+    "local": EngineRow("reticent.engines.local:ENGINE", "tables that fit memory"),
+    "stream": EngineRow("reticent.engines.stream:ENGINE", "tables larger than memory, from Parquet or CSV"),
+    "spark": EngineRow("reticent.engines.spark:ENGINE", "tables larger than a machine, by PySpark"),
+}
+DEFAULT_ENGINE = "local"
+"""The engine where none is named."""
+_LEARNERS_MODULE = "reticent.utility.classification"
+LEARNERS = {
+    "naive-bayes": LearnerRow(f"{_LEARNERS_MODULE}:naive_bayes"),
+    "logistic-regression": LearnerRow(f"{_LEARNERS_MODULE}:logistic_regression"),
+    "decision-tree": LearnerRow(f"{_LEARNERS_MODULE}:decision_tree"),
+    "random-forest": LearnerRow(f"{_LEARNERS_MODULE}:random_forest"),
+    "reconstruction-tree": LearnerRow(f"{_LEARNERS_MODULE}:reconstruction_tree", reconstructs=True),
+}
+
+REPORT_FILE_NAME = "report.html"
+"""The page that a release folder may hold beside what its manifest lists."""

@@ -1,0 +1,58 @@
+"""Perturbed generalization: guarantees from p, or the largest p for a guarantee (Tao et al., ICDE 2008, table III)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+OPTIONS = ("p", "k", "s", "lambda", "domain", "rho1", "rho2", "delta")
+GROUP_SIZES, RETENTION_PROBABILITIES = (1, 2, 4, 6, 8, 10), tuple(Fraction(part, 100) for part in range(15, 50, 5))
+
+
+def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
+    from reticent.methods.perturbed_generalization.calibration import answer_calibration as answered
+
+    return answered(asked)
+
+
+def show(found: dict[str, Any]) -> None:
+    """The answer, and a table like table III: what other p and k would give."""
+    from reticent.cli.output import say, say_table
+
+    if "p_theorem2" in found or "p_theorem3" in found:
+        printed = "p_theorem2" if "p_theorem2" in found else "p_theorem3"
+        say(
+            f"The largest p for it is {_format_six_digits(found['p'])}; theorem {printed[-1]} would allow {_format_six_digits(found[printed])}.",
+            "",
+        )
+    rows = (
+        [_format_row(found, k, Fraction(str(found["p"]))) for k in sorted({*GROUP_SIZES, found["k"]})]
+        if found["p"]
+        else []
+    )
+    rows += [_format_row(found, found["k"], p) for p in RETENTION_PROBABILITIES]
+    say_table(("k", "p", "rho2", "theorem 2", "Delta", "theorem 3"), rows, indent=2)
+    say(
+        "",
+        "rho2 is what a belief of rho1 can become, Delta how much any can grow, with everyone else corrupted; rounded up.",
+    )
+    if "rho1" in found:
+        say(
+            f"rho1 = {found['rho1']:g}. As many: a belief of at least {1 - found['rho1']:g} falls to no less than 1 - rho2."
+        )
+    say('With grouping = "specialization" read the line of k = 1: its cuts look at perturbed values.')
+
+
+def _format_row(found: Mapping[str, Any], k: int, p: Fraction) -> tuple[str, ...]:
+    from reticent.methods.perturbed_generalization.calibration import compute_guarantees
+
+    given = compute_guarantees(
+        p, k, found["domain"], str(found["lambda"]), str(found["rho1"]) if "rho1" in found else None
+    )
+    names = ("rho2", "rho2_theorem2", "delta", "delta_theorem3")
+    return str(k), f"{float(p):g}", *(_format_six_digits(given.get(name)) for name in names)
+
+
+def _format_six_digits(value: Any) -> str:
+    return "-" if value is None else f"{float(value):.6f}"

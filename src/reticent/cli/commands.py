@@ -1,0 +1,125 @@
+"""The commands and how they hang together.  A new command is a file of its name in this folder and a word in COMMANDS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from reticent.errors import RequestError
+from reticent.redaction import is_address
+
+# MERGED: reticent.cli.paths: A path that is an address: refused before any command makes a file's or a folder's name of it, password and all.
+
+
+class PathOnlyCommand(TyperCommand):
+    """A command that takes no address where it asks for a path."""
+
+    def invoke(self, context: Any) -> Any:
+        for parameter in self.params:
+            given = context.params.get(parameter.name)
+            for value in given if isinstance(given, list | tuple) else (given,):
+                if isinstance(value, Path) and is_address(str(value)) and not value.exists():
+                    _refuse_address(parameter, value)
+        return super().invoke(context)
+
+
+def _refuse_address(parameter: Any, value: Path) -> None:
+    name = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name
+    raise RequestError(
+        f"{name} takes a path, and {value} is an address.",
+        attempt="a file or folder; a database is named by url = ... in a job's [source].",
+    )
+
+
+COMMANDS = (
+    "init",
+    "hierarchy",
+    "check",
+    "publish",
+    "audit",
+    "risk",
+    "export",
+    "query",
+    "attack",
+    "report",
+    "compare",
+    "advise",
+    "calibrate",
+    "data",
+    "demo",
+)
+
+
+def build_parser(words: Sequence[str] = ()) -> Any:
+    """The parser, with every command, or with the one that these words name: the others cost time to load."""
+    app = typer.Typer(
+        callback=run_top_level, invoke_without_command=True, add_completion=not words or words[0].startswith("-"), rich_markup_mode="rich",
+        pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Start with:  reticent demo",
+    )  # fmt: skip
+    named = next((word for word in words if not word.startswith("-")), None)
+    for name in (named,) if named in COMMANDS else COMMANDS:
+        module = import_module(f"reticent.cli.{name}")
+        app.command(name, cls=PathOnlyCommand, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
+    return _simplify_help(typer.main.get_command(app))
+
+
+def _simplify_help(parser: Any) -> Any:
+    """Help without the names of types: a switch takes no value, and the name of an argument says what it is.
+
+    A paragraph of a docstring is one line here: a terminal breaks it where its own lines end.
+    """
+    top_context = parser.context_class(parser, **parser.context_settings)
+    contexts = [top_context, *(part.context_class(part, parent=top_context) for part in parser.commands.values())]
+    for context in contexts:
+        paragraphs = (context.command.help or "").split("\n\n")
+        context.command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        for given in context.command.get_params(context):
+            if getattr(given, "is_flag", False):
+                given.metavar = ""
+            elif given.param_type_name == "argument":
+                given.display_type_rich = lambda ctx: None
+    return parser
+
+
+def run_top_level(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="Show where in the code an error arose; so does RETICENT_TRACEBACK=1.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not say which stage is at work.")] = False,
+    log: Annotated[
+        str | None,
+        typer.Option("--log", metavar="FILE", help="Add a line for each stage, with its time, to this file."),
+    ] = None,
+    log_json: Annotated[
+        bool, typer.Option("--log-json", help="Each stage as one JSON object a line, to the log or to stderr.")
+    ] = False,
+) -> None:
+    """Publish microdata that says no more than you promised."""
+    # `main` has taken the options about telling out of the words; they stand here for the help.
+    if version:
+        from reticent import __version__
+
+        typer.echo(f"reticent {__version__} ({describe_kernels()})")
+        raise typer.Exit()
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(1)
+
+
+def describe_kernels() -> str:
+    """Whether the loops of planning and auditing are compiled."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said here, in the version's own words
+        from reticent.kernels import list_uncompiled_kernels
+    slow = len(list_uncompiled_kernels())
+    return f"{slow} kernels not compiled: slow" if slow else "kernels compiled"

@@ -1,0 +1,198 @@
+"""What a command tells while it works: a live line on a terminal, lines where stderr is piped, and a log if asked.
+
+A stage is named by words of ours and never by a value or a finding, so that a log can be kept.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from reticent.cli.sanitize import sanitize_text
+from reticent.errors import RequestError
+from reticent.progress import fraction_done, get_finding
+from reticent.redaction import redact
+
+# MERGED: reticent.cli.far: How far a run is, as a terminal shows it: a percentage, and about how long it may still take.
+
+
+MIN_FRACTION_FOR_ETA = 0.05  # of the run: before, what is left is a guess
+MIN_SECONDS_FOR_ETA = 2.0  # seconds: of a shorter run nobody asks what is left
+
+
+class EtaDisplay:
+    """What was done when a stage last said so; as a text it is what stands on the live line at this moment."""
+
+    def __init__(self, began: float) -> None:
+        self.began, self.done, self.whole = began, 0.0, 0.0
+
+    def reach(self, done: float | None, now: float) -> None:
+        """Never back: a share is rough, and a bar that shrinks says nothing."""
+        if done is None or done < self.done:
+            return
+        self.done = done
+        self.whole = (now - self.began) / done if done > MIN_FRACTION_FOR_ETA else 0.0
+
+    def at(self, now: float) -> str:
+        if not self.done:
+            return ""
+        left = self.began + self.whole - now
+        said = f"{self.done:.0%}"
+        return f"{said}, about {format_duration(left)} left" if self.whole > MIN_SECONDS_FOR_ETA and left > 0 else said
+
+    def __str__(self) -> str:
+        return self.at(time.monotonic())
+
+
+def format_duration(seconds: float) -> str:
+    """As one says it: 8 s, 2 min, 3 h."""
+    if seconds < 60:
+        return f"{max(round(seconds), 1)} s"
+    return f"{round(seconds / 60)} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
+LOG_FLAGS = ("--quiet", "--log-json")
+LOG_FILE_OPTION = "--log"
+
+
+@dataclass(slots=True)
+class LogSettings:
+    """How this run is told; `main` sets it from the options that every command takes."""
+
+    quiet: bool = False
+    as_json: bool = False
+    file: TextIO | None = None
+    command: str = ""
+    began: float = field(default_factory=time.monotonic)
+
+    def write_line(self, **facts: Any) -> None:
+        """One line of the log: to its file, else to stderr."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        seconds = round(time.monotonic() - self.began, 3)
+        if self.as_json:
+            text = json.dumps({"time": now, "command": self.command, "seconds": seconds, **facts})
+        else:
+            text = f"{now} reticent {self.command}: {' '.join(str(fact) for fact in facts.values())}"
+        if self.file is not None:
+            print(text, file=self.file, flush=True)
+        else:
+            _print_to_stderr(text)
+
+    @property
+    def logs(self) -> bool:
+        return self.as_json or self.file is not None
+
+    @property
+    def stderr_is_log(self) -> bool:
+        """Whether stderr holds one JSON object a line, for a program that collects them."""
+        return self.as_json and self.file is None
+
+
+LOG_SETTINGS = LogSettings()
+
+
+@contextmanager
+def apply_log_options(words: Sequence[str]) -> Iterator[list[str]]:
+    """The words without the options about telling, which hold inside; a log's file is closed at the end."""
+    rest, given = split_log_options(words)
+    file = given[LOG_FILE_OPTION]
+    # A log is added to: one file can serve every run of a night.
+    handle = _open_log(Path(str(file))) if file is not None else None
+    named = next((word for word in rest if not word.startswith("-")), "")
+    _apply_settings(
+        LogSettings(quiet=bool(given["--quiet"]), as_json=bool(given["--log-json"]), file=handle, command=named)
+    )
+    try:
+        yield rest
+    finally:
+        _apply_settings(LogSettings())
+        if handle is not None:
+            handle.close()
+
+
+def split_log_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """The options about telling, wherever they stand before a bare `--`, and the other words."""
+    rest: list[str] = []
+    given: dict[str, Any] = {**dict.fromkeys(LOG_FLAGS, False), LOG_FILE_OPTION: None}
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            return [*rest, *words[at:]], given
+        if word in LOG_FLAGS:
+            given[word] = True
+        elif word == LOG_FILE_OPTION and at + 1 < len(words):
+            at += 1
+            given[LOG_FILE_OPTION] = words[at]
+        elif word.startswith(f"{LOG_FILE_OPTION}="):
+            given[LOG_FILE_OPTION] = word.removeprefix(f"{LOG_FILE_OPTION}=")
+        else:
+            rest.append(word)
+        at += 1
+    return rest, given
+
+
+def _open_log(path: Path) -> TextIO:
+    from reticent.format.folder import translate_disk_errors
+
+    if path.is_dir():
+        raise RequestError(f"The log {path} is a folder.", attempt="--log with a file's name.")
+    with translate_disk_errors(path):
+        return path.open("a", encoding="utf-8")
+
+
+def _apply_settings(told: LogSettings) -> None:
+    for name in ("quiet", "as_json", "file", "command", "began"):
+        setattr(LOG_SETTINGS, name, getattr(told, name))
+
+
+def log_exit_code(code: int) -> None:
+    """The last line of a log: how the run ended."""
+    if LOG_SETTINGS.logs and LOG_SETTINGS.command:
+        LOG_SETTINGS.write_line(**({"exit_code": code} if LOG_SETTINGS.as_json else {"end": f"ended with {code}"}))
+
+
+@contextmanager
+def show_progress(json: bool = False) -> Iterator[Callable[[str], None]]:
+    """Says which stage is at work.  With `--json` only a log is told, because the caller is a program."""
+    if LOG_SETTINGS.logs:
+        yield lambda stage: LOG_SETTINGS.write_line(stage=sanitize_text(redact(stage)))
+    elif json or LOG_SETTINGS.quiet:
+        yield lambda stage: None
+    elif sys.stdout.isatty() and sys.stderr.isatty():
+        with _show_live_line() as show:
+            yield show
+    else:
+        yield lambda stage: _print_to_stderr(f"reticent: {sanitize_text(redact(stage))}")
+
+
+def _print_to_stderr(text: str) -> None:
+    """What is told on the way; nobody's work ends because nobody can read it."""
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _show_live_line() -> Iterator[Callable[[str], None]]:
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    far = EtaDisplay(LOG_SETTINGS.began)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.fields[far]}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=None, far=far)
+
+        def show(stage: str) -> None:
+            far.reach(fraction_done(stage), time.monotonic())
+            finding = get_finding(stage)
+            shown = f"{stage}, {finding}" if finding else stage
+            progress.update(task, description=sanitize_text(redact(shown)), refresh=True)
+
+        yield show

@@ -1,0 +1,121 @@
+"""Before any command: what interrupted runs of this user left, by the journal and the records of the ledger, is settled.
+
+A command that only reads settles the ledger's journal.  One that writes also removes the staging folders that the ledger has
+records of, and names this user's folders of older versions in the temporary folder.  Neither looks at the paths that it is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from reticent.errors import OutOfMemory, ReticentError
+from reticent.memory import get_address_limit
+
+# MERGED: reticent.cli.room: A limit of addresses (`ulimit -v`) that is too small is refused before anything is loaded.
+#
+# The libraries that read tables end the process by themselves where memory runs out, some of them while they are loaded.
+
+
+MIN_ADDRESS_BYTES = 2 << 30  # bytes of addresses, of which a small table fills a tenth
+AMPLE_ADDRESS_BYTES = 16 << 30  # a limit that needs no care
+FRUGAL_ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+_M_ARENA_MAX = -8  # of mallopt
+
+
+def require_address_space() -> None:
+    """Refuse a limit of addresses below which libraries fail or end the process; under a greater one, have them take few."""
+    limit = get_address_limit()
+    if limit is None or limit >= AMPLE_ADDRESS_BYTES:
+        return
+    for name, value in FRUGAL_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    with contextlib.suppress(Exception):  # not every system has such a call
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    if limit < MIN_ADDRESS_BYTES:
+        raise OutOfMemory(
+            f"This process may take {limit >> 20:,} MiB of addresses (ulimit -v), and {MIN_ADDRESS_BYTES >> 20:,} are the least.",
+            why="The libraries that read tables reserve addresses that they never fill. Nothing was read or kept.",
+            attempt="ulimit -v unlimited; a control group limits what is filled.",
+        )
+
+
+def exit_if_out_of_memory(code: int) -> None:
+    """End at once where a limit of addresses was met: libraries that are ended in good order need memory for it, and crash."""
+    if code == OutOfMemory.exit_code and get_address_limit() is not None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+READING_COMMANDS = ("check", "audit", "risk", "query", "attack", "advise", "calibrate")
+SECONDS_PER_DAY = 86_400.0  # seconds: a run of an older version may be using what is younger
+WRITING_COMMANDS = ("init", "hierarchy", "publish", "export", "report", "compare", "data", "demo")
+
+
+def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
+    """A line about what was done, or about what could not be done; most often none.
+
+    `publish` settles by itself and ends if it cannot; a command that only reads goes on.
+    """
+    from reticent.ledger.commit import describe_older_folders, recover
+    from reticent.ledger.paths import resolve_ledger_folder
+    from reticent.ledger.staging import find_temp_dir
+
+    given = next((word.partition("=")[2] for word in words if word.startswith("--ledger=")), None)
+    if "--ledger" in words[:-1]:
+        given = words[words.index("--ledger") + 1]
+    command = next((word for word in words if not word.startswith("-")), "")
+    is_writing = command in WRITING_COMMANDS
+    try:
+        sentences = recover(resolve_ledger_folder(given), only_journal=not is_writing)
+    except (ReticentError, OSError) as error:
+        what = f"{error.what} {error.why or ''}" if isinstance(error, ReticentError) else "the disk refuses"
+        return [f"Note: what an interrupted run left could not be settled: {what}".rstrip()]
+    if is_writing:
+        sentences += describe_older_folders(find_temp_dir(), SECONDS_PER_DAY)
+    return ["Note: " + " ".join(sentences)] if sentences else []
+
+
+# MERGED: reticent.cli.streams: Where a command was started: without Unicode, without a terminal, without a stream at all, or with settings for a library of ours.
+
+
+def prepare_streams() -> None:
+    """Letters that a stream cannot show are spelled out; a stream that is closed is one that nobody reads."""
+    while (
+        spare := os.open(os.devnull, os.O_RDWR)
+    ) <= 2:  # else the first file that is opened would be the closed stream
+        pass
+    os.close(spare)
+    sys.stdout, sys.stderr = _make_usable(sys.stdout), _make_usable(sys.stderr)
+
+
+def drop_polars_settings() -> None:
+    """Polars' own settings are made for who programs with it: some change its engine, some make it panic or quote what it reads.
+
+    The number of its threads is the one that stays, where it is a number.
+    """
+    for name in [name for name in os.environ if name.startswith("POLARS_")]:
+        threads = name == "POLARS_MAX_THREADS" and os.environ[name].isdecimal() and 0 < int(os.environ[name]) <= 4096
+        if not threads:
+            del os.environ[name]
+
+
+def _make_usable(stream: Any) -> Any:
+    if stream is None or getattr(stream, "closed", False):
+        return open(os.devnull, "w", encoding="utf-8")  # as long as the process
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+    return stream
+
+
+def silence_stdout() -> None:
+    """Nothing more is written to standard output: its reader has gone, or it is full, and Python would try again at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,371 @@
+"""Which method to take for a purpose, by measuring all that can keep the job's promises on the steward's own data.
+
+    advice = rt.advise(job, frame=people, purpose="counts")
+    advice.best            the method that did best, and `advice.level` those within each other's spread
+    print(advice)
+    rt.advise(compared, purpose="averages")    from a comparison that was made already
+
+Nothing is published.  What decides is one figure for each purpose, over several runs; each candidate's spread is what the runs
+gave at the least and the most.  Two candidates within each other's spread are level (`compare/advise.py`): the data does not say
+which is better.  On a part of
+the rows, a quarter of it is measured too: who may overtake on all rows is told (`compare/advise.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log, sqrt
+from statistics import fmean, stdev
+from time import process_time
+from typing import Any
+
+from reticent import registry
+from reticent.budget import BudgetClock
+from reticent.compare.candidates import check_method_names, make_candidates
+from reticent.compare.compare import Comparison, make_setting, measure_candidates
+from reticent.errors import RequestError, pluralize, suggest
+from reticent.html_repr import render_page, render_table
+from reticent.job.job import Job
+from reticent.validation import integer, is_callable, is_job, names, optional, seconds, text, validate_arguments
+
+# MERGED: reticent.compare.growth: Where figures of a part of the rows are on their way to: a guess at all rows from two parts, one four times the other.
+#
+# A figure is taken to change as a power of the number of rows, as errors of samples (1 / sqrt(n)) and widths of groups do.  Its spread
+# over runs gives two lines: a hopeful one from the worst of the smaller part to the best of the larger, and a doubtful one the other
+# way round; and as the power itself changes with the rows, it is taken to be off by half.  Whatever two parts show, who is behind may
+# gain as samples do and groups over two columns, by 1 / sqrt(n).  This is a guess and never a measurement: it says who may overtake,
+# and ranks nobody.
+
+
+Figures = Mapping[str, Mapping[str, Any]]
+EXPONENT_ERROR, SQUARE_ROOT_EXPONENT = 0.5, 0.5
+"""By how much of itself a power may be off, and the power that is always hoped for."""
+SAMPLE_RATIO = 4
+"""How many times the smaller part fits into the larger one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Where a figure may be at all rows, at best and at worst."""
+
+    hopeful: float
+    doubtful: float
+
+    @classmethod
+    def of(
+        cls, small: Mapping[str, Any], large: Mapping[str, Any], times: float, further: float, less: bool
+    ) -> Projection:
+        """From `small` to `large` there were `times` as many rows, to all rows there are `further` as many."""
+        (least, most), (low, high) = (_compute_shortfall(figure, less) for figure in (small, large))
+        steps = log(further) / log(times)
+        hopeful, doubtful = _divide_safely(low, most), _divide_safely(high, least)
+        ends = (
+            low * min(hopeful ** (steps * (1 + EXPONENT_ERROR)), further**-SQUARE_ROOT_EXPONENT),
+            high * doubtful ** (steps * (1 - EXPONENT_ERROR if doubtful < 1 else 1 + EXPONENT_ERROR)),
+        )
+        return cls(*ends) if less else cls(*(1 - end for end in ends))
+
+
+def find_possible_overtakers(
+    small: Figures, large: Figures, first: str, *, times: float, further: float, less: bool
+) -> list[str]:
+    """The candidates that may be better than `first` on all rows; of one that the smaller part could not tell, nothing is known."""
+    if first not in small:
+        return [name for name in large if name != first]
+    ways = {
+        name: Projection.of(small[name], large[name], times, further, less) if name in small else None for name in large
+    }
+    held = ways[first]
+    assert held is not None
+
+    def may(way: Projection | None) -> bool:
+        return way is None or (way.hopeful < held.doubtful if less else way.hopeful > held.doubtful)
+
+    return [name for name, way in ways.items() if name != first and may(way)]
+
+
+def _compute_shortfall(figure: Mapping[str, Any], less: bool) -> tuple[float, float]:
+    """The figure's ends as something to be made small: where more is better, what is missing to 1."""
+    return (figure["low"], figure["high"]) if less else (1 - figure["high"], 1 - figure["low"])
+
+
+def _divide_safely(after: float, before: float) -> float:
+    return after / before if before > 0 else 1.0
+
+
+# MERGED: reticent.compare.level: Whether two candidates are level: whether what several runs gave says that one of them is better.
+#
+# They are where their spreads overlap, from the least to the most of the runs; and where the mean of their differences, run by run (all
+# candidates of a run are asked the same questions), lies no further from 0 than Student's t allows at 95 %.  Three runs may all fall on
+# one side by chance.  Of two runs t says too little to be asked.
+
+
+MIN_PAIRED_RUNS = 3
+STUDENT_T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""Both tails at 95 %, by degrees of freedom from 1 on."""
+NORMAL_95 = 1.96
+
+
+def is_level(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    if a["low"] <= b["high"] and b["low"] <= a["high"]:
+        return True
+    ours, theirs = a.get("each") or (), b.get("each") or ()
+    if len(ours) != len(theirs) or len(ours) < MIN_PAIRED_RUNS:
+        return False
+    differences = [one - other for one, other in zip(ours, theirs, strict=True)]
+    return abs(fmean(differences)) <= get_student_t(len(differences) - 1) * stdev(differences) / sqrt(len(differences))
+
+
+def get_student_t(freedom: int) -> float:
+    """Of many degrees to the first order, which is a little more than the normal law's."""
+    return STUDENT_T_95[freedom - 1] if freedom <= len(STUDENT_T_95) else NORMAL_95 + 2.7 / freedom
+
+
+# MERGED: reticent.compare.purposes: What a release may be wanted for, and the figure of a comparison that decides for each purpose.
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """The figure that decides, and whether less of it is better."""
+
+    figure: str
+    meaning: str
+    less_is_better: bool = True
+    uses_learners: bool = False
+    lacking: str = "no column holds numbers"  # why there may be no such figure
+
+
+PURPOSES = {
+    "counts": Purpose("count_error", "median relative error of COUNT questions"),
+    "averages": Purpose("average_error", "median error of AVG questions, as a share of the column's span"),
+    "classification": Purpose(
+        "accuracy",
+        "share of people not in the release whose class is told",
+        less_is_better=False,
+        uses_learners=True,
+        lacking="no classifier was taught",
+    ),
+    "sharing-rows": Purpose("row_loss", "share of a person's row that is not shown"),
+}
+
+
+DEFAULT_RUNS = 3
+MIN_CPU_SECONDS = 20.0
+READING_TIME_FACTOR = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """`ranked` are candidates and yardsticks with a figure, best first; `refused` the methods that were not measured, and why."""
+
+    purpose: str
+    ranked: tuple[Mapping[str, Any], ...]
+    refused: Mapping[str, str]
+    compared: Comparison
+    before: Mapping[str, Mapping[str, Any]] | None = (
+        None  # of a part of the rows: the figures of a quarter of that part
+    )
+
+    @property
+    def candidates(self) -> list[Mapping[str, Any]]:
+        return [row for row in self.ranked if row["role"] == "candidate"]
+
+    @property
+    def best(self) -> Mapping[str, Any]:
+        return self.candidates[0]
+
+    @property
+    def level(self) -> list[Mapping[str, Any]]:
+        """The candidates that the runs do not say to be worse than the best one, itself the first."""
+        return [row for row in self.candidates if is_level(row, self.best)]
+
+    @property
+    def trivially_better(self) -> list[Mapping[str, Any]]:
+        """Yardsticks that no candidate is truly better than."""
+        trivial = [row for row in self.ranked if row["role"] == "trivial"]
+        if PURPOSES[self.purpose].less_is_better:
+            return [row for row in trivial if row["low"] <= self.best["high"]]
+        return [row for row in trivial if row["high"] >= self.best["low"]]
+
+    @property
+    def may_overtake(self) -> list[Mapping[str, Any]]:
+        """Of a part of the rows: candidates that may be better than the best one on all of them; none where all were measured."""
+        if not self.compared.sampled or self.before is None:
+            return []
+        figures = {row["name"]: row for row in self.candidates}
+        further, less = self.compared.of / self.compared.people, PURPOSES[self.purpose].less_is_better
+        names_of = find_possible_overtakers(
+            self.before, figures, self.best["name"], times=SAMPLE_RATIO, further=further, less=less
+        )
+        return [row for row in self.candidates if row["name"] in names_of]
+
+    def sentences(self) -> list[str]:
+        """The advice in words."""
+        chosen, meaning, best = PURPOSES[self.purpose], PURPOSES[self.purpose].meaning, self.best
+        said = [f"For {self.purpose} take {best['name']} ({best['kind']}): its {meaning} is {_format_figure(best)}."]
+        if rest := [row for row in self.level if row is not best]:
+            said.append(
+                f"Within its spread: {', '.join(_format_row(row) for row in rest)}. The data does not say which of them is better."
+            )
+        if behind := [row for row in self.candidates if row not in self.level]:
+            said.append(f"Behind: {', '.join(_format_row(row) for row in behind)}.")
+        if self.trivially_better:
+            names_of = " and ".join(f"{row['name']!r} ({_format_figure(row)})" for row in self.trivially_better)
+            better = "less" if chosen.less_is_better else "more"
+            here = "On these rows no" if self.compared.sampled else "No"
+            said.append(f"{here} method is truly better than {names_of}, which needs none ({better} is better).")
+        said += [
+            f"{row['kind']} ({row['name']}) gives up: {row['gives_up']}."
+            for row in _select_one_of_each_kind(self.candidates)
+        ]
+        said += self._describe_sample()
+        return [*said, *(f"{name} was not measured: {why}" for name, why in self.refused.items())]
+
+    def _describe_sample(self) -> list[str]:
+        """What a part of the rows does not say."""
+        if not self.compared.sampled:
+            return []
+        here = f"This is of {self.compared.people:,} of {self.compared.of:,} rows, drawn at random"
+        if self.before is None:
+            return [f"{here}: on all rows another method may do best."]
+        fewer = f"{max(self.compared.people // SAMPLE_RATIO, 1):,} of them"
+        if not self.may_overtake:
+            return [f"{here}; beside {fewer}, no other method is on its way to do best on all rows."]
+        ways = ", ".join(_format_change(self.before.get(row["name"]), row) for row in (self.best, *self.may_overtake))
+        return [
+            f"{here}; beside {fewer}, who gains by more rows: {ways}.",
+            f"So on all rows {' or '.join(row['name'] for row in self.may_overtake)} may do best: measure more rows, or all.",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        chosen = PURPOSES[self.purpose]
+        return {"purpose": self.purpose, "figure": chosen.figure, "less_is_better": chosen.less_is_better, "best": self.best["name"],
+                "level": [row["name"] for row in self.level],
+                "may_overtake": [row["name"] for row in self.may_overtake], "ranked": [dict(row) for row in self.ranked],
+                "refused": dict(self.refused), "sentences": self.sentences(), "comparison": self.compared.to_dict()}  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        head = ("name", "kind", "role", "value", "low", "high", "gives_up")
+        rows = [[row[name] for name in head] for row in self.ranked]
+        return render_page(self.sentences()[0], render_table(head, rows))
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+
+def _check_job_or_comparison(value: Any, name: str) -> Job | Comparison:
+    return value if isinstance(value, Comparison) else is_job(value, name)
+
+
+@validate_arguments(
+    job=_check_job_or_comparison,
+    purpose=text,
+    methods=optional(names),
+    rows=optional(integer),
+    runs=integer,
+    seed=integer,
+    budget=optional(seconds),
+    progress=is_callable,
+)
+def advise(
+    job: Job | Comparison,
+    *,
+    purpose: str,
+    frame: Any = None,
+    methods: Sequence[str] | None = None,
+    rows: int | None = None,
+    runs: int = DEFAULT_RUNS,
+    seed: int = 1,
+    budget: float | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Advice:
+    """Measure the methods that keep the job's promises (or those named) and rank them for a purpose.
+
+    `purpose` is "counts", "averages", "classification" or "sharing-rows".  The job's own method is tried as the job has it, the
+    others with their own parameters.  `budget`: CPU seconds that all of it may take, by default LEAST_SECONDS or, if that is more,
+    TIMES_READING as many as reading took; methods there was no time for are named.
+    Instead of a job, a comparison that was made already: nothing is measured again.
+    """
+    if purpose not in PURPOSES:
+        raise RequestError(f"There is no advice for {purpose!r}.", attempt=suggest(purpose, PURPOSES))
+    if isinstance(job, Comparison):
+        if frame is not None or methods is not None or rows is not None:
+            raise RequestError(
+                "A comparison has been measured already, and its rows and methods stay as they are.",
+                attempt="rt.advise(compared, purpose=...), or a job instead of the comparison.",
+            )
+        return _make_advice(job, purpose, {})
+    tried = make_candidates(job, check_method_names(methods) or tuple(registry.METHODS), {})
+    able = [one for one in tried if one.job is not None]
+    if not able:
+        raise RequestError(
+            "No method that is known keeps the promises of the job.", attempt="fewer promises, or others."
+        )
+    began = process_time()
+    setting = make_setting(job, frame, rows, runs, (), PURPOSES[purpose].uses_learners, seed, progress, budget)
+    if budget is None:
+        setting = replace(
+            setting, clock=BudgetClock(max(MIN_CPU_SECONDS, READING_TIME_FACTOR * (process_time() - began)))
+        )
+    able.sort(
+        key=lambda one: getattr(registry.load_method_class(one.method), "anytime", False)
+    )  # what takes any time there is, last
+    compared = measure_candidates(able, setting, job)
+    if compared.sampled:
+        compared = replace(compared, smaller=measure_candidates(able, setting.part(SAMPLE_RATIO), job))
+    return _make_advice(compared, purpose, {one.method: one.why for one in tried if one.job is None})
+
+
+def _make_advice(compared: Comparison, purpose: str, refused: dict[str, str]) -> Advice:
+    chosen = PURPOSES[purpose]
+    unreached = {row["name"]: row["why"] for row in compared.rows if not row["reached"]}
+    refused |= unreached
+    ranked = _rank_rows(compared, chosen)
+    if not any(row["role"] == "candidate" for row in ranked):
+        raise RequestError(
+            f"No method was measured for {purpose}.",
+            why=next(iter((unreached or refused).values()), f"There is no {chosen.meaning}: {chosen.lacking}."),
+            attempt="another purpose, a weaker promise, or a greater budget.",
+        )
+    fewer = compared.smaller
+    before = None if fewer is None else {row["name"]: row for row in _rank_rows(fewer, chosen)}
+    return Advice(purpose, ranked, refused, compared, before)
+
+
+def _rank_rows(compared: Comparison, chosen: Purpose) -> tuple[dict[str, Any], ...]:
+    found = []
+    for row in compared.rows:
+        figure = _find_figure(row, chosen)
+        if row["role"] != "source" and row["reached"] and figure is not None:
+            kept = {name: row.get(name) for name in ("name", "role", "method", "kind", "gives_up")}
+            found.append({**kept, **figure})
+    return tuple(sorted(found, key=lambda row: row["value"] if chosen.less_is_better else -row["value"]))
+
+
+def _find_figure(row: Mapping[str, Any], chosen: Purpose) -> dict[str, Any] | None:
+    """A figure with its spread; of several learners the best one's."""
+    if chosen.uses_learners:
+        told = [one for one in (row.get("classification") or {}).values() if one is not None]
+        return max(told, key=lambda one: one["value"], default=None)
+    return row.get(chosen.figure)
+
+
+def _select_one_of_each_kind(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    first: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        first.setdefault(row["kind"], row)
+    return list(first.values())
+
+
+def _format_figure(row: Mapping[str, Any]) -> str:
+    return f"{row['value']:.4g}, {row['low']:.4g} to {row['high']:.4g} in {pluralize(row['runs'], 'run')}"
+
+
+def _format_row(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} ({row['value']:.4g})"
+
+
+def _format_change(before: Mapping[str, Any] | None, row: Mapping[str, Any]) -> str:
+    first = "not known" if before is None else f"{before['value']:.4g}"
+    return f"{row['name']} ({first} to {row['value']:.4g})"

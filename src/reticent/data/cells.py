@@ -1,0 +1,175 @@
+"""Cells: the distinct (quasi-identifier codes, sensitive codes) combinations with their counts, the waist of the hourglass.
+
+Rows of one cell are interchangeable as far as a promise goes, so a method never sees rows.  Cells are in
+lexicographic order of their codes: whatever order the rows came in, the cells are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from reticent.data.domain import Domain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
+from reticent.errors import ColumnError, InternalError, quote_list, suggest
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    quasi: tuple[Domain, ...]
+    sensitive: tuple[Domain, ...]
+    codes: np.ndarray  # (cells, quasi) int32
+    values: np.ndarray  # (cells, sensitive) int32
+    counts: np.ndarray  # (cells,) int64
+    joint: int = -1  # which sensitive column stands for all of them together, if one does
+    rows_per_person: int = 1  # the most rows one person has, as declared and verified
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @cached_property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    @cached_property
+    def point(self) -> np.ndarray:
+        """The number of each cell's combination of quasi-identifiers, in their order."""
+        fresh = np.ones(len(self), bool)
+        fresh[1:] = (self.codes[1:] != self.codes[:-1]).any(axis=1)
+        return np.cumsum(fresh) - 1
+
+    def find_sensitive(self, name: str | None) -> int:
+        """Which sensitive column a promise speaks of; without a name the only one, or all of them together."""
+        if name is not None:
+            names = [domain.name for domain in self.sensitive]
+            if not isinstance(name, str) or name not in names:
+                raise ColumnError("There is no sensitive column of that name.", attempt=suggest(str(name), names))
+            return names.index(name)
+        if self.joint < 0 and len(self.sensitive) != 1:
+            raise InternalError(f"A promise names no sensitive column, and the cells have {len(self.sensitive)}.")
+        return max(self.joint, 0)
+
+    def totals(self, column: int) -> np.ndarray:
+        """How many rows hold each value of a sensitive column."""
+        size = self.sensitive[column].size
+        return np.bincount(self.values[:, column], weights=self.counts, minlength=size).astype(np.int64)
+
+
+def pack_codes(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
+    """The columns of `codes` packed into as few 64-bit words as they need, first column most significant."""
+    words: list[np.ndarray] = []
+    word, room = None, 1
+    for column in range(codes.shape[1]):
+        size = max(int(sizes[column]), 1)
+        if word is None or room * size > 1 << 63:
+            if word is not None:
+                words.append(word)
+            word, room = codes[:, column].astype(np.uint64), size
+        else:
+            word = word * np.uint64(size) + codes[:, column].astype(np.uint64)
+            room *= size
+    if word is not None:
+        words.append(word)
+    return words
+
+
+def sort_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The order of rows by their words, equal ones as they lie, and in that order whether a row differs from the one before it."""
+    rows = len(words[0])
+    bits = rows.bit_length()
+    if (
+        len(words) == 1 and int(words[0].max(initial=0)) < 1 << 64 - bits
+    ):  # the word and where it stands fit one: half the cost
+        both = words[0] << np.uint64(bits)
+        both |= np.arange(rows, dtype=np.uint64)
+        both.sort()
+        order = (both & np.uint64((1 << bits) - 1)).astype(np.int64)
+        both >>= np.uint64(bits)
+        return order, np.append(np.ones(min(rows, 1), bool), both[1:] != both[:-1])
+    order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
+    fresh = np.ones(rows, bool)
+    if rows:
+        fresh[1:] = np.logical_or.reduce([word[order][1:] != word[order][:-1] for word in words])
+    return order, fresh
+
+
+def find_distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As `np.unique` of rows says them, quicker: the distinct rows of codes from 0 on, in order, and which one each row is."""
+    words = pack_codes(codes, codes.max(axis=0, initial=0) + 1)
+    if len(words) != 1:
+        unique, number = np.unique(codes, axis=0, return_inverse=True)
+        return unique, number.reshape(-1)
+    _, first, number = np.unique(words[0], return_index=True, return_inverse=True)
+    return codes[first], number.reshape(-1)
+
+
+def build_cells(
+    quasi: tuple[Domain, ...], sensitive: tuple[Domain, ...], codes: np.ndarray, values: np.ndarray, counts: np.ndarray
+) -> tuple[Cells, np.ndarray]:
+    """Sort coded combinations and add up equal ones (two spellings of one number are one code): cells, and the cell of each."""
+    both = np.hstack([codes, values])
+    sizes = np.array([domain.size for domain in (*quasi, *sensitive)])
+    words = pack_codes(both, sizes)
+    if not words:
+        return Cells(quasi, sensitive, codes[:1], values[:1], np.array([counts.sum()], np.int64)), np.zeros(
+            len(counts), np.int64
+        )
+    order, fresh = sort_words(words)
+    starts = np.flatnonzero(fresh)
+    merged = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
+    keep = order[starts]
+    cell = np.empty(len(order), np.int64)
+    cell[order] = np.cumsum(fresh) - 1
+    cells = Cells(
+        quasi,
+        sensitive,
+        np.ascontiguousarray(codes[keep], np.int32),
+        np.ascontiguousarray(values[keep], np.int32),
+        merged.astype(np.int64),
+    )
+    return cells, cell
+
+
+# MERGED: reticent.table.joint: Several sensitive columns taken together (`jointly = true`): a derived column whose values are the combinations that occur.
+#
+# A promise without a `column` then speaks of the combined values, one with a `column` of that column alone.  The cells stay
+# the same cells in the same order, because a combination is a function of its parts: a recipe planned on the result is a
+# recipe for the original cells, and only these are published.
+#
+# What it gives: a bound on each combination's frequency bounds any value's only as far as the model's own sum does (basic
+# beta-likeness and t-closeness carry over to each column; l-diversity does not: two combinations may share a value).
+
+
+def combine_sensitive(cells: Cells) -> Cells:
+    """The cells with a last sensitive column that combines all others; unchanged where there are fewer than two."""
+    if len(cells.sensitive) < 2 or cells.joint >= 0:
+        return cells
+    lacking = [domain.name for at, domain in enumerate(cells.sensitive) if domain.null and cells.totals(at)[-1]]
+    if lacking:
+        raise ColumnError(f"Sensitive columns are to be taken jointly, but {quote_list(lacking)} has missing values.",
+                          why="A combination with a part missing is neither a value nor missing.",
+                          attempt="jointly = false with a promise for each column, or withholding these rows.")  # fmt: skip
+    combinations, code = np.unique(_pack_values(cells), axis=0, return_inverse=True)
+    name = " & ".join(domain.name for domain in cells.sensitive)
+    # Numbered, not spelled out: the combined column is never published.
+    domain = build_tree_domain(name, "String", Hierarchy.flat([str(number) for number in range(len(combinations))]),
+                         null=False, given=False)  # fmt: skip
+    values = np.column_stack([cells.values, code.reshape(-1)]).astype(np.int32)
+    return replace(cells, sensitive=(*cells.sensitive, domain), values=values, joint=len(cells.sensitive))
+
+
+def combine_sensitive_like(cells: Cells, whole: Cells) -> Cells:
+    """Cells of a part of the table with the last column of the `whole` table's, numbered as there."""
+    if whole.joint < 0:
+        return cells
+    plain = replace(whole, sensitive=whole.sensitive[: whole.joint], values=whole.values[:, : whole.joint])
+    both = np.concatenate([_pack_values(plain), _pack_values(cells)])
+    number = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)[len(plain) :]
+    values = np.column_stack([cells.values, number]).astype(np.int32)
+    return replace(cells, sensitive=whole.sensitive, values=values, joint=whole.joint)
+
+
+def _pack_values(cells: Cells) -> np.ndarray:
+    return np.column_stack(pack_codes(cells.values, np.array([domain.size for domain in cells.sensitive])))

@@ -1,0 +1,59 @@
+"""A source that is written to while it is published: what the disk says of its files before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.files import resolve_files
+from reticent.data.source import Source
+from reticent.errors import SourceError
+
+
+@dataclass(frozen=True)
+class ChangeStamp:
+    """What the disk says of a source's files: carried columns are in no cell, and were looked at in an earlier pass."""
+
+    files: dict[Path, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, source: Source | None) -> ChangeStamp:
+        """Of a frame, a database and a file that is not there, nothing."""
+        if source is None or source.path is None or source.url is not None:
+            return cls({})
+        try:
+            return cls({path: _read_file_stamp(path) for path in resolve_files(source.path).paths})
+        except (SourceError, OSError):
+            return cls({})  # whoever reads it says what is wrong
+
+    def require_unchanged(self) -> None:
+        """Where a file is not what it was, or is gone."""
+        try:
+            same = all(_read_file_stamp(path) == told for path, told in self.files.items())
+        except OSError:
+            same = False
+        if not same:
+            raise make_source_changed_error()
+
+    @contextmanager
+    def guard_passthrough(self, columns: Mapping[str, Column]) -> Iterator[None]:
+        """What is carried is read again in here."""
+        yield
+        if find_columns_with_role(columns, Role.INSENSITIVE):
+            self.require_unchanged()
+
+
+def _read_file_stamp(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def make_source_changed_error() -> SourceError:
+    return SourceError(
+        "The source changed while it was published, or is gone.",
+        why="Its rows were counted first and read again to be published, and the two do not agree.",
+        attempt="publishing when nobody writes to it, or a copy of it.",
+    )

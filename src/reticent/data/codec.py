@@ -1,0 +1,370 @@
+"""Between values and codes: a domain for each column from its distinct values, and cells from counted combinations.
+
+Everything here works on the distinct values and combinations that one group-by left, never on rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.data.cells import Cells, build_cells
+from reticent.data.columns import (
+    Column,
+    DeclaredBounds,
+    Role,
+    clip_values,
+    find_columns_with_role,
+    is_numeric_range,
+    require_ordered,
+)
+from reticent.data.domain import (
+    Domain,
+    RangeDomain,
+    TreeDomain,
+    build_band_domain,
+    build_range_domain,
+    build_tree_domain,
+    sort_by_position,
+)
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.hierarchy_builders import BuiltHierarchy, build
+from reticent.data.labels import apply_label_style, compute_lone_share
+from reticent.data.parsing import (
+    categories_to_texts,
+    guess_type,
+    parse_dates,
+    parse_numbers,
+    require_within_calendar,
+    to_comparable,
+)
+from reticent.data.spelling import fold_spelling
+from reticent.errors import ColumnError, HierarchyError, pluralize
+
+COUNT_COLUMN = "\x00count"
+MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """A domain with the raw values it was read from and their codes: what turns rows into codes."""
+
+    domain: Domain
+    raw: pl.Series
+    codes: np.ndarray
+
+    def encode(self, series: pl.Series) -> np.ndarray:
+        """The code of each value; categories are looked up once each."""
+        if isinstance(series.dtype, pl.Categorical):
+            known = series.unique().drop_nulls()
+            number = known.to_physical().to_numpy()
+            place = np.full(number.max(initial=0) + 2, self.domain.null_code, np.int32)
+            place[number] = self.encode(known.cast(pl.String))
+            return place[series.to_physical().fill_null(len(place) - 1).to_numpy()]
+        if not len(self.raw):
+            return np.full(len(series), max(self.domain.null_code, 0), np.int32)
+        coded = series.replace_strict(
+            self.raw, pl.Series(self.codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32
+        )
+        return coded.fill_null(self.domain.null_code).to_numpy()
+
+
+def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[Cells, np.ndarray]:
+    """Counted combinations of raw values (with a COUNT column) -> cells, and the cell of each combination."""
+    quasi, sensitive = find_columns_with_role(columns, Role.QUASI), find_columns_with_role(columns, Role.SENSITIVE)
+    counts = counted[COUNT_COLUMN].to_numpy().astype(np.int64)
+    codings = build_codings(
+        columns, {name: categories_to_texts(counted[name], counts) for name in (*quasi, *sensitive)}
+    )
+
+    def coded(names: list[str]) -> np.ndarray:
+        parts = [codings[name].encode(counted[name]) for name in names]
+        return np.column_stack(parts).astype(np.int32, copy=False) if parts else np.zeros((len(counts), 0), np.int32)
+
+    domains = [tuple(codings[name].domain for name in names) for names in (quasi, sensitive)]
+    return build_cells(domains[0], domains[1], coded(quasi), coded(sensitive), counts)
+
+
+def build_codings(
+    columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]
+) -> dict[str, Coding]:
+    """The coding of each column from values that occur in it, with how many rows have each; a value may stand twice."""
+    found, lacking = {}, []
+    most = max((column.rows_per_person or 1 for column in columns.values()), default=1)
+    for name, (series, counts) in values.items():
+        try:
+            found[name] = build_coding(name, columns[name], series, counts, most)
+        except HierarchyError as error:
+            lacking.append(error)
+    if lacking:
+        raise HierarchyError.joined(lacking)
+    return found
+
+
+def build_coding(name: str, column: Column, series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Coding:
+    """The domain of one column from the values that occur in it, with the labels that it asks for."""
+    series = to_comparable(name, series)
+    raw = require_within_calendar(name, series.unique().drop_nulls())
+    tree = _resolve_hierarchy(name, column, series, counts)
+    found = _code_column(name, column, series, raw, counts, tree)
+    if column.role is Role.QUASI:
+        alone = Fraction(0)
+        if column.labels is None and found.domain.kind == "numeric":
+            alone = compute_lone_share(series, counts, rows_per_person)
+        return replace(found, domain=apply_label_style(found.domain, column, alone, tree))
+    if column.domain is None:
+        return found
+    _require_listed(name, column.domain, found.domain)
+    return replace(found, domain=replace(found.domain, declared=column.domain))
+
+
+def _require_listed(name: str, declared: Sequence[Any], domain: Domain) -> None:
+    """A list of the values that a sensitive column can hold has every value that occurs in it."""
+    if is_numeric_range(declared) or (isinstance(domain, TreeDomain) and domain.is_from_steward):
+        return
+    lacking = len(set(domain.texts) - set(declared))
+    if lacking and domain.kind != "ordinal":
+        raise ColumnError(
+            f"Column {name!r}: {pluralize(lacking, 'distinct value', 'is', 'are')} not in the domain that it declares.",
+            attempt="listing every value that can occur, or missing = [...] for those that stand for nothing.",
+        )
+
+
+def _code_column(
+    name: str, column: Column, series: pl.Series, raw: pl.Series, counts: np.ndarray, tree: Hierarchy | None
+) -> Coding:
+    null = series.null_count() > 0
+    if null and column.role is Role.SENSITIVE and column.missing == "refuse":
+        rows = int(counts[series.is_null().to_numpy()].sum())
+        raise ColumnError(
+            f"The sensitive column {name!r} is missing in {pluralize(rows, 'row')}.",
+            why="A missing value would be published as if it were harmless.",
+            attempt='missing = "category" for this column, or withhold these rows.',
+        )
+    kind = column.type or (guess_type(raw) if tree is None else getattr(tree, "kind", "categorical"))
+    if tree is not None and (kind == "numeric" or (kind == "date" and not _is_from_steward(tree))):
+        return _code_banded(name, column, kind, raw, null, tree)
+    if kind == "numeric":
+        return _code_numbers(name, column, raw, null)
+    if kind == "date" and tree is None:
+        return _code_dates(name, column, raw, null)
+    if kind == "ordinal":
+        return _code_ordinal(name, column, raw, null)
+    require_ordered(name, column)
+    return _code_categories(name, raw, null, tree)
+
+
+def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy | None:
+    """The column's hierarchy: a steward's, one that a builder made, or one to be built from the column's values."""
+    asked = column.hierarchy
+    if asked is None:
+        return None
+    if column.type == "ordinal":
+        raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
+    tree = _build_hierarchy(name, column, series, counts) if isinstance(asked, Mapping) else Hierarchy.of(asked, name)
+    if column.role is Role.SENSITIVE and not _is_from_steward(tree):
+        raise ColumnError(
+            f"The hierarchy of the sensitive column {name!r} is built from the data.",
+            why="It would be published, and with it values of withheld rows.",
+            attempt="saving it, looking at it, and giving the file.",
+        )
+    return tree
+
+
+def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy:
+    """A hierarchy as the column asks for it, over the values that can be published: none beyond its top or bottom."""
+    if column.top is not None or column.bottom is not None:
+        held = series.is_not_null()
+        series, counts = series.filter(held), counts[held.to_numpy()]
+        on_line = parse_dates if isinstance(column.bottom if column.top is None else column.top, str) else parse_numbers
+        series = clip_values(name, column, on_line(name, series))
+    return build(column.hierarchy, series, counts.tolist(), name)
+
+
+def _is_from_steward(tree: Hierarchy) -> bool:
+    """Whether the steward answers for every label of it, so that it can be published as it is."""
+    return not (isinstance(tree, BuiltHierarchy) and tree.is_from_data)
+
+
+def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    found = clip_values(name, column, parse_numbers(name, raw))
+    values = found.unique().sort()
+    origin = choose_origin(values)
+    if origin:
+        return Coding(_build_offset_domain(name, column, found, values, null, origin), raw, _rank_values(found, values))
+    declared = _read_declared_span(column)
+    if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
+        raise _make_outside_error(name, int(((values < declared[0]) | (values > declared[1])).sum()))
+    domain = build_range_domain(
+        name,
+        "numeric",
+        str(found.dtype),
+        values.cast(pl.String).to_list(),
+        values.cast(pl.Float64).to_numpy(),
+        null=null,
+        declared=declared,
+        ends=DeclaredBounds(column.bottom, column.top),
+    )
+    return Coding(domain, raw, _rank_values(found, values))
+
+
+def choose_origin(values: pl.Series) -> int:
+    """What is taken away from sorted whole numbers before they become doubles: the least, where one is beyond 2^53; else 0."""
+    if not len(values) or not values.dtype.is_integer():
+        return 0
+    return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > MAX_EXACT_INTEGER else 0
+
+
+def _build_offset_domain(
+    name: str, column: Column, found: pl.Series, values: pl.Series, null: bool, origin: int
+) -> RangeDomain:
+    """The domain of whole numbers that doubles do not hold: compared as they are, and placed by how far they are from the least."""
+    declared = None
+    if column.domain is not None and is_numeric_range(column.domain):
+        declared = (floor(Fraction(column.domain[0])), ceil(Fraction(column.domain[1])))
+    held = values.to_list()
+    if declared and (outside := sum(not declared[0] <= value <= declared[1] for value in held)):
+        raise _make_outside_error(name, outside)
+    domain = build_range_domain(
+        name,
+        "numeric",
+        str(found.dtype),
+        values.cast(pl.String).to_list(),
+        np.array([float(value - origin) for value in held]),
+        null=null,
+        declared=None if declared is None else (float(declared[0] - origin), float(declared[1] - origin)),
+        ends=DeclaredBounds(column.bottom, column.top),
+        origin=origin,
+    )
+    return replace(domain, declared_ends=declared)
+
+
+def _make_outside_error(name: str, outside: int) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r}: {pluralize(outside, 'distinct value', 'lies', 'lie')} outside the declared domain.",
+        attempt="a wider domain, or top and bottom coding.",
+    )
+
+
+def _read_declared_span(column: Column) -> tuple[float, float] | None:
+    if column.domain is None or not is_numeric_range(column.domain):
+        return None
+    return float(column.domain[0]), float(column.domain[1])
+
+
+def _code_dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    found = clip_values(name, column, parse_dates(name, raw))
+    values = found.unique().sort()
+    texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
+    origin = choose_origin(values.to_physical())
+    positions = (values.to_physical() - origin).cast(pl.Float64).to_numpy()
+    ends = DeclaredBounds(column.bottom, column.top)
+    domain = build_range_domain(name, "date", str(found.dtype), texts, positions, null=null, ends=ends, origin=origin)
+    return Coding(domain, raw, _rank_values(found, values))
+
+
+def _code_ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    order = [str(value) for value in column.order or ()]
+    if len(set(order)) != len(order):
+        raise ColumnError(f"The order of column {name!r} names a value twice.", attempt="each value once.")
+    known = {value: code for code, value in enumerate(order)}
+    texts = raw.cast(pl.String).to_list()
+    lacking = sum(text not in known for text in texts)
+    if lacking:
+        raise ColumnError(
+            f"Column {name!r} is ordinal, but {lacking} of its {len(texts)} distinct values are not in its order.",
+            attempt="every value in order = [...].",
+        )
+    domain = build_range_domain(name, "ordinal", str(raw.dtype), order, np.arange(len(order)), null=null)
+    return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
+
+
+def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
+    """Numbers (or dates of a built hierarchy) published by nodes; leaves are matched by value, however they are written."""
+    found = clip_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
+    if kind == "numeric" and choose_origin(found.sort()):
+        raise _make_long_numbers_error(
+            name, sum(abs(value) > MAX_EXACT_INTEGER for value in found.to_list()), len(found)
+        )
+    values = found.to_physical().cast(pl.Float64).to_numpy()
+    leaves = pl.Series(tree.leaves, dtype=pl.String).str.strip_chars()
+    read = (
+        leaves.cast(pl.Float64, strict=False)
+        if kind == "numeric"
+        else leaves.str.slice(0, 10).str.to_date(strict=False)
+    )
+    _require_finite_leaves(name, read)
+    fine = read.is_not_null().to_numpy() & read.is_first_distinct().to_numpy()
+    rows = [row for row, keep in zip(tree.rows(), fine, strict=True) if keep]
+    positions = read.filter(pl.Series(fine)).to_physical().cast(pl.Float64).to_numpy()
+    lacking = ~np.isin(values, positions)
+    if lacking.any():
+        texts = [text for text, bad in zip(raw.cast(pl.String).to_list(), lacking, strict=True) if bad]
+        raise _make_missing_leaves_error(name, raw, texts, tree)
+    tree_, positions = sort_by_position(Hierarchy.from_rows(rows, name), positions)
+    declared = _read_declared_span(column)
+    span = declared or ((float(values.min()), float(values.max())) if len(values) else (0.0, 0.0))
+    domain = build_band_domain(
+        name, kind, str(found.dtype), tree_, positions, span, null=null, given=_is_from_steward(tree)
+    )
+    return Coding(domain, raw, np.searchsorted(positions, values).astype(np.int32))
+
+
+def _make_long_numbers_error(name: str, beyond: int, distinct: int) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r} has a hierarchy of numbers, but {beyond:,} of its {distinct:,} distinct values are beyond 2^53.",
+        why="Leaves are matched as numbers in double precision, where different ones could become one.",
+        attempt='type = "categorical" with the hierarchy, or leaving the hierarchy out: ranges hold such numbers exactly.',
+    )
+
+
+def _require_finite_leaves(name: str, leaves: pl.Series) -> None:
+    """Refuse leaves that are no place on the line: no label could say which values they cover."""
+    endless = 0 if leaves.dtype != pl.Float64 else int((~leaves.drop_nulls().is_finite()).sum())
+    if endless:
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is one of numbers, and of its {len(leaves):,} leaves {endless:,} lie nowhere on the line.",
+            why="NaN and infinity lie in no range, and a number beyond all doubles is read as infinity.",
+            attempt=f'leaving these rows out, or type = "categorical" for {name!r}.',
+        )
+
+
+def _code_categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -> Coding:
+    texts = raw.cast(pl.String).to_list()
+    given = tree is not None and _is_from_steward(tree)
+    if tree is None and not texts:  # nothing but nulls: no tree, and no value of the column's type to print
+        return Coding(
+            build_range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null),
+            raw,
+            np.zeros(0, np.int32),
+        )
+    if tree is None:
+        tree = Hierarchy.flat(raw.sort().cast(pl.String).to_list())  # numbers in the order of numbers
+    known = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    lacking = [text for text in texts if text not in known]
+    if lacking:
+        raise _make_missing_leaves_error(name, raw, lacking, tree)
+    domain = build_tree_domain(name, str(raw.dtype), tree, null=null, given=given)
+    return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
+
+
+def _make_missing_leaves_error(name: str, raw: pl.Series, lacking: list[str], tree: Hierarchy) -> HierarchyError:
+    known = {fold_spelling(leaf) for leaf in tree.leaves}
+    alike = sum(fold_spelling(text) in known for text in lacking)
+    misspelled = f" {alike} of them are a leaf up to case, spaces or Unicode form." if alike else ""
+    return HierarchyError(
+        f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(raw)} distinct values.",
+        why=f"Each value of the data needs a row of its own in the hierarchy.{misspelled}",
+        values=sorted(lacking),
+        attempt="--show-values to see them, or missing = [...] if they stand for nothing.",
+    )
+
+
+def _rank_values(values: pl.Series, ordered: pl.Series) -> np.ndarray:
+    return ordered.search_sorted(values).to_numpy().astype(np.int32) if len(values) else np.zeros(0, np.int32)

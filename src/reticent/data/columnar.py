@@ -1,0 +1,135 @@
+"""Files of columns, Parquet and Arrow, as a lazy frame that is read a span of rows at a time.
+
+Polars reads ahead of whoever takes its rows, by row groups: a dozen and more of them where an expression stands over the rows,
+which is all of many a wide table.  Here a span of SPAN bytes is read when the one before was handed over, in pieces of PIECE
+bytes, of which Polars holds some thirty, and a few more for each core.  What a row takes is known from the span before; the
+first has few rows.  Of few columns, as those that are counted, Polars may read ahead: that is quicker, and takes little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from reticent.data.files import ARROW_SUFFIXES, find_data_suffix, is_file_error, make_damaged_file_error
+
+SPAN_BYTES = 1 << 26  # bytes in memory that are read at once
+BATCH_BYTES = 1 << 22  # bytes of them that are handed over together
+FIRST_SPAN_BYTES = 1 << 22  # bytes of the first span, every value taken for VALUE
+VALUE_BYTES = 24
+TEXT_VIEW_BYTES = 16  # bytes of a text beside its letters
+MAX_NARROW_ROW_BYTES = 1 << 8  # bytes of a row up to which Polars may read ahead, every value taken for VALUE
+NARROW_BATCH_ROWS = 1 << 17  # of such rows that are handed over together
+MAX_SCAN_GROUP_BYTES = 1 << 23  # bytes on disk of files that are scanned together
+MAX_SPAN_GROWTH = 8  # how many times the rows of the span before the next one may have
+
+
+def scan_columnar(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = False) -> pl.LazyFrame:
+    """The rows of files that have one schema, in the order of the files."""
+    from polars.io.plugins import register_io_source
+
+    def pieces(
+        columns: list[str] | None, condition: pl.Expr | None, rows: int | None, size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        try:
+            yield from read(columns, condition, rows)
+        except BaseException as error:
+            if not is_file_error(error):
+                raise
+            raise make_damaged_file_error(error) from None
+
+    def read(columns: list[str] | None, condition: pl.Expr | None, rows: int | None) -> Iterator[pl.DataFrame]:
+        names = list(schema) if columns is None else columns
+        beside = [] if condition is None else [name for name in condition.meta.root_names() if name not in names]
+        if VALUE_BYTES * (len(names) + len(beside)) <= MAX_NARROW_ROW_BYTES:
+            lazy = _scan_paths(list(paths), schema, hive).select([*names, *beside])
+            lazy = lazy if rows is None else lazy.head(rows)
+            lazy = lazy if condition is None else lazy.filter(condition).select(names)
+            yield from lazy.collect_batches(
+                chunk_size=NARROW_BATCH_ROWS, maintain_order=True, lazy=True, engine="streaming"
+            )
+            return
+        spans = SpanReader([*names, *beside], rows)
+        for some in _group_paths(paths):
+            for frame in spans.read_spans(_scan_paths(some, schema, hive)):
+                found = frame if condition is None else frame.filter(condition)
+                yield from (found.select(names) if beside else found).iter_slices(spans.batch_rows)
+
+    return register_io_source(pieces, schema=schema)
+
+
+def estimate_frame_bytes(frame: pl.DataFrame) -> int:
+    """What a frame takes in memory."""
+    return int(frame.estimated_size()) + TEXT_VIEW_BYTES * len(frame) * sum(
+        dtype in (pl.String, pl.Binary) for dtype in frame.dtypes
+    )
+
+
+def group_frames(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
+    """Frames put together until they have so many rows, or so many bytes; each in one chunk, so that rows can be moved."""
+    held, many, taken = list[pl.DataFrame](), 0, 0
+    for frame in frames:
+        held.append(frame)
+        many, taken = many + len(frame), taken + estimate_frame_bytes(frame)
+        del frame
+        if many >= rows or taken >= size:
+            whole = pl.concat(held, rechunk=True)
+            held, many, taken = [], 0, 0
+            yield whole
+            del whole  # not held while the next is read
+    if held:
+        yield pl.concat(held, rechunk=True)
+
+
+class SpanReader:
+    """Some columns of scans that are read one after the other; `left`: no more rows than these."""
+
+    def __init__(self, names: list[str], left: int | None = None):
+        self.names, self.left = names, left
+        self.rows = self.batch_rows = max(FIRST_SPAN_BYTES // (VALUE_BYTES * max(len(names), 1)), 1)
+
+    def read_spans(self, lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+        """The rows of a scan: a span of fewer than were asked for is the last."""
+        start = 0
+        while self.left != 0:
+            wanted = self.rows if self.left is None else min(self.rows, self.left)
+            frame = lazy.select(self.names).slice(start, wanted).collect()
+            start, last = start + len(frame), len(frame) < wanted
+            self.left = None if self.left is None else self.left - len(frame)
+            if len(frame):
+                self._adapt_span(frame)
+                yield frame
+            if last:
+                return
+
+    def _adapt_span(self, frame: pl.DataFrame) -> None:
+        """What a row takes says how many are read next."""
+        size = max(estimate_frame_bytes(frame) / len(frame), 1)
+        self.rows, self.batch_rows = (
+            max(min(int(SPAN_BYTES / size), MAX_SPAN_GROWTH * self.rows), 1),
+            max(int(BATCH_BYTES / size), 1),
+        )
+
+
+def _group_paths(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Files that are scanned together: where a span begins, the rows of all before it in the scan are counted anew."""
+    held, size = list[Path](), 0
+    for path in paths:
+        more = path.stat().st_size
+        if held and size + more > MAX_SCAN_GROUP_BYTES:
+            yield held
+            held, size = [], 0
+        held.append(path)
+        size += more
+    yield held
+
+
+def _scan_paths(paths: list[Path], schema: pl.Schema, hive: bool) -> pl.LazyFrame:
+    """Some of the files; what their folders say has the types that it has in all, and folders above the source say nothing."""
+    if find_data_suffix(paths[0]) in ARROW_SUFFIXES:
+        return pl.concat([pl.scan_ipc(path, glob=False) for path in paths])
+    named = [part.partition("=")[0] for part in paths[0].parts[:-1] if "=" in part] if hive else []
+    types = {name: schema.get(name, pl.String()) for name in named}
+    return pl.scan_parquet(paths, hive_partitioning=hive, hive_schema=types or None, glob=False)

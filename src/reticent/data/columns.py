@@ -1,0 +1,531 @@
+"""What each column is to the publisher: its role, its type and how it may be generalized."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import numpy as np
+import polars as pl
+
+from reticent.data.csv import count_odd_names, is_record, suggest_column
+from reticent.data.label_options import LabelOptions
+from reticent.data.parsing import parse_dates, parse_numbers
+from reticent.data.text_formats import parse_format_type
+from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
+from reticent.validation import check_plain_fields, describe_type, flag, mapping
+from reticent.validation import is_hierarchy as a_hierarchy
+
+# MERGED: reticent.table.bounds_given: Numbers and dates that a steward declares of a column: its domain, its top and bottom, the step it is rounded to.
+
+
+MIN_ROUNDING_STEP = 1e-15
+
+
+def parse_domain(domain: Any) -> tuple[Any, Any]:
+    """The least and the greatest number that a column can hold."""
+    try:
+        least, greatest = domain
+        if float(least) <= float(greatest):
+            return least, greatest
+    except (TypeError, ValueError):
+        pass
+    raise JobError("A domain is two numbers, the least first.", attempt="domain = [0, 120].")
+
+
+def parse_values(domain: Any) -> tuple[Any, ...]:
+    """What a sensitive column can hold: the least and the greatest number, or a list of values as texts."""
+    try:
+        return parse_domain(domain)
+    except JobError:
+        pass
+    attempt = 'domain = [0, 49], or domain = ["none", "mild", "severe"].'
+    if isinstance(domain, str | bytes) or not isinstance(domain, Sequence) or not domain:
+        raise JobError("A sensitive column's domain is two numbers, or a list of values.", attempt=attempt)
+    texts = tuple(map(format_declared_value, domain))
+    if len(set(texts)) < len(texts):
+        raise JobError("A domain lists a value twice.", attempt="each value once.")
+    if len(texts) < 2:
+        raise JobError("A domain lists one value alone.", attempt=attempt)
+    return texts
+
+
+def is_numeric_range(domain: Sequence[Any]) -> bool:
+    """Whether a declared domain is the least and the greatest number, and no list of values."""
+    try:
+        return len(domain) == 2 and float(domain[0]) <= float(domain[1])
+    except (TypeError, ValueError):
+        return False
+
+
+def format_declared_value(value: Any) -> str:
+    """A value of a list as columns print it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def parse_end(value: Any, side: str) -> int | float | str | None:
+    """A bound as a job declares it: a number, or a date as text."""
+    try:
+        if value is None or isinstance(value, date):
+            return None if value is None else value.isoformat()
+        if isinstance(value, str):
+            datetime.fromisoformat(value)
+            return value
+        return parse_number(value)
+    except (TypeError, ValueError, OverflowError):
+        raise JobError(
+            f"{side} must be a number or a date.", attempt=f'{side} = 80, or {side} = "2001-12-31".'
+        ) from None
+
+
+def parse_step(value: Any) -> int | float:
+    try:
+        if MIN_ROUNDING_STEP <= (step := parse_number(value)) <= 1 / MIN_ROUNDING_STEP:
+            return step
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise JobError("round_to must be a number above 0, from 1e-15 to 1e15.", attempt="round_to = 10.")
+
+
+def parse_number(value: Any) -> int | float:
+    """A finite number, whole where it is."""
+    if isinstance(value, bool | str):
+        raise TypeError
+    number = float(value)
+    return int(value) if number == int(number) else number
+
+
+# MERGED: reticent.table.names: Names that a column can have: any text that can be printed, told apart and asked for; others are refused by their place.
+#
+# The engine takes `*` and `^...$` for patterns; a name of control characters cannot be shown to anybody.
+
+
+MAX_NAME_LENGTH = 1_000
+_UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def find_name_fault(name: str) -> str | None:
+    """Why a name cannot be a published column's, or None."""
+    if not name.strip():
+        return "is empty"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"has more than {MAX_NAME_LENGTH:,} characters"
+    if _UNPRINTABLE_PATTERN.search(name):
+        return "holds a control character"
+    if name == "*" or (name.startswith("^") and name.endswith("$")):
+        return "is a pattern"
+    return None
+
+
+def require_usable_names(present: Sequence[str], used: Sequence[str]) -> None:
+    """Refuse columns of the data that have a role and a name that no release can have; they are told by their place."""
+    bad = [(present.index(name) + 1, why) for name in used if (why := find_name_fault(name))]
+    if bad:
+        place, why = bad[0]
+        raise ColumnError(
+            f"The name of column {place} of the data {why}; so it is with {len(bad)} of {pluralize(len(used), 'column')}.",
+            attempt="another name in the source and in the job.",
+        )
+
+
+# MERGED: reticent.table.resolving: Which declaration each column of the data has: by its name, or by a glob pattern.
+
+
+def resolve_columns(
+    declared: Mapping[str, Column], present: Sequence[str], undeclared: str = "refuse"
+) -> dict[str, Column]:
+    """Columns of the data with their declaration, in the data's order; glob patterns give way to exact names."""
+    times = Counter(present)
+    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in times]
+    exact = [name for name in declared if name not in patterns]
+    if exact and not set(exact) & set(present):
+        # Where no name fits, the first line may be a record: it is not quoted.
+        raise ColumnError(
+            f"None of the {len(exact)} declared columns is among the {len(present)} of the data.",
+            attempt="a header line in the file, and its names in the job.",
+        )
+    repeated = sorted(name for name, count in times.items() if count > 1)
+    if repeated:
+        typed = [name for name in repeated if name in exact]  # others may be a record's values
+        raise ColumnError(
+            f"The data has {pluralize(len(repeated), 'column name')} twice{': ' + quote_list(typed) if typed else ''}."
+            if set(exact) & set(present)
+            else f"{pluralize(len(repeated), 'name', 'stands', 'stand')} twice in the first line, which may be a record.",
+            attempt="renaming one of each.",
+        )
+    if absent := [name for name in exact if name not in times]:
+        said = " ".join(f"Column {quote_list([name])} is declared but not in the data." for name in absent)
+        raise ColumnError(said, attempt="; ".join(dict.fromkeys(suggest_column(name, present) for name in absent)))
+    found: dict[str, Column] = {}
+    for name in present:
+        pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
+        if name in declared:
+            found[name] = declared[name]
+        elif pattern is not None:
+            found[name] = declared[pattern]
+    missing = [name for name in present if name not in found]
+    if missing and undeclared == "refuse":
+        raise ColumnError(
+            f"The data has {pluralize(len(missing), 'column')} without a role{'' if is_record(present) or count_odd_names(missing)[0] else ': ' + quote_list(missing)}.",
+            why="An undeclared column is never published silently.",
+            attempt='giving each a role, or undeclared = "drop".',
+        )
+    require_usable_names(present, list(found))
+    return found
+
+
+def find_columns_with_role(columns: Mapping[str, Column], role: Role) -> list[str]:
+    return [name for name, column in columns.items() if column.role is role]
+
+
+class Role(StrEnum):
+    IDENTIFYING = "identifying"
+    QUASI = "quasi-identifying"
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+
+
+PUBLISHED_ROLES = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+
+ROLE_ALIASES = {
+    "identifier": Role.IDENTIFYING,
+    "id": Role.IDENTIFYING,
+    "quasi": Role.QUASI,
+    "qi": Role.QUASI,
+    "quasi-identifier": Role.QUASI,
+    "sa": Role.SENSITIVE,
+}
+COLUMN_TYPES = ("numeric", "ordinal", "categorical", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column as the steward declares it.
+
+    `type` None is decided from the data: numbers and dates of a typed source are ranges, everything else a category.
+    `hierarchy` is a path, rows in ARX layout, or a `Hierarchy`.  `order` lists an ordinal column's values.
+    `domain` is the least and the greatest number that can occur, of a sensitive column also a list of values.
+    `missing` says what a null in a sensitive column is: refused, or a published category of its own.
+    `top` and `bottom` of a quasi-identifier are the bounds beyond which a value is published as the bound.  `round_to` is the
+    step an insensitive number is rounded to, `acknowledge` lets a near-unique one pass.  `rows_per_person` of an identifying
+    column is the most rows one person has: k-anonymity then counts persons.  `format` says how dates or numbers are written
+    as text: `%m/%d/%Y`, `1,234.5` (see `data/text_formats.py`).
+    `labels` of a quasi-identifier is how its groups print: see `labelling.py`.
+    """
+
+    role: Role
+    type: str | None = None
+    hierarchy: Any = None
+    order: tuple[str, ...] | None = None
+    domain: tuple[Any, ...] | None = None
+    missing: str = "refuse"
+    acknowledge: bool = False
+    top: Any = None
+    bottom: Any = None
+    round_to: Any = None
+    rows_per_person: int | None = None
+    format: str | None = None
+    labels: Any = None  # a `LabelOptions`, or None: as the type of the column has it
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            role: Role | str,
+            type: str | None = None,
+            hierarchy: Any = None,
+            order: Sequence[Any] | None = None,
+            domain: Sequence[Any] | None = None,
+            missing: str = "refuse",
+            acknowledge: bool = False,
+            top: Any = None,
+            bottom: Any = None,
+            round_to: Any = None,
+            rows_per_person: int | None = None,
+            format: str | None = None,
+            labels: Any = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "role", parse_role(self.role))
+        check_plain_fields(self)
+        if self.hierarchy is not None:
+            a_hierarchy(self.hierarchy, "hierarchy")
+        if self.type is not None and self.type not in COLUMN_TYPES:
+            raise JobError(f"Unknown column type {self.type!r}.", attempt=suggest(str(self.type), COLUMN_TYPES))
+        if self.format is not None:
+            object.__setattr__(self, "type", parse_format_type(self.format, self.type))
+        if self.missing not in ("refuse", "category"):
+            raise JobError(f"missing = {self.missing!r} is not known.", attempt='"refuse" or "category".')
+        if self.order is not None:
+            if not isinstance(self.order, list | tuple):
+                raise JobError("An order is a list of values.", attempt='order = ["low", "middle", "high"].')
+            object.__setattr__(self, "order", tuple(map(str, self.order)))
+            object.__setattr__(self, "type", "ordinal")
+        if self.type == "ordinal" and not self.order:
+            raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
+        if self.domain is not None:
+            parse = parse_values if self.role is Role.SENSITIVE else parse_domain
+            object.__setattr__(self, "domain", parse(self.domain))
+        for option, role in _ROLE_OF_OPTION.items():
+            if getattr(self, option) is not None and self.role is not role:
+                raise JobError(
+                    f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
+                )
+        self._check_bounds()
+        if self.labels is not None:
+            object.__setattr__(self, "labels", LabelOptions.of(self.labels))
+        if self.round_to is not None:
+            object.__setattr__(self, "round_to", parse_step(self.round_to))
+        if self.rows_per_person is not None and (
+            not isinstance(self.rows_per_person, int)
+            or isinstance(self.rows_per_person, bool)
+            or self.rows_per_person < 1
+        ):
+            raise JobError("rows_per_person must be a whole number of 1 or more.", attempt="rows_per_person = 3.")
+
+    def _check_bounds(self) -> None:
+        for side in ("bottom", "top"):
+            object.__setattr__(self, side, parse_end(getattr(self, side), side))
+        ends = [end for end in (self.bottom, self.top) if end is not None]
+        if ends and self.type not in (None, "numeric", "date"):
+            raise JobError(
+                f"A column of type {self.type!r} has no top or bottom.", attempt='type = "numeric" or "date".'
+            )
+        if len(ends) == 2 and (isinstance(ends[0], str) != isinstance(ends[1], str) or ends[0] > ends[1]):
+            raise JobError("The bottom must not lie above the top.", attempt="bottom = 18, top = 80.")
+
+
+_ROLE_OF_OPTION = {
+    "top": Role.QUASI,
+    "bottom": Role.QUASI,
+    "round_to": Role.INSENSITIVE,
+    "rows_per_person": Role.IDENTIFYING,
+    "labels": Role.QUASI,
+}
+
+
+def parse_role(role: str) -> Role:
+    name = str(role).lower()
+    if name in ROLE_ALIASES:
+        return ROLE_ALIASES[name]
+    try:
+        return Role(name)
+    except ValueError:
+        raise JobError(f"Unknown role {role!r}.", attempt=suggest(name, [r.value for r in Role])) from None
+
+
+Given = ParamSpec("Given")
+
+
+def _require_known_options(role: Role) -> Callable[[Callable[Given, Column]], Callable[Given, Column]]:
+    """An option that the role does not take is refused by its name, with where it belongs."""
+
+    def refusing(make: Callable[Given, Column]) -> Callable[Given, Column]:
+        known = list(signature(make).parameters)
+
+        @wraps(make)
+        def made(*args: Given.args, **options: Given.kwargs) -> Column:
+            if args:
+                raise JobError(f"{make.__name__}() takes its options by name.", attempt=f"{known[0]}=...")
+            for name in options:
+                if name in _ROLE_OF_OPTION and _ROLE_OF_OPTION[name] is not role:
+                    raise JobError(f"{name} is for {_ROLE_OF_OPTION[name].value} columns.", attempt="leaving it out.")
+                if name not in known:
+                    raise JobError(f"{role.value} columns have no option {name!r}.", attempt=suggest(name, known))
+            return make(*args, **options)
+
+        return made
+
+    return refusing
+
+
+@_require_known_options(Role.IDENTIFYING)
+def identifying(*, rows_per_person: int | None = None) -> Column:
+    """Never published; `rows_per_person`, the most rows that one person has, lets k-anonymity count persons."""
+    return Column(Role.IDENTIFYING, rows_per_person=rows_per_person)
+
+
+@_require_known_options(Role.QUASI)
+def quasi(
+    *,
+    numeric: bool = False,
+    type: str | None = None,
+    hierarchy: Any = None,
+    order: Sequence[Any] | None = None,
+    domain: Sequence[Any] | None = None,
+    top: Any = None,
+    bottom: Any = None,
+    missing: str = "refuse",
+    format: str | None = None,
+    labels: Any = None,
+) -> Column:
+    """An adversary may know it: it is generalized, by a `hierarchy` (a path or rows), an `order`, or as a range.
+
+    `numeric=True` is `type="numeric"`; the other types are "ordinal", "categorical" and "date".  `domain` is the least and
+    the greatest value that can occur, `top` and `bottom` are bounds beyond which a value is published as the bound.
+    `format` says how dates or numbers are written as text, `labels` how groups print ("tight", "snapped", "padded", ...).
+    """
+    if flag(numeric, "numeric") and type not in (None, "numeric"):
+        raise JobError(f"numeric=True and type={type!r} contradict each other.", attempt="one of them.")
+    kind = "numeric" if numeric else type
+    ends = {"top": top, "bottom": bottom}
+    return Column(Role.QUASI, kind, hierarchy, order, domain, missing, **ends, format=format, labels=labels)
+
+
+@_require_known_options(Role.SENSITIVE)
+def sensitive(
+    *,
+    type: str | None = None,
+    hierarchy: Any = None,
+    order: Sequence[Any] | None = None,
+    domain: Sequence[Any] | None = None,
+    missing: str = "refuse",
+    format: str | None = None,
+) -> Column:
+    """What the promise protects; `missing="category"` publishes a null as a value of its own instead of refusing it.
+
+    `domain` is what the column can hold, whoever is in the table: the least and the greatest number, or a list of values.
+    """
+    return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, format=format)
+
+
+@_require_known_options(Role.INSENSITIVE)
+def insensitive(
+    *, type: str | None = None, round_to: Any = None, acknowledge: bool = False, format: str | None = None
+) -> Column:
+    """Carried beside the record it came with; a number may be rounded (`round_to`), a near-unique column `acknowledge`d."""
+    return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, format=format)
+
+
+# MERGED: reticent.table.declaring: The columns that a caller declares: a role, a table of options or a `Column` for each name, all as `Column`s.
+
+
+COLUMNS_EXAMPLE = 'columns = {"age": rt.quasi(), "disease": rt.sensitive()}.'
+
+
+def parse_columns(value: Any, name: str = "columns") -> dict[str, Column]:
+    """{"age": rt.quasi(), "city": "quasi-identifying", "disease": {"role": "sensitive"}}, each as a `Column`."""
+    if not isinstance(value, Mapping):
+        raise JobError(
+            f"{name} must be a mapping from column names; it is {describe_type(value)}.", attempt=COLUMNS_EXAMPLE
+        )
+    return {column: parse_column(given, column) for column, given in mapping(value, name).items()}
+
+
+def parse_column(given: Any, name: str) -> Column:
+    if isinstance(given, Column):
+        return given
+    if isinstance(given, str | Role):
+        return Column(given)
+    if isinstance(given, Mapping):
+        return _parse_column_table(given, name)
+    if getattr(given, "__module__", None) == Column.__module__ and callable(given):
+        raise JobError(
+            f"Column {name!r} is given the function {given.__name__} itself.", attempt=f"rt.{given.__name__}()."
+        )
+    raise JobError(f"Column {name!r} must be a role; it is {describe_type(given)}.", attempt=f"{COLUMNS_EXAMPLE}")
+
+
+def _parse_column_table(given: Mapping[str, Any], name: str) -> Column:
+    known = [field.name for field in fields(Column)]
+    for word in given:
+        if word not in known:
+            raise JobError(f"column {name!r}: {word!r} is not known.", attempt=suggest(str(word), known))
+    if "role" not in given:
+        attempt = 'role = "quasi-identifying", "sensitive", "identifying" or "insensitive".'
+        raise JobError(f"Column {name!r} has no role.", attempt=attempt)
+    return Column(**given)
+
+
+# MERGED: reticent.table.ends: Top and bottom coding: values beyond a declared bound are published as the bound, so that `80` means 80 or more.
+#
+# Done on typed values before they are ranked: the codes, and all that is planned and published, know nothing beyond.
+
+
+MAX_SHARE_BEYOND = 0.1  # of the rows lie beyond a bound that is told of
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredBounds:
+    """The bounds of a column as they are declared, for tables that are read after it."""
+
+    bottom: Any = None
+    top: Any = None
+
+
+NO_BOUNDS = DeclaredBounds()
+
+
+def clip_values(name: str, column: Column | DeclaredBounds, values: pl.Series) -> pl.Series:
+    """Numbers or dates within the column's bounds."""
+    if column.top is None and column.bottom is None:
+        return values
+    bounds = [_parse_bound(name, side, getattr(column, side), values.dtype) for side in ("bottom", "top")]
+    try:
+        return values.clip(*(None if bound is None else pl.lit(bound, values.dtype) for bound in bounds))
+    except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError):
+        raise ColumnError(
+            f"Column {name!r} has the type {values.dtype}, which cannot hold its top or its bottom.",
+            attempt="bounds within that type.",
+        ) from None
+
+
+def count_beyond(name: str, column: Column, values: pl.Series, counts: np.ndarray) -> dict[str, int]:
+    """How many rows hold a number or a date below the bottom and above the top, which are published as the bound."""
+    bound = column.bottom if column.top is None else column.top
+    if bound is None:
+        return {}
+    held = values.is_not_null()
+    counts = counts[held.to_numpy()]
+    found = (parse_dates if isinstance(bound, str) else parse_numbers)(name, values.filter(held))
+    kept = clip_values(name, column, found)
+    beyond = {"bottom": found < kept, "top": found > kept}
+    return {side: int(counts[is_beyond.to_numpy()].sum()) for side, is_beyond in beyond.items() if is_beyond.any()}
+
+
+def describe_beyond(name: str, counts: Mapping[str, int], rows: int) -> list[str]:
+    """Sentences where a bound stands for many rows."""
+    return [
+        f"Column {name!r}: {count:,} of {rows:,} rows lie {'above its top' if side == 'top' else 'below its bottom'} and are "
+        "published as the bound: it says little of them."
+        for side, count in counts.items()
+        if count > MAX_SHARE_BEYOND * rows
+    ]
+
+
+def require_ordered(name: str, column: Column) -> None:
+    """Categories have no ends."""
+    if column.top is not None or column.bottom is not None:
+        raise ColumnError(
+            f"Column {name!r} has a top or a bottom, but its values have no order to be cut at.",
+            attempt='type = "numeric" or "date", or a hierarchy that puts the rare values together.',
+        )
+
+
+def _parse_bound(name: str, side: str, given: Any, dtype: pl.DataType) -> Any:
+    """A bound as a value of the column's type."""
+    if given is None:
+        return None
+    if dtype.is_temporal() != isinstance(given, str):
+        example = '"2001-12-31"' if dtype.is_temporal() else "80"
+        raise ColumnError(
+            f"Column {name!r}: {side} is not of the column's type {dtype}.", attempt=f"{side} = {example}."
+        )
+    if isinstance(given, str):
+        return date.fromisoformat(given[:10]) if dtype == pl.Date else datetime.fromisoformat(given)
+    if dtype.is_integer() and not isinstance(given, int):
+        raise ColumnError(
+            f"Column {name!r} holds whole numbers, and {side} = {given} is none.", attempt=f"{side} = {round(given)}."
+        )
+    return given

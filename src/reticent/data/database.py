@@ -1,0 +1,234 @@
+"""Tables in databases, by URL: PostgreSQL (through ADBC), SQLite and DuckDB.
+
+    postgresql://user@host/name        sqlite:///folder/file.db        duckdb:///folder/file.duckdb
+
+with a table's name or a query of one's own, which are read and nothing else.  A password belongs in the environment
+(PGPASSWORD, PGPASSFILE, PGSERVICEFILE, or `${NAME}` in the URL), not in a job file; one that stands in the URL is left out
+of every message and every stored job.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import polars as pl
+
+from reticent.data.parsing import parse_exact_numbers
+from reticent.errors import SourceError, SourceUnreachable, pluralize, shorten_text, suggest
+from reticent.redaction import redact
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+# MERGED: reticent.table.statement: A job's query reads: one statement that begins as a question does.
+#
+# This is looked at before a database is opened, so that the message can say what is wrong.  What a query may do is kept
+# by the databases themselves, which are opened for reading only (`database.py`).
+
+
+QUERY_KEYWORDS = ("SELECT", "WITH", "VALUES", "TABLE", "FROM")
+_LEADING_PATTERN = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
+_QUOTED_PATTERN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def require_single_query(query: str) -> None:
+    """Refuse a query that is no question, or several statements."""
+    first = re.match(r"\w*", query[_LEADING_PATTERN.match(query).end() :])  # type: ignore[union-attr]  # it matches nothing at least
+    word = first[0].upper() if first else ""
+    if word not in QUERY_KEYWORDS:
+        raise SourceError(
+            "The query of [source] does not ask for rows.",
+            why=f"A source is only read, and a query begins with one of {', '.join(QUERY_KEYWORDS)}.",
+            attempt='query = "SELECT age, illness FROM people".',
+        )
+    bare = _QUOTED_PATTERN.sub(lambda part: " " if part[0].startswith(("--", "/*")) else "''", query)
+    statements = [part for part in bare.split(";") if part.strip()]
+    if len(statements) > 1:
+        raise SourceError(
+            f"The query of [source] has {len(statements)} statements.",
+            why="A source is read by one.",
+            attempt="a view or a WITH clause in place of the first ones.",
+        )
+
+
+MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
+SCHEMES = ("postgresql", "sqlite", "duckdb")
+
+
+def parse_scheme(url: str) -> str:
+    name = {"postgres": "postgresql"}.get(found := url.partition("://")[0].lower(), found)
+    if name not in SCHEMES:
+        raise SourceError(
+            f"The database {shorten_text(repr(name), 80)} is not supported.", attempt=suggest(name, SCHEMES)
+        )
+    return name
+
+
+def build_select(table: str | None, query: str | None) -> str:
+    if (table is None) == (query is None):
+        raise SourceError("A database source needs a table or a query, and not both.", attempt='table = "people".')
+    return f"SELECT * FROM {quote_table(table)}" if table is not None else str(query)
+
+
+def quote_table(table: str) -> str:
+    """A table's name as SQL takes it; `schema.table` is two names."""
+    return ".".join(map(quote_name, table.split(".")))
+
+
+def quote_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def read_database(url: str, table: str | None = None, query: str | None = None) -> pl.DataFrame:
+    """The rows of a table or query.  Errors of the drivers quote values: theirs are not passed on."""
+    statement = build_select(table, query)
+    if query is not None:
+        require_single_query(query)
+    reader = {"postgresql": _read_postgresql, "sqlite": _read_sqlite, "duckdb": _read_duckdb}[parse_scheme(url)]
+    try:
+        return reader(expand_environment(url), statement)
+    except (SourceError, ImportError):
+        raise
+    except Exception as error:
+        kind = SourceUnreachable if is_unreachable(error) else SourceError
+        raise kind(
+            f"Reading from {redact(url)} failed: {type(error).__name__}.",
+            why="The database is not there, the table or query is wrong, or access is refused.",
+            attempt="the same query in the database's own client.",
+        ) from None
+
+
+def is_unreachable(error: Exception) -> bool:
+    """Whether the server did not answer, or refused to; a wrong table or query is another matter."""
+    said = str(error).lower()
+    return any(
+        word in said for word in ("failed to connect", "could not connect", "unable to open", "could not set lock")
+    )
+
+
+def expand_environment(url: str) -> str:
+    """The URL with `${NAME}` replaced by that environment variable, escaped as a URL needs it."""
+
+    def value(at: re.Match[str]) -> str:
+        if at[1] not in os.environ:
+            raise SourceError(
+                f"The URL refers to the environment variable {at[1]}, which is not set.", attempt=f"export {at[1]}=..."
+            )
+        return quote(os.environ[at[1]], safe="")
+
+    return re.sub(r"\$\{(\w+)\}", value, url)
+
+
+def _read_postgresql(url: str, statement: str) -> pl.DataFrame:
+    """In a transaction that cannot write; the driver prepares its statement, and PostgreSQL prepares no more than one."""
+    dbapi = import_driver("adbc_driver_postgresql.dbapi", "postgres")
+    with dbapi.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION READ ONLY")
+        cursor.execute(statement.rstrip().rstrip(";") + "\n")  # the driver puts it into parentheses
+        table = cursor.fetch_arrow_table()
+        frame = pl.DataFrame(_unwrap_extension_types(table))
+        return frame.with_columns(parse_exact_numbers(frame[name]) for name in _list_numeric_columns(table.schema))
+
+
+def _unwrap_extension_types(table: Any) -> Any:
+    """Columns of PostgreSQL's own types as plain text."""
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        if isinstance(field.type, pa.BaseExtensionType):
+            table = table.set_column(at, field.name, table.column(at).cast(field.type.storage_type))
+    return table
+
+
+def _list_numeric_columns(schema: Any) -> list[str]:
+    """Those of PostgreSQL's type numeric, which arrive as opaque texts and have as many digits as somebody wrote."""
+    import pyarrow as pa
+
+    return [
+        field.name
+        for field in schema
+        if isinstance(field.type, pa.BaseExtensionType) and getattr(field.type, "type_name", "") == "numeric"
+    ]
+
+
+def _read_sqlite(url: str, statement: str) -> pl.DataFrame:
+    with closing(open_sqlite_readonly(parse_database_path(url))) as connection:
+        frame = pl.read_database(statement, connection, infer_schema_length=None)
+        _require_exact_integers(connection, statement, frame)
+        return frame
+
+
+def _require_exact_integers(connection: sqlite3.Connection, statement: str, frame: pl.DataFrame) -> None:
+    """A column of SQLite may hold whole numbers and fractions: as doubles, different whole numbers beyond 2^53 would be one."""
+    for name, dtype in frame.schema.items():
+        if not dtype.is_float() or not (frame[name].abs() > MAX_EXACT_INTEGER).any():
+            continue
+        inner = statement.rstrip().rstrip(";") + "\n"
+        large = f"typeof({quote_name(name)}) = 'integer' AND abs({quote_name(name)}) > {MAX_EXACT_INTEGER}"
+        (rows,) = connection.execute(f"SELECT count(*) FROM ({inner}) WHERE {large}").fetchone()
+        if rows:
+            raise SourceError(
+                f"Column {name!r} holds fractions, and {pluralize(rows, 'whole number')} with too many digits.",
+                why="As numbers of one type they would be rounded, and different values could become one.",
+                attempt="CAST(... AS TEXT) in a query.",
+            )
+
+
+def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
+    """A database that is neither changed nor made, whose statements read: none attaches, creates or sets anything."""
+    import sqlite3
+
+    reading = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+
+    def allowed(action: int, first: str | None, second: str | None, *_: object) -> int:
+        calling = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
+        return sqlite3.SQLITE_OK if action in reading or calling else sqlite3.SQLITE_DENY
+
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+    connection.set_authorizer(allowed)
+    return connection
+
+
+def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
+    with open_duckdb_readonly(parse_database_path(url)) as connection:
+        kinds = [one.type.name for one in connection.extract_statements(statement)]
+        if kinds != ["SELECT"]:
+            raise SourceError(
+                f"The query of [source] is {pluralize(len(kinds), 'statement', 'that does', 'that do')} not only read."
+            )
+        return connection.sql(statement).pl()
+
+
+def open_duckdb_readonly(path: Path) -> Any:
+    """A database that is not changed, and from which no other file and no variable of this program is reached."""
+    shut = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
+    return import_driver("duckdb", "query").connect(str(path), read_only=True, config=shut)
+
+
+def parse_database_path(url: str, *, there: bool = True) -> Path:
+    """The file of a SQLite or DuckDB URL: three slashes before a relative path, four before an absolute one."""
+    path = Path(url.partition("://")[2].removeprefix("/"))
+    if there and not path.exists():
+        raise SourceUnreachable(
+            f"There is no database file at {url}.", attempt=f"{parse_scheme(url)}:////absolute/path.db (four slashes)."
+        )
+    if there and not path.is_file():  # a client would wait for somebody to write to a pipe
+        raise SourceError(f"{path} is no database file.", attempt="the path of a file.")
+    return path
+
+
+def import_driver(module: str, extra: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError:
+        raise SourceError(
+            f"The package {module.split('.')[0]!r} is not installed.", attempt=f"pip install 'reticent[{extra}]'."
+        ) from None

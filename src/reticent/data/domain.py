@@ -1,0 +1,437 @@
+"""The domain of a coded column: what its codes mean, how a span of codes prints, and what it loses.
+
+A number's, a date's or an ordered value's code is its rank (`RangeDomain`); a category's is its leaf's rank in the
+hierarchy's pre-order (`TreeDomain`); null is the last code, a leaf of its own directly under the root.  `split[c]` is
+the depth of the lowest common ancestor of codes c and c + 1, so that the lowest common ancestor of a span is where
+`split` is least in it: one array serves cuts, labels and losses alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from reticent.data.columns import NO_BOUNDS, DeclaredBounds
+from reticent.data.grammar import (
+    ANY_LABEL,
+    format_member,
+    format_range_label,
+    format_set_label,
+    format_value_label,
+    parse_label,
+)
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.label_options import LabelOptions
+from reticent.data.rounding import StepEnds
+from reticent.errors import HierarchyError
+
+# MERGED: reticent.table.range_minimum: The least value of any span of an array, for whole arrays of spans at once.
+
+
+class RangeMinimum:
+    """A sparse table: minima over 1, 2, 4, ... positions; two of them answer for any span."""
+
+    def __init__(self, values: np.ndarray):
+        self.levels = [np.asarray(values, np.int32)]
+        width = 1
+        while 2 * width <= len(values):
+            below = self.levels[-1]
+            self.levels.append(np.minimum(below[:-width], below[width:]))
+            width *= 2
+
+    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Minimum of values[lower..upper], both ends included."""
+        level = np.frexp((upper - lower + 1).astype(np.float64))[1] - 1
+        found = np.empty(len(lower), np.int32)
+        for step in np.unique(level):
+            here = level == step
+            table = self.levels[step]
+            found[here] = np.minimum(table[lower[here]], table[upper[here] - (1 << int(step)) + 1])
+        return found
+
+
+MAX_LOSS_TABLE_CODES = 2048  # a table of all spans fits the cache up to about here
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """What range and tree domains share.  `texts` are the printed values in code order, without the null.
+
+    `declared` is what the steward says a sensitive column can hold, apart from its data: the least and the greatest
+    number, or a list of values; None where only a hierarchy or an order says it, or nothing.
+    """
+
+    name: str
+    dtype: str
+    texts: tuple[str, ...]
+    null: bool
+    split: np.ndarray
+    kind: str
+    declared: tuple[Any, ...] | None = field(default=None, kw_only=True)
+
+    @property
+    def size(self) -> int:
+        return len(self.texts) + self.null
+
+    @property
+    def null_code(self) -> int:
+        """The null's code, or -1 where the column has none."""
+        return len(self.texts) if self.null else -1
+
+    @cached_property
+    def split_minimum(self) -> RangeMinimum:
+        return RangeMinimum(self.split)
+
+    @cached_property
+    def loss_table(self) -> np.ndarray:
+        """Loss of every span [lo, hi]; only for domains of at most TABLE_LIMIT codes."""
+        lower, upper = np.triu_indices(self.size)
+        table = np.zeros((self.size, self.size))
+        table[lower, upper] = self.loss(lower, upper)
+        return table
+
+    def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """What the labels of spans lose: no less than the spans, where labels are wider (`printed.py`)."""
+        return self.loss(lower, upper)
+
+    @property
+    def tight(self) -> Domain:
+        """The same column with labels that end at values."""
+        return self
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        raise NotImplementedError
+
+    def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The codes that the label of a span covers; -1 .. size where it prints `*`, which covers unknown values too."""
+        raise NotImplementedError
+
+    def format_sets(self, members: Sequence[Sequence[int] | np.ndarray]) -> list[str | None]:
+        """Labels that name exactly the values of a group."""
+        return [self._format_set(codes) for codes in members]
+
+    def format_packed_sets(self, codes: np.ndarray, offsets: np.ndarray) -> list[str | None]:
+        """`set_labels` of sets that lie one after another in `codes`, cut at `offsets`: those of several values are joined at once."""
+        lengths = np.diff(offsets)
+        several = (lengths > 1) & (codes[offsets[1:] - 1] != self.null_code)
+        texts = np.array(self._member_texts, object)[codes[several.repeat(lengths)]].tolist()
+        ends = np.cumsum(lengths[several]).tolist()
+        found = np.empty(len(lengths), object)
+        found[several] = [f"{{{', '.join(texts[start:end])}}}" for start, end in zip([0, *ends], ends, strict=False)]
+        for at in np.flatnonzero(~several):
+            found[at] = self._format_set(codes[offsets[at] : offsets[at + 1]])
+        return found.tolist()
+
+    def _format_set(self, codes: Sequence[int] | np.ndarray) -> str | None:
+        if self.null and codes[-1] == self.null_code:
+            return None if len(codes) == 1 else ANY_LABEL
+        if len(codes) == 1:
+            return format_value_label(self.texts[codes[0]])
+        return "{" + ", ".join([self._member_texts[c] for c in codes]) + "}"
+
+    @cached_property
+    def _member_texts(self) -> tuple[str, ...]:
+        """Each value as it prints inside a set."""
+        return tuple(map(format_member, self.texts))
+
+
+@dataclass(frozen=True, eq=False)
+class RangeDomain(Domain):
+    """Numbers, dates and ordered values; `positions` are what the loss of equation 2 (paper 1) is measured on.
+
+    `ends` are the declared bounds that stand for all values beyond them.  Whole numbers beyond 2^53 are no doubles: positions
+    and span are then those of the numbers less `origin`, their least, and `declared_ends` are the exact ends of a declared domain.
+    """
+
+    positions: np.ndarray
+    span: tuple[float, float] = (0.0, 0.0)
+    ends: DeclaredBounds = NO_BOUNDS
+    origin: int = 0
+    declared_ends: tuple[int, int] | None = None
+
+    def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        if not len(self.texts):
+            return np.zeros(len(lower))
+        reach = self.span[1] - self.span[0]
+        position = np.append(self.positions, self.positions[-1]) if self.null else self.positions
+        found = (position[upper] - position[lower]) / reach if reach > 0 else np.zeros(len(lower))
+        if self.null:
+            found = np.where(upper == self.null_code, (lower != upper).astype(float), found)
+        return found
+
+    def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        mixed = (upper == self.null_code) & (lower != upper)
+        return np.where(mixed, -1, lower), np.where(mixed, self.size, upper)
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        texts, null = self.texts, self.null_code
+        return [
+            (None if lo == null else ANY_LABEL)
+            if hi == null and null >= 0
+            else format_range_label(texts[lo], texts[hi])
+            for lo, hi in zip(lower.tolist(), upper.tolist(), strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeDomain(Domain):
+    """Categories under a hierarchy; `given` tells a steward's hierarchy (published as it is) from one built from data."""
+
+    hierarchy: Hierarchy
+    is_from_steward: bool
+    style: str | None = field(default=None, kw_only=True)  # "nodes" or "sets", where the column asks for one
+
+    def find_common_ancestors(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """The lowest common ancestor of each span; -1 where the span is or holds the null beside other values, -2 the null alone."""
+        tree = self.hierarchy
+        apart = lower != upper
+        level = np.zeros(len(lower), np.int32)
+        if apart.any():
+            level[apart] = tree.height - self.split_minimum(lower[apart], upper[apart] - 1)
+        node = tree.paths[np.minimum(lower, len(self.texts) - 1), np.minimum(level, tree.height)]
+        if self.null:
+            node = np.where(upper == self.null_code, np.where(apart, -1, -2), node)
+        return node
+
+    def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Equation 3 of paper 1: leaves under the ancestor over all leaves, 0 for a single one."""
+        tree, node = self.hierarchy, self.find_common_ancestors(lower, upper)
+        leaves = (tree.last - tree.first + 1)[np.maximum(node, 0)]
+        covered = leaves + (self.null & (leaves == len(self.texts)))  # all leaves print as `*`, which covers the null
+        found = np.where(leaves > 1, covered / self.size, 0.0)
+        return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
+
+    def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        node = self.find_common_ancestors(lower, upper)
+        first, last = self.hierarchy.first[np.maximum(node, 0)], self.hierarchy.last[np.maximum(node, 0)]
+        any_ = (node == -1) | ((node >= 0) & (first == 0) & (last == len(self.texts) - 1) & (first < last))
+        first, last = np.where(node == -2, lower, first), np.where(node == -2, upper, last)
+        return np.where(any_, -1, first), np.where(any_, self.size, last)
+
+    @cached_property
+    def node_labels(self) -> tuple[str, ...]:
+        """A node's own label; where it could be read as another node with other leaves, the set of its leaves."""
+        tree = self.hierarchy
+        spans: dict[str, set[tuple[int, int]]] = {}
+        for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
+            spans.setdefault(label, set()).add((first, last))
+        root = (0, len(self.texts) - 1)
+        found = []
+        for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
+            if first == last:
+                text = self.texts[first]
+                found.append(format_value_label(text, quoted=len(spans.get(text, ())) > 1))
+            elif (first, last) == root:
+                found.append(ANY_LABEL)
+            elif len(spans[label]) > 1 or format_value_label(label) != label:
+                found.append(format_set_label(self.texts[first : last + 1]))
+            else:
+                found.append(label)
+        return tuple(found)
+
+    def _format_set(self, codes: Sequence[int] | np.ndarray) -> str | None:
+        """A single value prints as its leaf does: in quotes where a node with other leaves bears its name."""
+        alone = len(codes) == 1 and codes[0] != self.null_code
+        return self.node_labels[self.hierarchy.paths[codes[0], 0]] if alone else Domain._format_set(self, codes)
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        return [
+            ANY_LABEL if node == -1 else None if node == -2 else self.node_labels[node]
+            for node in self.find_common_ancestors(lower, upper).tolist()
+        ]
+
+
+def build_range_domain(
+    name: str,
+    kind: str,
+    dtype: str,
+    texts: Sequence[str],
+    positions: np.ndarray,
+    *,
+    null: bool,
+    declared: tuple[float, float] | None = None,
+    ends: DeclaredBounds = NO_BOUNDS,
+    origin: int = 0,
+) -> RangeDomain:
+    split = np.ones(max(len(texts) + null - 1, 0), np.int32)
+    if null and len(split):
+        split[-1] = 0
+    positions = np.asarray(positions, np.float64)
+    span = declared or ((float(positions[0]), float(positions[-1])) if len(positions) else (0.0, 0.0))
+    return RangeDomain(name, dtype, tuple(texts), null, split, kind, positions, span, ends, origin)
+
+
+def build_tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, given: bool) -> TreeDomain:
+    above = hierarchy.paths  # the root is the last column: the first True from the left is the ancestor's level
+    together = above[1:] == above[:-1]
+    split = (hierarchy.height - together.argmax(axis=1)).astype(np.int32) if len(above) > 1 else np.zeros(0, np.int32)
+    if null:
+        split = np.append(split, np.int32(0))
+    return TreeDomain(name, dtype, tuple(hierarchy.leaves), null, split, "categorical", hierarchy, given)
+
+
+# MERGED: reticent.table.banded: Numbers and dates under a hierarchy: published by its nodes, measured as the ranges they are.
+#
+# Every node must be a stretch of the line.  A steward's node prints by its label, `20-29`, and the manifest holds the
+# hierarchy; a node of a hierarchy built from the data prints as a range, and needs none.  Snapped, the range has the node's own ends,
+# `[1990-01-01, 1990-12-31]` of a year, which are nobody's values; tight, it is the range of what is published under the node.
+
+
+@dataclass(frozen=True, eq=False)
+class NodeEnds:
+    """The ends of each node of a built hierarchy as they print, None of a node that has none of its own; for these the ends of the
+    step that each leaf lies in."""
+
+    lower: tuple[str | None, ...]
+    upper: tuple[str | None, ...]
+    places: StepEnds
+
+
+@dataclass(frozen=True, eq=False)
+class BandDomain(TreeDomain):
+    """`positions` are the leaves on the line, `span` what losses are measured against (equation 2 of paper 1).
+
+    `ends` are those that snapped labels of a built hierarchy have, by `labelling`; `asked` says whether the column asks for them.
+    """
+
+    positions: np.ndarray
+    span: tuple[float, float]
+    ends: NodeEnds | None = None
+    label_options: LabelOptions | None = None
+    is_requested: bool = False
+
+    @property
+    def tight(self) -> BandDomain:
+        """The same with labels that end at published values."""
+        return replace(self, ends=None, label_options=None)
+
+    def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        tree, node = self.hierarchy, self.find_common_ancestors(lower, upper)
+        at = np.maximum(node, 0)
+        low = np.clip(self.positions[tree.first[at]], *self.span)
+        high = np.clip(self.positions[tree.last[at]], *self.span)
+        reach = self.span[1] - self.span[0]
+        found = (high - low) / reach if reach > 0 else np.zeros(len(node))
+        if self.is_from_steward:  # all leaves print as `*`
+            found = np.where((tree.last - tree.first)[at] == max(len(self.texts) - 1, 1), 1.0, found)
+        return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
+
+    @cached_property
+    def node_labels(self) -> tuple[str, ...]:
+        """A steward's label where it names one stretch only, else the range of the node's values."""
+        tree = self.hierarchy
+        spans: dict[str, set[tuple[int, int]]] = {}
+        ends = list(zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True))
+        for label, first, last in ends:
+            spans.setdefault(label, set()).add((first, last))
+        found = []
+        for label, first, last in ends:
+            if first == last:
+                found.append(format_value_label(self.texts[first]))
+            elif last - first == len(self.texts) - 1:
+                found.append(ANY_LABEL)
+            elif len(spans[label]) == 1 and label != ANY_LABEL and not label.startswith('"'):
+                found.append(label)
+            else:
+                found.append(format_range_label(self.texts[first], self.texts[last]))
+        return tuple(found)
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        """Of a built hierarchy, the range of all spans here that meet in the same node: nothing but published values."""
+        if self.is_from_steward:
+            return TreeDomain.labels(self, lower, upper)
+        node = self.find_common_ancestors(lower, upper)
+        ends: dict[int, tuple[int, int]] = {}
+        for at, low, high in zip(node.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            known = ends.get(at, (low, high))
+            ends[at] = (min(low, known[0]), max(high, known[1]))
+        special = {-1: ANY_LABEL, -2: None}
+        return [special[at] if at < 0 else self._format_range(at, *ends[at]) for at in node.tolist()]
+
+    def _format_range(self, node: int, low: int, high: int) -> str:
+        """The label of a node under which the published codes are low .. high; one value prints as it is."""
+        if self.ends is None or low == high:
+            return format_range_label(self.texts[low], self.texts[high])
+        lower, upper = self.ends.lower[node], self.ends.upper[node]
+        if lower is None or upper is None:
+            return format_range_label(self.ends.places.lower[low], self.ends.places.upper[high])
+        return format_range_label(lower, upper)
+
+    def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of a built hierarchy no more than the span itself is sure: its label depends on what else is published."""
+        if self.is_from_steward:
+            return TreeDomain.find_covered_codes(self, lower, upper)
+        mixed = (upper == self.null_code) & (lower != upper)
+        return np.where(mixed, -1, lower), np.where(mixed, self.size, upper)
+
+    def format_sets(self, members: Sequence[Sequence[int] | np.ndarray]) -> list[str | None]:
+        """A stretch of a line is not published as a set."""
+        return self.labels(np.array([codes[0] for codes in members]), np.array([codes[-1] for codes in members]))
+
+
+def build_band_domain(
+    name: str,
+    kind: str,
+    dtype: str,
+    hierarchy: Hierarchy,
+    positions: np.ndarray,
+    span: tuple[float, float],
+    *,
+    null: bool,
+    given: bool,
+) -> BandDomain:
+    """`positions` of the hierarchy's leaves, in its order."""
+    if (np.diff(positions) <= 0).any():
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is not one of ranges: a node holds values on both sides of another's.",
+            attempt=f'nodes that are stretches of the line, or type = "categorical" for {name!r}.',
+        )
+    tree = build_tree_domain(name, dtype, hierarchy, null=null, given=given)
+    return BandDomain(name, dtype, tree.texts, null, tree.split, kind, hierarchy, given, positions, span)
+
+
+def sort_by_position(hierarchy: Hierarchy, positions: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+    """The same tree with its rows in the order of the line, as far as its nodes let them be."""
+    rows = hierarchy.rows()
+    order = np.argsort(positions, kind="stable")
+    found = Hierarchy.from_rows([rows[at] for at in order])
+    place = {row[0]: position for row, position in zip(rows, positions, strict=True)}
+    return found, np.array([place[leaf] for leaf in found.leaves], np.float64)
+
+
+# MERGED: reticent.table.cut_down: A hierarchy built from data, cut down to what is published of it.
+
+
+def prune_hierarchy(domain: TreeDomain, published: Iterable[str | None]) -> list[list[str]]:
+    """The hierarchy cut down to the labels that are published: their own paths, and under a node two leaves for whatever
+    values it hides: how many they are is not said, and a loss read from the result is measured against it.
+    """
+    tree = domain.hierarchy
+    node_of = {label: node for node, label in enumerate(domain.node_labels)}
+    code_of = {text: code for code, text in enumerate(domain.texts)}
+    nodes, shown = set(), set()
+    for label in published:
+        node = node_of.get(label) if label is not None and label != ANY_LABEL else None
+        if node is not None and tree.first[node] < tree.last[node]:
+            nodes.add(node)
+        elif label is not None and label != ANY_LABEL:
+            shown |= {code_of[text] for text in parse_label(label)[1]}
+    rows = tree.rows()
+    found = {code: [rows[code]] for code in shown}
+    for node in sorted(nodes, key=lambda node: tree.last[node] - tree.first[node]):
+        inside = range(tree.first[node], tree.last[node] + 1)
+        hidden = [code for code in inside if code not in shown]
+        if hidden:
+            level = int(np.flatnonzero(tree.paths[hidden[0]] == node)[0])
+            unnamed = [f"{tree.labels[node]} (not shown{which})" for which in ("", ", too")]
+            found[hidden[0]] = [[leaf] * level + rows[hidden[0]][level:] for leaf in unnamed]
+            shown |= set(inside)
+    if not found:  # nothing but `*` is published
+        found[0] = [[leaf] * tree.height + [rows[0][-1]] for leaf in ("(not shown)", "(not shown, too)")]
+    return [row for code in sorted(found) for row in found[code]]

@@ -1,0 +1,84 @@
+"""How a published value prints, and how it is read back.
+
+    [20, 29]              a range of numbers, dates or ordered values, both ends included
+    {Private, State-gov}  a set of values
+    Undergraduate         a hierarchy's node, or a single value
+    *                     anything
+    "[20, 29]"            a value that looks like one of the above or like a node with other values, JSON-quoted
+
+A null prints as null: it is a value of its own.  The schema in the manifest says which reading applies to a column.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import lru_cache
+
+ANY_LABEL = "*"
+_OPENING_MARKS = ("[", "{", '"')
+_RESERVED_MARKS = frozenset(',"[]{}')
+
+
+def format_value_label(text: str, quoted: bool = False) -> str:
+    """A single value; quoted where it collides with the grammar, or with a node's label."""
+    collides = quoted or text in ("", ANY_LABEL) or text.startswith(_OPENING_MARKS)
+    return json.dumps(text, ensure_ascii=False) if collides else text
+
+
+def format_range_label(lower: str, upper: str) -> str:
+    return format_value_label(lower) if lower == upper else f"[{format_member(lower)}, {format_member(upper)}]"
+
+
+def format_set_label(texts: Iterable[str]) -> str:
+    members = list(texts)
+    return format_value_label(members[0]) if len(members) == 1 else "{" + ", ".join(map(format_member, members)) + "}"
+
+
+def format_member(text: str) -> str:
+    """A value inside a range or a set; quoted where it would end there."""
+    awkward = not text or text != text.strip() or not _RESERVED_MARKS.isdisjoint(text)
+    return json.dumps(text, ensure_ascii=False) if awkward else text
+
+
+@lru_cache(maxsize=1 << 16)  # an audit reads each label for its loss, its cover, its entropy and its members
+def parse_label(label: str) -> tuple[str, tuple[str, ...]]:
+    """('value', (text,)), ('range', (lower, upper)) or ('set', texts); whether a value names a node is the schema's to say."""
+    if label.startswith('"'):
+        return "value", (json.loads(label),)
+    if label[:1] == "[" and label[-1:] == "]":
+        ends = _split_members(label[1:-1])
+        if len(ends) == 2:
+            return "range", (ends[0], ends[1])
+    if label[:1] == "{" and label[-1:] == "}":
+        return "set", tuple(_split_members(label[1:-1]))
+    return "value", (label,)
+
+
+def parse_third_party_label(label: str) -> tuple[str, tuple[str, ...]]:
+    """What a text of another tool's table says: as `parse`, and a value as it stands where it is none of our labels."""
+    try:
+        return parse_label(label)
+    except ValueError:
+        return "value", (label,)
+
+
+def _split_members(body: str) -> list[str]:
+    """Comma-separated members, JSON-quoted ones unquoted."""
+    if '"' not in body:
+        parts = [part.strip() for part in body.split(",")]
+        return parts if parts[-1] or body[-1:] == " " else parts[:-1]
+    members: list[str] = []
+    decoder = json.JSONDecoder()
+    at = 0
+    while at < len(body):
+        while at < len(body) and body[at] == " ":
+            at += 1
+        if body[at : at + 1] == '"':
+            text, at = decoder.raw_decode(body, at)
+            at = len(body) if (comma := body.find(",", at)) < 0 else comma + 1
+        else:
+            end = len(body) if (comma := body.find(",", at)) < 0 else comma
+            text, at = body[at:end].strip(), end + 1
+        members.append(text)
+    return members

@@ -1,0 +1,682 @@
+"""Hierarchies that other tools and tables hold: Amnesia's text and JSON, and data frames with a column for each level.
+
+Amnesia's text file names the kind (`distinct` or `range`), then `name`, `type` and `height`, then the nodes, level by level,
+as `parent has child child ...`; of a range hierarchy the nodes are `low,high`, and the values of the data are put under
+the first of the finest ranges that holds them.  Its JSON lists nodes and edges; a nested tree is understood too.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from itertools import pairwise
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.rounding import format_decimal
+from reticent.errors import HierarchyError, suggest
+from reticent.exact_arithmetic import as_ratio, is_whole
+from reticent.limits import is_moderate_number, read_text_file
+
+# MERGED: reticent.table.builders.built: What builders share: the values of a column with their weights, and the hierarchy they make of them.
+
+
+ROOT = "*"
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltHierarchy(Hierarchy):
+    """A hierarchy over numbers, dates or other values (`kind`), made by a builder.
+
+    Where its leaves are the data's `own` values it is published only as far as its labels occur in the release; where a
+    steward listed them, as it is.  `asked` is how a job asked for it, by which an audit against the source builds it again.
+    """
+
+    kind: str = "categorical"
+    is_from_data: bool = True
+    request: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctValues:
+    """Distinct values as they print, with the rows that hold each; `own` where they come from the data."""
+
+    texts: list[str]
+    rows: list[int]
+    is_from_data: bool
+
+    @classmethod
+    def of(cls, values: Any, rows: Sequence[int] | None = None) -> DistinctValues:
+        """From a Series, an array, a list or a `range`; nulls are left out: a null is a leaf of its own in any column."""
+        own = not isinstance(values, range)
+        series = values if isinstance(values, pl.Series) else _to_series(values)
+        if isinstance(series.dtype, pl.Categorical | pl.Enum):
+            series = series.cast(pl.String)
+        if series.dtype.is_float():
+            series = series.fill_nan(None)
+        weight = pl.Series("rows", rows if rows is not None else [1] * len(series), dtype=pl.Int64)
+        table = (
+            pl.DataFrame([series.alias("value"), weight])
+            .drop_nulls("value")
+            .group_by("value")
+            .agg(pl.sum("rows"))
+            .sort("value")
+        )
+        if not len(table):
+            raise HierarchyError("There are no values to build a hierarchy over.", attempt="a column with values.")
+        return cls(table["value"].cast(pl.String).to_list(), table["rows"].to_list(), own)
+
+    def parse_numbers(self) -> list[Fraction]:
+        """The values as exact numbers."""
+        found = [number for text in self.texts if (number := _try_parse_fraction(text)) is not None]
+        if lacking := len(self.texts) - len(found):
+            raise HierarchyError(
+                f"{lacking} of {len(self.texts)} distinct values are no numbers.",
+                attempt="missing = [...] in [source] if they stand for nothing, or a builder for text.",
+            )
+        return found
+
+    def sort_by_keys(self, keys: Sequence[Any]) -> DistinctValues:
+        order = sorted(range(len(self.texts)), key=lambda at: keys[at])
+        return DistinctValues([self.texts[at] for at in order], [self.rows[at] for at in order], self.is_from_data)
+
+    def build_hierarchy(self, rows: Iterable[Sequence[str]], kind: str = "categorical") -> BuiltHierarchy:
+        found = Hierarchy.from_rows(rows, "a built hierarchy")
+        parts = {field.name: getattr(found, field.name) for field in fields(Hierarchy)}
+        return BuiltHierarchy(**parts, kind=kind, is_from_data=self.is_from_data)
+
+
+def _to_series(values: Any) -> pl.Series:
+    try:
+        return pl.Series("value", values)
+    except Exception as error:
+        raise HierarchyError(
+            f"The values cannot be read as one column: {type(error).__name__}.", attempt="values of one type."
+        ) from None
+
+
+def parse_fraction(value: Any, what: str) -> Fraction:
+    """A number as it was written: 0.1 is one tenth."""
+    found = (
+        None
+        if isinstance(value, bool)
+        else _try_parse_fraction(repr(float(value)) if isinstance(value, float) else str(value))
+    )
+    if found is None:
+        raise HierarchyError(f"{what} must be a number.", attempt="a number such as 10 or 0.5.")
+    return found
+
+
+def _try_parse_fraction(text: str) -> Fraction | None:
+    try:
+        return Fraction(text.strip()) if is_moderate_number(text) else None
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def drop_idle_levels(rows: list[list[str]]) -> list[list[str]]:
+    """Rows without the levels between leaf and root that have as many groups as the level below, or just one."""
+    kept = [0]
+    groups = len({row[0] for row in rows})
+    for level in range(1, len(rows[0]) - 1):
+        here = len({row[level] for row in rows})
+        if 1 < here < groups:
+            kept.append(level)
+            groups = here
+    kept.append(len(rows[0]) - 1)
+    return [[row[level] for level in kept] for row in rows]
+
+
+def pad_rows(rows: list[list[str]]) -> list[list[str]]:
+    """Rows of unequal length made equal: a value nearer to the root stands for itself on the levels it lacks."""
+    width = max(len(row) for row in rows)
+    return [[row[0]] * (width - len(row)) + row for row in rows]
+
+
+# MERGED: reticent.table.builders.bands: Hierarchies over numbers: bands of a fixed width, between given edges, or of equally many rows.
+#
+# Bands are computed on exact numbers: 0.3 in steps of 0.1 is where it says.  Over whole numbers a band prints with both ends
+# included, `[20, 29]`; over others it is half open, `[0.5, 1)`.
+
+
+def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[int] | None = None) -> BuiltHierarchy:
+    """Bands of one width, or of several: `width=[5, 10, 20]` nests tens in twenties."""
+    found = DistinctValues.of(values, rows)
+    widths = [parse_fraction(one, "width") for one in (width if isinstance(width, Sequence) else [width])]
+    origin = parse_fraction(start, "start")
+    if any(one <= 0 for one in widths):
+        raise HierarchyError("A band needs a width above 0.", attempt="width = 10.")
+    if any(wide % narrow or wide == narrow for narrow, wide in pairwise(widths)):
+        raise HierarchyError("Each width must be a multiple of the one before it.", attempt="width = [5, 10, 20].")
+    numbers = found.parse_numbers()
+    whole = _are_integers([*numbers, *widths, origin])
+
+    def band(number: Fraction, wide: Fraction) -> str:
+        low = origin + floor((number - origin) / wide) * wide
+        return format_band(low, low + wide, whole)
+
+    table = [
+        [text, *(band(number, wide) for wide in widths), ROOT]
+        for text, number in zip(found.texts, numbers, strict=True)
+    ]
+    return found.build_hierarchy(_sort_by_number(table, numbers), "numeric")
+
+
+def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None) -> BuiltHierarchy:
+    """Bands between given edges, open at both ends: `edges(ages, [18, 30, 45, 65], [18, 65])`, finest first."""
+    found = DistinctValues.of(values, rows)
+    cuts = [[parse_fraction(edge, "an edge") for edge in level] for level in levels]
+    if not cuts or not all(cuts) or any(low >= high for level in cuts for low, high in pairwise(level)):
+        raise HierarchyError("Edges must be numbers in rising order.", attempt="edges = [18, 30, 45, 65].")
+    if any(not set(coarse) <= set(fine) for fine, coarse in pairwise(cuts)):
+        raise HierarchyError(
+            "A coarser level may only use edges of the finer one.", attempt="edges = [[18, 30, 65], [18, 65]]."
+        )
+    numbers = found.parse_numbers()
+    whole = _are_integers([*numbers, *(edge for level in cuts for edge in level)])
+
+    def band(number: Fraction, level: list[Fraction]) -> str:
+        at = bisect_right(level, number)
+        if at == 0:
+            return f"< {_format_fraction(level[0])}"
+        return f">= {_format_fraction(level[-1])}" if at == len(level) else format_band(level[at - 1], level[at], whole)
+
+    table = [
+        [text, *(band(number, level) for level in cuts), ROOT]
+        for text, number in zip(found.texts, numbers, strict=True)
+    ]
+    return found.build_hierarchy(_sort_by_number(table, numbers), "numeric")
+
+
+def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
+    """Bands of about equally many rows: `groups=[16, 4]` makes quarters of four sixteenths each.
+
+    A value is never divided, so that one held by many rows makes its band larger.
+    """
+    found = DistinctValues.of(values, rows)
+    found = found.sort_by_keys(found.parse_numbers())
+    return found.build_hierarchy(drop_idle_levels(cut_into_shares(found, _parse_group_counts(groups))), "numeric")
+
+
+def cut_into_shares(found: DistinctValues, groups: Sequence[int]) -> list[list[str]]:
+    """Values in their order cut into shares of the rows, finest first."""
+    columns = [found.texts]
+    for count in groups:
+        share = assign_shares(found.rows, count)
+        ends: dict[int, tuple[str, str]] = {}
+        for text, at in zip(found.texts, share, strict=True):
+            ends[at] = (ends.get(at, (text, text))[0], text)
+        columns.append([ends[at][0] if len(set(ends[at])) == 1 else "[{}, {}]".format(*ends[at]) for at in share])
+    return [[*row, ROOT] for row in zip(*columns, strict=True)]
+
+
+def assign_shares(weights: Sequence[int], count: int) -> list[int]:
+    """Which of `count` equal shares of the whole the middle of each weight falls in: rising, and nested for multiples."""
+    total = sum(weights)
+    found, before = [], 0
+    for weight in weights:
+        found.append(count * (2 * before + weight) // (2 * total))
+        before += weight
+    return found
+
+
+def format_band(low: Fraction, high: Fraction, whole: bool) -> str:
+    """The band of numbers from low up to, not including, high."""
+    if whole:
+        return _format_fraction(low) if high - low == 1 else f"[{_format_fraction(low)}, {_format_fraction(high - 1)}]"
+    return f"[{_format_fraction(low)}, {_format_fraction(high)})"
+
+
+def _parse_group_counts(groups: Any) -> list[int]:
+    counts = [groups] if isinstance(groups, int) else list(groups)
+    fine = all(isinstance(count, int) and not isinstance(count, bool) and count > 1 for count in counts)
+    if not counts or not fine or any(many % few or many == few for many, few in pairwise(counts)):
+        raise HierarchyError(
+            "Quantile groups must be whole numbers above 1, each a divisor of the one before it.",
+            attempt="groups = [16, 4].",
+        )
+    return counts
+
+
+def _are_integers(numbers: Sequence[Fraction]) -> bool:
+    return all(map(is_whole, numbers))
+
+
+def _format_fraction(number: Fraction) -> str:
+    """A decimal where there is one."""
+    if is_whole(number):
+        return str(number)
+    rest = as_ratio(number)[1]
+    for factor in (2, 5):
+        while rest % factor == 0:
+            rest //= factor
+    return f"{float(number):.15g}" if rest == 1 else str(number)
+
+
+def _sort_by_number(table: list[list[str]], numbers: Sequence[Fraction]) -> list[list[str]]:
+    return [table[at] for at in sorted(range(len(table)), key=lambda at: numbers[at])]
+
+
+# MERGED: reticent.table.builders.calendar: Dates by month, quarter, year and decade: `2024-03-17`, `2024-03`, `2024-Q1`, `2024`, `2020s`, `*`.
+
+
+CALENDAR_LEVELS = {
+    "month": lambda day: f"{day.year:04d}-{day.month:02d}",
+    "quarter": lambda day: f"{day.year:04d}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04d}",
+    "decade": lambda day: f"{day.year // 10 * 10:04d}s",
+}
+"""From fine to coarse; a day is the leaf."""
+
+
+def dates(
+    values: Any, levels: Sequence[str] = tuple(CALENDAR_LEVELS), *, rows: Sequence[int] | None = None
+) -> BuiltHierarchy:
+    """Levels in the order of `CALENDAR_LEVELS`; text must be YYYY-MM-DD, of a time only the day counts."""
+    found = DistinctValues.of(values, rows)
+    order = list(CALENDAR_LEVELS)
+    if (
+        not levels
+        or any(level not in CALENDAR_LEVELS for level in levels)
+        or sorted(levels, key=order.index) != list(levels)
+    ):
+        raise HierarchyError("Levels of a calendar go from fine to coarse.", attempt=f"levels = {order}.")
+    table = sorted((day, text) for text in found.texts if (day := _parse_day(text)) is not None)
+    if lacking := len(found.texts) - len(table):
+        raise HierarchyError(
+            f"{lacking} of {len(found.texts)} distinct values are no dates.", attempt="dates as YYYY-MM-DD."
+        )
+    return found.build_hierarchy(
+        [[text, *(CALENDAR_LEVELS[level](day) for level in levels), ROOT] for day, text in table], "date"
+    )
+
+
+def _parse_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        return None
+
+
+Children = dict[str, list[str]]
+
+
+def from_frame(frame: Any) -> Hierarchy:
+    """Columns from leaf to root, as in ARX; a root is added where the last column has more than one value."""
+    from reticent.data.source import Source, scan_source
+
+    table = scan_source(Source(), frame).collect()
+    rows = [
+        ["" if cell is None else str(cell) for cell in row] for row in table.unique(maintain_order=True).iter_rows()
+    ]
+    if rows and len({row[-1] for row in rows}) > 1:
+        rows = [[*row, ROOT] for row in rows]
+    return Hierarchy.from_rows(rows, "a frame")
+
+
+def from_amnesia(given: str | Path, values: Any = None) -> Hierarchy:
+    """From the path of a file, or its text; `values` are the data's, which a range hierarchy needs."""
+    text = _read_text(given)
+    if text.lstrip().startswith(("{", "[")):
+        try:
+            tree = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise HierarchyError(f"The hierarchy is not valid JSON (line {error.lineno}).") from None
+        except RecursionError:
+            raise _make_tree_error() from None
+        return from_tree(tree)
+    head, _, body = text.partition("\n")
+    kind = head.strip().lower()
+    if kind not in ("distinct", "range"):
+        raise HierarchyError(
+            "An Amnesia hierarchy starts with `distinct` or `range`.", attempt="the file as Amnesia saved it."
+        )
+    children = _parse_amnesia_lines(body)
+    if kind == "distinct":
+        return Hierarchy.from_rows(_list_paths(children), "an Amnesia hierarchy")
+    return _place_under_ranges(_list_paths(children), values)
+
+
+def from_tree(tree: Any) -> Hierarchy:
+    """From JSON: {"nodes": [{"id", "label"}], "edges": [{"from", "to"}]}, or nested {"name", "children"} with any of the usual keys."""
+    try:
+        children = _parse_json_tree(tree)
+    except (
+        LookupError,
+        TypeError,
+        RecursionError,
+    ):  # a node is no table, lacks its name, or names one that is not there
+        raise _make_tree_error() from None
+    return Hierarchy.from_rows(_list_paths(children), "a JSON hierarchy")
+
+
+def _make_tree_error() -> HierarchyError:
+    return HierarchyError(
+        "The JSON is no tree that is understood, or one of too many levels.",
+        attempt='{"nodes": [{"id", "label"}], "edges": [{"from", "to"}]}, or nested {"name", "children"}.',
+    )
+
+
+def _parse_json_tree(tree: Any) -> Children:
+    children: Children = {}
+    if isinstance(tree, Mapping) and _find_first_key(tree, "nodes", "nodeList") is not None:
+        text = {
+            str(node["id"]): str(_find_first_key(node, "label", "text", "name", "id"))
+            for node in _find_first_key(tree, "nodes", "nodeList")
+        }
+        for edge in _find_first_key(tree, "edges", "edgeList") or []:
+            children.setdefault(text[str(edge["from"])], []).append(text[str(edge["to"])])
+    else:
+        for parent, child in _iterate_edges(tree[0] if isinstance(tree, list) and len(tree) == 1 else tree):
+            children.setdefault(parent, []).append(child)
+    return children
+
+
+def _read_text(given: str | Path) -> str:
+    if isinstance(given, str) and "\n" in given:
+        return given
+    try:
+        return read_text_file(given)
+    except OSError as error:
+        raise HierarchyError(f"The hierarchy cannot be read: {error.strerror}.", why=f"Looked for {given}.") from None
+    except UnicodeDecodeError as error:
+        raise HierarchyError(
+            f"The hierarchy is not UTF-8 (byte {error.start}).", attempt="saving it as UTF-8."
+        ) from None
+
+
+def _find_first_key(node: Mapping[str, Any], *names: str) -> Any:
+    return next((node[name] for name in names if name in node), None)
+
+
+def _iterate_edges(node: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(node, Mapping) or _find_first_key(node, "label", "text", "name", "value", "id") is None:
+        raise HierarchyError("A node of the JSON tree has no name.", attempt='{"name": "*", "children": [...]}.')
+    name = str(_find_first_key(node, "label", "text", "name", "value", "id"))
+    for child in _find_first_key(node, "children", "nodes") or []:
+        child = child if isinstance(child, Mapping) else {"name": child}
+        yield name, str(_find_first_key(child, "label", "text", "name", "value", "id"))
+        yield from _iterate_edges(child)
+
+
+def _parse_amnesia_lines(body: str) -> Children:
+    children: Children = {}
+    for number, line in enumerate(body.splitlines(), start=2):
+        tokens = line.split()
+        if not tokens or tokens[0].lower() in ("name", "type", "height"):
+            continue
+        if len(tokens) < 3 or tokens[1] != "has":
+            raise HierarchyError(
+                f"Line {number} of the hierarchy is not `parent has child ...`.", attempt="values without spaces."
+            )
+        children.setdefault(tokens[0], []).extend(tokens[2:])
+    return children
+
+
+def _list_paths(children: Children) -> list[list[str]]:
+    """The paths from every leaf to the one root."""
+    children = {above: [child for child in below if child != above] for above, below in children.items()}
+    parent: dict[str, str] = {}
+    for above, below in children.items():
+        for child in below:
+            if parent.setdefault(child, above) != above:
+                raise HierarchyError("Not a tree: a node has two parents.", values=[child])
+    roots = [node for node in children if node not in parent]
+    if len(roots) != 1:
+        raise HierarchyError(
+            f"A hierarchy has one root; this one has {len(roots)}.", attempt="one node above all others."
+        )
+    rows: list[list[str]] = []
+    waiting = [[roots[0]]]
+    while waiting:
+        path = waiting.pop()
+        below = children.get(path[0], [])
+        if not below:
+            rows.append(path)
+        waiting += [[child, *path] for child in reversed(below)]
+    return pad_rows(rows)
+
+
+def _place_under_ranges(ranges: list[list[str]], values: Any) -> Hierarchy:
+    if values is None:
+        raise HierarchyError("A range hierarchy needs the data's values.", attempt="from_amnesia(path, values).")
+    found = DistinctValues.of(values)
+    bounds = [tuple(parse_fraction(end, "the end of a range") for end in row[0].split(",")) for row in ranges]
+    if any(len(ends) != 2 for ends in bounds):
+        raise HierarchyError("A node of a range hierarchy is `low,high`.", attempt="the file as Amnesia saved it.")
+    rows: list[Sequence[str]] = []
+    for number, text in sorted(zip(found.parse_numbers(), found.texts, strict=True)):
+        at = next((at for at, (low, high) in enumerate(bounds) if low <= number <= high), None)
+        if at is not None:
+            rows.append([text, *(f"[{node.replace(',', ', ')}]" for node in ranges[at][:-1]), ROOT])
+    if len(rows) < len(found.texts):
+        lacking = len(found.texts) - len(rows)
+        raise HierarchyError(
+            f"{lacking} of {len(found.texts)} distinct values lie in no range.", attempt="wider ranges."
+        )
+    return found.build_hierarchy(rows, "numeric")
+
+
+# MERGED: reticent.table.builders.groups: Hierarchies over any values: groups named by the steward, neighbours in an order, and balanced trees.
+
+
+def grouped(groups: Mapping[str, Any], *, root: str = ROOT) -> Hierarchy:
+    """From nested names: {"married": ["spouse present", "spouse absent"], "single": {"was": [...], "never": [...]}}."""
+    rows = pad_rows([[*reversed(path), root] for path in _iterate_paths(groups)])
+    return Hierarchy.from_rows(rows, "named groups")
+
+
+def _iterate_paths(groups: Any) -> Iterator[list[str]]:
+    if isinstance(groups, Mapping):
+        for name, within in groups.items():
+            for path in _iterate_paths(within):
+                yield [str(name), *path]
+    elif isinstance(groups, str) or not isinstance(groups, Sequence | set | frozenset):
+        yield [str(groups)]
+    else:
+        for value in groups:
+            yield [str(value)]
+
+
+def ordered(order: Sequence[Any], size: int = 2, *, levels: int = 1) -> Hierarchy:
+    """Neighbours in the order given: `size` values in a group, then `size` groups in one, for `levels` levels."""
+    texts = [str(value) for value in order]
+    if len(set(texts)) != len(texts):
+        raise HierarchyError("The order names a value twice.", attempt="each value once.")
+    if size < 2 or levels < 1:
+        raise HierarchyError("Ordered groups need a size of 2 or more, and a level or more.", attempt="size = 3.")
+
+    def label(at: int, width: int) -> str:
+        first = at // width * width
+        return format_span(texts[first], texts[min(first + width, len(texts)) - 1])
+
+    rows = [[text, *(label(at, size**level) for level in range(1, levels + 1)), ROOT] for at, text in enumerate(texts)]
+    return Hierarchy.from_rows(drop_idle_levels(rows), "ordered groups")
+
+
+def balanced(
+    values: Any, fanout: int = 2, *, order: Sequence[Any] | None = None, rows: Sequence[int] | None = None
+) -> BuiltHierarchy:
+    """A tree over sorted (or ordered) values, each node cut in `fanout` parts of about equal weight.
+
+    A value weighs 1, and with `rows` its share of the rows besides, so that the tree follows the data's own
+    distribution, frequent values near the root, and stays shallow.  Numbers are sorted as numbers.
+    """
+    found = DistinctValues.of(values, rows)
+    if fanout < 2:
+        raise HierarchyError("A balanced tree needs a fanout of 2 or more.", attempt="fanout = 2.")
+    keys = _make_sort_keys(found, order)
+    found = found.sort_by_keys(keys)
+    total = max(sum(found.rows), 1)
+    weights = [total + len(found.texts) * held for held in found.rows]
+    paths: list[list[str]] = [[] for _ in found.texts]
+    waiting = [range(len(found.texts))]
+    while waiting:
+        part = waiting.pop()
+        label = ROOT if len(part) == len(paths) else format_span(found.texts[part[0]], found.texts[part[-1]])
+        for at in part:
+            paths[at].insert(0, label)
+        if len(part) > fanout:
+            share = assign_shares([weights[at] for at in part], fanout)
+            starts = [at for at in range(len(part)) if at == 0 or share[at] != share[at - 1]]
+            waiting += [part[low:high] for low, high in pairwise([*starts, len(part)]) if high - low > 1]
+    rows_ = pad_rows([[text, *path] for text, path in zip(found.texts, paths, strict=True)])
+    return found.build_hierarchy(rows_, "numeric" if isinstance(keys[0], Fraction) else "categorical")
+
+
+def _make_sort_keys(found: DistinctValues, order: Sequence[Any] | None) -> list[Any]:
+    if order is None:
+        try:
+            return found.parse_numbers()
+        except HierarchyError:
+            return found.texts
+    place = {str(value): at for at, value in enumerate(order)}
+    lacking = sum(text not in place for text in found.texts)
+    if lacking:
+        raise HierarchyError(
+            f"{lacking} of {len(found.texts)} distinct values are not in the order.", attempt="every value once."
+        )
+    return [place[text] for text in found.texts]
+
+
+def format_span(first: str, last: str) -> str:
+    return first if first == last else f"{first} .. {last}"
+
+
+# MERGED: reticent.table.builders.node_ends: The ends that a node of a built hierarchy has of itself: of a calendar's month its first and last day, of a band its edges.
+
+
+_CALENDAR_LABEL_PATTERN = re.compile(r"(\d{4})(?:-(\d{2})|-Q([1-4])|(s))?")
+_BAND_LABEL_PATTERN = re.compile(r"\[([^,]+), ([^,\])]+)([\])])")
+_LAST_YEAR = 9999
+
+
+def parse_node_ends(builder: str, label: str) -> tuple[str, str] | None:
+    """Both ends of a node by its label, or None where the builder takes them from data or leaves one open."""
+    if builder == "dates":
+        return _parse_calendar_ends(label)
+    return _parse_band_ends(label) if builder in ("intervals", "edges") else None
+
+
+def _parse_calendar_ends(label: str) -> tuple[str, str] | None:
+    """The first and the last day of a month, quarter, year or decade."""
+    found = _CALENDAR_LABEL_PATTERN.fullmatch(label)
+    if found is None:
+        return None
+    year, month, quarter, decade = int(found[1]), found[2], found[3], found[4]
+    if month is not None:
+        first, months = (year, int(month)), 1
+    elif quarter is not None:
+        first, months = (year, 3 * int(quarter) - 2), 3
+    else:
+        first, months = (year, 1), 120 if decade else 12
+    past = first[0] * 12 + first[1] - 1 + months
+    last = date(_LAST_YEAR, 12, 31)
+    if past // 12 <= _LAST_YEAR:
+        last = date(past // 12, past % 12 + 1, 1) - timedelta(days=1)
+    return date(max(first[0], 1), first[1], 1).isoformat(), last.isoformat()
+
+
+def _parse_band_ends(label: str) -> tuple[str, str] | None:
+    """The edges of `[20, 29]` or `[0.5, 1)`; a band that is open prints with both of its edges."""
+    found = _BAND_LABEL_PATTERN.fullmatch(label)
+    if found is None:
+        return None
+    try:
+        return format_decimal(Decimal(found[1])), format_decimal(Decimal(found[2]))
+    except InvalidOperation:  # an edge that no decimal is, as a third
+        return None
+
+
+# MERGED: reticent.table.builders.prefixes: Codes that say more with every character (ZIP, ICD, NACE): redacted from the right, `12345`, `1234*`, `123**`, ..., `*`.
+
+
+def prefixes(
+    values: Any, keep: Sequence[int] | None = None, *, mask: str = "*", rows: Sequence[int] | None = None
+) -> BuiltHierarchy:
+    """One level for each number of characters kept, by default every one that groups; a shorter code stands for itself.
+
+    Codes that look like numbers have often lost their zeros: keep such a column as text.
+    """
+    found = DistinctValues.of(values, rows)
+    width = max(len(text) for text in found.texts)
+    lengths = list(range(width - 1, 0, -1)) if keep is None else list(keep)
+    if len(mask) != 1:
+        raise HierarchyError("A mask is one character.", attempt='mask = "*".')
+    if any(length < 1 for length in lengths) or sorted(set(lengths), reverse=True) != lengths:
+        raise HierarchyError("Prefix lengths must be whole numbers in falling order.", attempt="keep = [3, 2].")
+
+    def redacted(text: str, length: int) -> str:
+        return text if len(text) <= length else text[:length] + mask * (width - length)
+
+    table = [[text, *(redacted(text, length) for length in lengths), ROOT] for text in sorted(found.texts)]
+    return found.build_hierarchy(drop_idle_levels(table) if keep is None else table)
+
+
+# MERGED: reticent.table.builders: Hierarchies without pain: built from a column's values, from groups a steward names, or from other tools' files.
+#
+# A job file asks for one by name, `hierarchy = { build = "intervals", width = [5, 10] }`; `build` makes it from the column's
+# values and the rows that hold each.
+
+
+__all__ = ["BUILDERS", "BuiltHierarchy", "balanced", "build", "dates", "edges", "from_amnesia", "from_frame", "from_tree",
+           "grouped", "intervals", "ordered", "prefixes", "quantiles"]  # fmt: skip
+
+
+def _build_edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
+    """`edges = [18, 65]` or, with several levels, `edges = [[18, 30, 65], [18, 65]]`."""
+    nested = bool(edges) and isinstance(edges[0], Sequence) and not isinstance(edges[0], str)
+    return _bands_between(values, *(edges if nested else [edges]), rows=rows)
+
+
+_bands_between = edges
+
+BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
+    "intervals": intervals,
+    "edges": _build_edges,
+    "quantiles": quantiles,
+    "prefixes": prefixes,
+    "dates": dates,
+    "balanced": balanced,
+}
+"""What a job file can ask for by name; each takes the column's values, and the rows that hold each, first."""
+
+
+def build(
+    asked: Mapping[str, Any], values: Any, rows: Sequence[int] | None = None, name: str = "hierarchy"
+) -> Hierarchy:
+    """A hierarchy as a job file asks for it: `{build = "intervals", width = 10}`."""
+    given, asked = dict(asked), dict(asked)
+    kind = asked.pop("build", None)
+    if kind not in BUILDERS:
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is to be built by {kind!r}.", attempt=suggest(str(kind), BUILDERS)
+        )
+    builder = BUILDERS[kind]
+    known = [parameter for parameter in inspect.signature(builder).parameters if parameter not in ("values", "rows")]
+    for parameter in asked:
+        if parameter not in known:
+            raise HierarchyError(
+                f"The builder {kind!r} has no parameter {parameter!r}.", attempt=suggest(parameter, known)
+            )
+    try:
+        return replace(builder(values, **asked, rows=rows), request=given)
+    except TypeError:
+        raise HierarchyError(
+            f"The builder {kind!r} lacks a parameter or has one of the wrong type.", attempt=f"{', '.join(known)}."
+        ) from None
+    except HierarchyError as error:
+        raise HierarchyError(
+            f"The hierarchy of {name!r}: {error.what}", why=error.why, attempt=error.attempt, values=error.values
+        ) from None

@@ -1,0 +1,262 @@
+"""A column's raw values as numbers, dates or texts, whatever the source wrote them as; no message quotes one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from math import isfinite
+from typing import Literal, cast
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import ColumnError
+
+_INTEGER_PATTERN = r"^[+-]?\d{1,20}$"
+MAX_MAGNITUDE = 1e150
+_LONG_DIGITS_PATTERN = r"\d\D?(\d\D?){15}"  # 16 digits: more than any double holds for certain
+_DECIMAL_PATTERN = r"^[+-]?\d+(\.\d+)?$"
+MAX_DECIMAL_DIGITS = 38
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
+_CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
+
+
+def to_comparable(name: str, series: pl.Series) -> pl.Series:
+    dtype = series.dtype
+    if dtype.is_float():
+        series = series.fill_nan(None)
+        if (series.abs() > MAX_MAGNITUDE).any():
+            raise ColumnError(
+                f"Column {name!r} holds a number beyond {MAX_MAGNITUDE:g}, or an infinite one.",
+                why="Distances between such numbers cannot be computed with.",
+                attempt="clipping or removing it.",
+            )
+        return series
+    if dtype == pl.Time and (series.cast(pl.Int64) % 1_000_000_000 != 0).any():
+        raise ColumnError(
+            f"Column {name!r} holds times of day with fractions of a second, which are not compared.",
+            attempt="whole seconds, or the time as text or a number.",
+        )
+    if dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Null, pl.Date, pl.Datetime, pl.Time):
+        return series
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        return series.cast(pl.String)
+    raise ColumnError(
+        f"Column {name!r} has the type {dtype}, which has no values to compare.",
+        attempt="numbers, text, booleans or dates.",
+    )
+
+
+def guess_type(raw: pl.Series) -> str:
+    """Numbers and dates of a typed source are ranges; so is text where every value is a number as a number is written."""
+    if raw.dtype.is_numeric():
+        return "numeric"
+    if raw.dtype in (pl.Date, pl.Datetime):
+        return "date"
+    if raw.dtype == pl.String and spells_numbers(raw):
+        return "numeric"
+    return "categorical"
+
+
+def spells_numbers(texts: pl.Series) -> bool:
+    """Whether there are texts, and every one is a number as a number is written, with no more digits than one holds."""
+    return (
+        len(texts) > 0
+        and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
+        and not _find_inexact(texts, _cast_numbers(texts)).any()
+    )
+
+
+def _make_unreadable_error(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
+        attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".',
+    )
+
+
+def parse_numbers(name: str, raw: pl.Series) -> pl.Series:
+    """Values as numbers: text where all of it reads as numbers, whole ones as integers."""
+    if raw.dtype == pl.Boolean:
+        return raw.cast(pl.Int64)
+    if raw.dtype.is_decimal():
+        _require_exact(name, raw, raw.cast(pl.String), raw.cast(pl.Float64))
+    if raw.dtype.is_numeric():
+        return raw
+    text = raw.cast(pl.String).str.strip_chars()
+    found = _cast_numbers(text)
+    bad = found.is_null() | (found.is_nan() | (found.abs() > MAX_MAGNITUDE) if found.dtype.is_float() else False)
+    if bad.any():
+        raise _make_unreadable_error(name, raw, bad, "numeric")
+    _require_exact(name, raw, text, found)
+    return found
+
+
+def _count_max_digits(texts: pl.Series, pattern: str) -> int:
+    """The most characters that a pattern's group takes of any text."""
+    lengths = texts.str.extract(pattern).str.len_chars().fill_null(0).to_list()
+    return max(lengths, default=0)
+
+
+def parse_exact_numbers(texts: pl.Series) -> pl.Series:
+    """Decimal numbers written out, each exactly: as doubles or 64-bit integers where these hold all of them, else as decimals.
+
+    Numbers that no type holds, of more than 38 digits, stay texts.
+    """
+    written = texts.drop_nulls().unique()
+    if not _find_inexact(written, written.cast(pl.Float64)).any():
+        return texts.cast(pl.Float64)
+    if written.str.contains(_INTEGER_PATTERN).all():
+        for dtype in (pl.Int64, pl.UInt64):
+            if not written.cast(dtype, strict=False).null_count():
+                return texts.cast(dtype)
+    scale = _count_max_digits(written, r"\.(\d+)$")
+    whole = _count_max_digits(written, r"^[+-]?(\d+)")
+    if written.str.contains(_DECIMAL_PATTERN).all() and whole + scale <= MAX_DECIMAL_DIGITS:
+        return texts.str.to_decimal(scale=scale).cast(pl.Decimal(MAX_DECIMAL_DIGITS, scale))
+    return texts
+
+
+def _require_exact(name: str, raw: pl.Series, text: pl.Series, found: pl.Series) -> None:
+    if (wide := _find_inexact(text, found)).any():
+        raise ColumnError(
+            f"Column {name!r} is numeric, but {int(wide.sum())} of its {len(raw)} distinct values have too many digits.",
+            why="As numbers they would be rounded, and different values could become one.",
+            attempt='fewer digits, or type = "categorical".',
+        )
+
+
+def _cast_numbers(text: pl.Series) -> pl.Series:
+    """Texts as numbers, null where they are none: whole ones as integers of 64 bits, where all of them are and fit."""
+    if len(text) == 0 or text.str.contains(_INTEGER_PATTERN).all():
+        for dtype in (pl.Int64, pl.UInt64):
+            if not (found := text.cast(dtype, strict=False)).null_count():
+                return found
+    return text.cast(pl.Float64, strict=False)
+
+
+def _find_inexact(text: pl.Series, found: pl.Series) -> pl.Series:
+    """Which numbers are not the texts they were read from, but their nearest double."""
+    if not found.dtype.is_float():
+        return pl.Series([False] * len(text), dtype=pl.Boolean)
+    long = text.str.contains(_LONG_DIGITS_PATTERN).fill_null(False).to_list()
+    pairs = zip(text.to_list(), found.to_list(), long, strict=True)
+    return pl.Series(
+        [wide and number is not None and not _is_exact(held, number) for held, number, wide in pairs], dtype=pl.Boolean
+    )
+
+
+def _is_exact(text: str, number: float) -> bool:
+    return isfinite(number) and Decimal(text) == Decimal(repr(number))
+
+
+def is_beyond_calendar(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Which days or moments lie before the year 1 or after 9999: Python, and most programs, have no such dates."""
+    first, last = FIRST_DAY, LAST_DAY
+    if isinstance(dtype, pl.Datetime):
+        day = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}[dtype.time_unit]
+        margin = 1 if dtype.time_zone else 0  # a zone may move a moment into another year
+        first, last = (first + margin) * day, (last + 1 - margin) * day - 1
+    return (value.to_physical() < first) | (value.to_physical() > last)
+
+
+def require_within_calendar(name: str, series: pl.Series) -> pl.Series:
+    """The same values; refused where one lies before the year 1 or after 9999."""
+    if not isinstance(series.dtype, pl.Date | pl.Datetime):
+        return series
+    held = series.drop_nulls().unique()
+    if beyond := int(held.to_frame("value").select(is_beyond_calendar(pl.col("value"), held.dtype).sum()).item()):
+        raise make_calendar_error(name, f"{beyond:,} of its {len(held):,} distinct values")
+    return series
+
+
+def make_calendar_error(name: str, many: str) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r}: {many} lie before the year 1 or after the year 9999.",
+        why="No release with such dates could be read back: Python and most programs have none.",
+        attempt="the right year, a missing value, or the year as a number.",
+    )
+
+
+def parse_dates(name: str, raw: pl.Series) -> pl.Series:
+    """Values as dates: text where all of it reads as YYYY-MM-DD."""
+    if raw.dtype == pl.Null:
+        return raw.cast(pl.Date)
+    if raw.dtype == pl.String:
+        found = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
+        if found.null_count():
+            raise _make_unreadable_error(name, raw, found.is_null(), "a date (YYYY-MM-DD)")
+        return require_within_calendar(name, found)
+    if not isinstance(raw.dtype, pl.Date | pl.Datetime):
+        raise _make_unreadable_error(name, raw, pl.Series([True] * len(raw)), "a date")
+    return raw
+
+
+def categories_to_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Series, np.ndarray]:
+    """Categories as texts, each once and with the rows that hold it; other columns as they are."""
+    if not isinstance(series.dtype, pl.Categorical):
+        return series, counts
+    values = series.unique()
+    held, number = (one.to_physical().cast(pl.Int64) for one in (values, series))
+    missing = int(number.max() or 0) + 1  # type: ignore[arg-type]  # numbers of categories, or None
+    rows = np.bincount(number.fill_null(missing).to_numpy(), weights=counts, minlength=missing + 1)
+    return values.cast(pl.String), rows[held.fill_null(missing).to_numpy()].astype(np.int64)
+
+
+# MERGED: reticent.table.types: Data types by name, so that a manifest can say them and a CSV can be read back as what it was.
+
+
+_DATETIME_DTYPE_PATTERN = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([^']*)')\)")
+_DECIMAL_DTYPE_PATTERN = re.compile(r"Decimal\(precision=(\d+), scale=(\d+)\)")
+_SIMPLE_DTYPES = {
+    str(t): t
+    for t in (
+        pl.Int8,
+        pl.Int16,
+        pl.Int32,
+        pl.Int64,
+        pl.Int128,
+        pl.UInt8,
+        pl.UInt16,
+        pl.UInt32,
+        pl.UInt64,
+        pl.Float32,
+        pl.Float64,
+        pl.String,
+        pl.Boolean,
+        pl.Date,
+        pl.Time,
+        pl.Null,
+    )
+}
+
+
+def parse_dtype(name: str) -> pl.DataType:
+    if name in _SIMPLE_DTYPES:
+        return _SIMPLE_DTYPES[name]()
+    if found := _DATETIME_DTYPE_PATTERN.fullmatch(name):
+        return pl.Datetime(cast("Literal['ms', 'us', 'ns']", found[1]), found[2])
+    if found := _DECIMAL_DTYPE_PATTERN.fullmatch(name):
+        return pl.Decimal(int(found[1]), int(found[2]))
+    return pl.String()
+
+
+def parse_texts(texts: Sequence[str | None] | pl.Series, dtype: str, *, strict: bool = True) -> pl.Series:
+    """Texts as values of a named type; the inverse of printing them.  Unless strict, a text that is no number of the type is null."""
+    series = texts if isinstance(texts, pl.Series) else pl.Series(texts, dtype=pl.String)
+    kind = parse_dtype(dtype)
+    if kind == pl.Date:
+        return series.str.to_date("%Y-%m-%d")
+    if isinstance(kind, pl.Datetime):
+        return (
+            series.str.replace(" ", "T", literal=True)
+            .str.to_datetime(  # Polars prints a space, ISO 8601 has a T
+                "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f", time_unit=kind.time_unit
+            )
+            .cast(kind)
+        )
+    if kind == pl.Boolean:
+        return series.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean)
+    if kind == pl.Time:
+        return series.str.to_time("%H:%M:%S%.f")
+    return series.cast(kind, strict=strict)

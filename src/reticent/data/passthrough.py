@@ -1,0 +1,386 @@
+"""Insensitive columns are not harmless: they are published beside each record, as they are or rounded.
+
+Who knows a value that one row has knows the row.  So their uniqueness is measured before anything is published, and one
+that singles out too many rows is refused unless the steward acknowledges it; so is, on request, their association with
+each sensitive column (Cramer's V, 0 to 1: the mean square contingency over the most it can be).
+
+Rounding: rint(x / step) * step in double precision, ties to even.  Only the multiple is published.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import fsum, sqrt
+from typing import Any
+
+import polars as pl
+
+from reticent.data import text_formats
+from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.parsing import is_beyond_calendar, make_calendar_error, parse_dates, parse_numbers
+from reticent.data.source import collect_frame, is_text
+from reticent.data.text_formats import parse_declared
+from reticent.errors import ColumnError, pluralize
+
+# MERGED: reticent.table.repeats: How often the values of a column occur: what is asked of carried and identifying columns, however they are counted.
+
+
+@dataclass(frozen=True, slots=True)
+class ValueFrequencies:
+    """Of the values that are not missing: how many differ, how many occur once, and how often the most frequent does."""
+
+    missing: int
+    distinct: int
+    once: int
+    most: int
+
+
+def build_frequency_expressions(names: Iterable[str]) -> list[pl.Expr]:
+    """What to ask of each column in one pass: how often each value occurs, as one list; `answers` reads it."""
+    found = []
+    for name in names:
+        times = pl.col(name).drop_nulls().alias("value").value_counts(name="times").struct.field("times")
+        found += [pl.col(name).null_count().alias(f"missing {name}"), times.implode().alias(f"times {name}")]
+    return found
+
+
+def read_frequencies(names: Iterable[str], counted: pl.DataFrame) -> dict[str, ValueFrequencies]:
+    found = {}
+    for name in names:
+        times = counted[f"times {name}"].explode(empty_as_null=False)
+        most: Any = times.max() or 0
+        found[name] = ValueFrequencies(
+            counted[f"missing {name}"].item(), len(times), int((times == 1).sum()), int(most)
+        )
+    return found
+
+
+MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
+MAX_UNIQUE_PERCENT = 10  # per cent of the rows that may have a value of their own
+
+
+@dataclass(frozen=True, slots=True)
+class PassthroughColumn:
+    """One column: how many distinct values, how many rows have one of their own, how it goes with each sensitive column."""
+
+    column: str
+    rows: int
+    distinct: int
+    unique: int
+    association: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_near_unique(self) -> bool:
+        return self.unique * 100 > MAX_UNIQUE_PERCENT * self.rows
+
+    def to_dict(self) -> dict[str, Any]:
+        found = {
+            "column": self.column,
+            "distinct": self.distinct,
+            "unique": self.unique / self.rows if self.rows else 0.0,
+        }
+        return found | ({"association": dict(self.association)} if self.association else {})
+
+    def __str__(self) -> str:
+        ties = "".join(f", association with {name!r} {value:.2f}" for name, value in self.association.items())
+        return (
+            f"The insensitive column {self.column!r} has {self.distinct:,} distinct values in {self.rows:,} rows; "
+            f"{pluralize(self.unique, 'value', 'occurs', 'occur')} only once{ties}."
+        )
+
+
+def is_typed_by_declaration(dtype: pl.DataType, column: Column) -> bool:
+    """Whether a column is carried text that is declared to be numbers or dates."""
+    declared = column.role is Role.INSENSITIVE and column.type in ("numeric", "date") and column.round_to is None
+    return declared and is_text(dtype)
+
+
+def cast_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+    """The rows with carried text as the numbers or dates that it is declared to be; what does not read as one is refused."""
+    schema = lazy.collect_schema()
+    asked = {name: column.type for name, column in columns.items()
+             if is_typed_by_declaration(schema[name], column)}  # fmt: skip
+    if not asked:
+        return lazy
+    distinct = collect_frame(
+        lazy.select(pl.col(name).cast(pl.String).unique().implode() for name in asked), "Reading carried values"
+    )
+    found = []
+    for name, kind in asked.items():
+        values = distinct[name].explode().drop_nulls()
+        text = pl.col(name).cast(pl.String).str.strip_chars()
+        if kind == "numeric":
+            found.append(text.cast(parse_numbers(name, values).dtype).alias(name))
+        else:
+            parse_dates(name, values)
+            found.append(text.str.to_date("%Y-%m-%d").alias(name))
+    return lazy.with_columns(found)
+
+
+def round_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+    """The rows with carried numbers rounded as declared."""
+    steps = {name: column.round_to for name, column in columns.items() if column.round_to is not None}
+    if not steps:
+        return lazy
+    schema = lazy.collect_schema()
+    for name in steps:
+        if schema[name].is_temporal():
+            raise ColumnError(
+                f"Column {name!r} has the type {schema[name]} and is to be rounded; only numbers can be.",
+                attempt="a column of years, months or hours, or leaving round_to out.",
+            )
+    _require_numbers(lazy, {name: _build_number_expr(name, schema[name]) for name in steps})
+    return lazy.with_columns(
+        _round_to_multiple(_build_number_expr(name, schema[name]), step).alias(name) for name, step in steps.items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PassthroughCounts:
+    """How many rows hold a number other than 0 that rounding makes 0, and a date that no program reads, by column; none where 0."""
+
+    rounded_to_zero: Mapping[str, int] = field(default_factory=dict)
+    beyond_calendar: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def add_up(cls, parts: Iterable[PassthroughCounts]) -> PassthroughCounts:
+        """The counts of all parts of a table."""
+        zeros: Counter[str] = Counter()
+        beyond: Counter[str] = Counter()
+        for part in parts:
+            zeros.update(part.rounded_to_zero)
+            beyond.update(part.beyond_calendar)
+        return cls(dict(zeros), dict(beyond))
+
+    def require_within_calendar(self) -> None:
+        for name, rows in self.beyond_calendar.items():
+            raise make_calendar_error(name, pluralize(rows, "row"))
+
+
+def select_counted_columns(schema: Mapping[str, pl.DataType], columns: Mapping[str, Column]) -> dict[str, Column]:
+    """The carried columns that `count_passthrough` reads: those that are rounded, and those of dates."""
+    return {
+        name: column
+        for name, column in columns.items()
+        if column.round_to is not None
+        or (column.role is Role.INSENSITIVE and isinstance(schema[name], pl.Date | pl.Datetime))
+    }
+
+
+def count_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughCounts:
+    """Of rows as their source has them, which are not rounded yet."""
+    wanted = select_counted_columns(lazy.collect_schema(), columns)
+    if not wanted:
+        return PassthroughCounts()
+    lazy = text_formats.parse_declared(
+        lazy, {name: column for name, column in wanted.items() if column.round_to is not None}
+    )
+    schema = lazy.collect_schema()
+    asked = []
+    for name, column in wanted.items():
+        if isinstance(schema[name], pl.Date | pl.Datetime):
+            asked.append(is_beyond_calendar(pl.col(name), schema[name]).sum().alias(name))
+        elif not schema[name].is_temporal():
+            number = _build_number_expr(name, schema[name])
+            multiple = (number / column.round_to).round(mode="half_to_even")
+            asked.append(((number != 0) & multiple.eq(0)).sum().alias(name))
+    if not asked:
+        return PassthroughCounts()
+    counts = collect_frame(lazy.select(asked), "Reading carried numbers", "streaming").row(0, named=True)
+    held = {name: int(count) for name, count in counts.items() if count}
+    dated = {name for name in held if isinstance(schema[name], pl.Date | pl.Datetime)}
+    return PassthroughCounts(
+        {name: count for name, count in held.items() if name not in dated},
+        {name: count for name, count in held.items() if name in dated},
+    )
+
+
+def describe_rounded_to_zero(counts: Mapping[str, int], columns: Mapping[str, Column], rows: int) -> list[str]:
+    return [
+        f"Column {name!r}: {count:,} of {rows:,} rows hold a number other than 0 that is rounded to 0 (round_to = "
+        f"{columns[name].round_to}), so that sums and averages of it come out too near 0. A smaller round_to keeps them."
+        for name, count in counts.items()
+    ]
+
+
+def _build_number_expr(name: str, dtype: pl.DataType) -> pl.Expr:
+    """A column as double precision: null where it is missing, not a number where it is none."""
+    if is_text(dtype):
+        text = pl.col(name).cast(pl.String).str.strip_chars()
+        return pl.when(text.is_not_null()).then(text.cast(pl.Float64, strict=False).fill_null(float("nan")))
+    found = pl.col(name).cast(pl.Float64, strict=False)
+    return found.fill_nan(None) if dtype.is_float() else found
+
+
+def _round_to_multiple(number: pl.Expr, step: int | float) -> pl.Expr:
+    count = (number / step).round(mode="half_to_even")
+    return count.cast(pl.Int64) * step if isinstance(step, int) else count * step
+
+
+def _require_numbers(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None:
+    asked = [number.is_finite().not_().sum().alias(f"unread {name}") for name, number in numbers.items()]
+    asked += [
+        (number.is_finite() & (number.abs() > MAX_EXACT_INTEGER)).sum().alias(f"beyond {name}")
+        for name, number in numbers.items()
+    ]
+    counted = collect_frame(lazy.select(asked), "Reading carried numbers").row(0, named=True)
+    for name in numbers:
+        if rows := counted[f"unread {name}"]:
+            raise ColumnError(
+                f"Column {name!r} is to be rounded, but {rows} of its values are no numbers.",
+                attempt='missing = ["?"] in [source] if they stand for nothing, or leaving round_to out.',
+            )
+        if rows := counted[f"beyond {name}"]:
+            raise ColumnError(
+                f"Column {name!r} is to be rounded, but {rows} of its values are beyond 2^53.",
+                why="Double precision does not hold such numbers exactly.",
+                attempt="smaller numbers, or leaving round_to out.",
+            )
+
+
+def summarize_passthrough(
+    columns: Mapping[str, Column], rows: int, repeats: Mapping[str, ValueFrequencies]
+) -> tuple[PassthroughColumn, ...]:
+    """What was counted of each carried column; a missing value is a value like another."""
+    found = []
+    for name in find_columns_with_role(columns, Role.INSENSITIVE):
+        held = repeats[name]
+        found.append(PassthroughColumn(name, rows, held.distinct + (held.missing > 0), held.once + (held.missing == 1)))
+    return tuple(found)
+
+
+def require_not_near_unique(carried: Iterable[PassthroughColumn], columns: Mapping[str, Column]) -> None:
+    for one in carried:
+        if one.is_near_unique and not columns[one.column].acknowledge:
+            raise ColumnError(
+                f"The insensitive column {one.column!r} is near-unique: {one.unique:,} of {one.rows:,} rows have a value of their own.",
+                why="It is published as it is, and who knows it knows the row, whatever is promised.",
+                attempt='role = "quasi-identifying", round_to = ... for a number, leaving it out, or acknowledge = true.',
+            )
+
+
+def compute_cramers_v(pairs: pl.DataFrame) -> float:
+    """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of pairs and their counts; 0 where a column holds one value."""
+    pairs = pairs.rename(dict(zip(pairs.columns, ("one", "other", "n"), strict=True)))
+    n, over = pl.col("n").cast(pl.Float64), pl.col("n").sum().cast(pl.Float64)
+    shares = pairs.select(n * n / (over.over("one") * over.over("other"))).to_series()
+    square = fsum(shares.to_numpy())  # exactly rounded: pairs come in any order
+    least = min(pairs["one"].n_unique(), pairs["other"].n_unique())
+    return min(sqrt(max(square - 1, 0.0) / (least - 1)), 1.0) if least > 1 else 0.0
+
+
+# MERGED: reticent.table.persons: Persons with several rows.  Identifying columns are never published, but they say how many rows a person has.
+#
+# `rows_per_person` declares the most: it is verified, and a group of k * rows_per_person rows then holds at least k persons.
+
+
+def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, ValueFrequencies]) -> int:
+    """The declared most rows of a person, 1 where none is declared; refused where a person of the data has more."""
+    declared = {name: column.rows_per_person for name, column in columns.items() if column.rows_per_person is not None}
+    for name, most in declared.items():
+        missing, found = counted[name].missing, counted[name].most
+        if missing:
+            raise ColumnError(
+                f"The identifying column {name!r} is missing in {pluralize(missing, 'row')}: whose rows these are cannot be counted.",
+                attempt="a number for every person, or leaving rows_per_person out.",
+            )
+        if found > most:
+            raise ColumnError(
+                f"The identifying column {name!r} declares at most {most} rows per person, and one has {found:,}.",
+                why="A group would hold fewer persons than is promised.",
+                attempt=f"rows_per_person = {found}, or fewer rows of each person.",
+            )
+    return max(declared.values(), default=1)
+
+
+def describe_repeated_identifiers(columns: Mapping[str, Column], counted: Mapping[str, ValueFrequencies]) -> list[str]:
+    """Identifying columns that repeat, though nothing is declared of it.  Where one does not, every row is a person's own."""
+    found = {name: counted[name].most for name in find_columns_with_role(columns, Role.IDENTIFYING)}
+    alone = any(most == 1 and not counted[name].missing for name, most in found.items())
+    if alone or any(columns[name].rows_per_person is not None for name in found):
+        return []
+    return [
+        f"The identifying column {name!r} repeats, up to {most:,} times: a person with several rows is protected in each row alone. "
+        f"If it names persons, say rows_per_person = {most} and k-anonymity counts persons."
+        for name, most in found.items()
+        if most > 1
+    ]
+
+
+# MERGED: reticent.table.beside: What stands beside the cells, looked at in one pass: carried columns, which are published, and identifying ones, which are not.
+
+
+@dataclass(frozen=True, slots=True)
+class PassthroughProfile:
+    """`notices` are what the steward should know and nothing forbids."""
+
+    carried: tuple[PassthroughColumn, ...] = ()
+    rows_per_person: int = 1
+    notices: tuple[str, ...] = ()
+
+
+def profile_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughProfile:
+    """Refuses near-unique carried columns and persons with more rows than is declared."""
+    names = list_profiled_columns(columns)
+    if not names:
+        return PassthroughProfile()
+    lazy = lazy.select(pl.len().alias("\x00rows"), *build_frequency_expressions(names))
+    counted = collect_frame(lazy, "Counting identifying and carried values")
+    return build_profile(columns, counted["\x00rows"].item(), read_frequencies(names, counted))
+
+
+def list_profiled_columns(columns: Mapping[str, Column]) -> list[str]:
+    """The columns that stand beside the cells."""
+    return [*find_columns_with_role(columns, Role.INSENSITIVE), *find_columns_with_role(columns, Role.IDENTIFYING)]
+
+
+def build_profile(
+    columns: Mapping[str, Column], rows: int, counted: Mapping[str, ValueFrequencies]
+) -> PassthroughProfile:
+    """What was counted, or a refusal."""
+    found = summarize_passthrough(columns, rows, counted)
+    require_not_near_unique(found, columns)
+    return PassthroughProfile(
+        found, check_rows_per_person(columns, counted), tuple(describe_repeated_identifiers(columns, counted))
+    )
+
+
+# MERGED: reticent.table.guessing: What a promise does not cover: carried columns that single people out, or tell a sensitive value to who knows them.
+
+
+PairCounter = Callable[[list[str]], pl.DataFrame]
+"""The pairs of values of two columns, and how many rows have each: whoever has the rows counts them."""
+
+
+def describe_uncovered(
+    tallied: PairCounter, columns: Mapping[str, Column], carried: Iterable[PassthroughColumn]
+) -> tuple[tuple[PassthroughColumn, ...], list[str]]:
+    """Carried columns with how each goes with each sensitive one, and what the promise does not cover, in sentences."""
+    found, said = [], []
+    for one in carried:
+        ties, guesses = {}, []
+        for name in find_columns_with_role(columns, Role.SENSITIVE):
+            pairs = tallied([one.column, name])
+            ties[name] = compute_cramers_v(pairs)
+            guesses.append(_describe_guess(pairs, name, one.rows))
+        found.append(replace(one, association=ties))
+        said.append(f"{found[-1]} It is published as it is{''.join(guesses)}.")
+    return tuple(found), said
+
+
+def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
+    """How much better a sensitive value is guessed by who knows the carried one (Goodman and Kruskal's lambda, both sides)."""
+    one, other, many = pairs.columns
+    known = pairs.group_by(one).agg(pl.col(many).max())[many].sum()
+    plain = pairs.group_by(other).agg(pl.col(many).sum())[many].max()
+    shares = (float(right or 0) / rows for right in (known, plain))  # type: ignore[arg-type]  # counts
+    return "; who knows it guesses {!r} in {:.1%} of the rows, who does not in {:.1%}".format(name, *shares)
+
+
+# MERGED: reticent.table.typed_rows: Rows with their columns as declared: dates and numbers read as they are written, carried numbers rounded.
+
+
+def cast_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+    return round_passthrough(cast_passthrough(parse_declared(lazy, columns), columns), columns)

@@ -1,0 +1,108 @@
+"""A population: the table that a release's people were drawn from, read for k-map and never published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.data.codec import COUNT_COLUMN
+from reticent.data.column_types import require_supported_types
+from reticent.data.columns import clip_values, quasi
+from reticent.data.csv import suggest_column
+from reticent.data.domain import BandDomain, Domain, RangeDomain
+from reticent.data.parsing import parse_dates, parse_numbers, parse_texts, to_comparable
+from reticent.data.source import Source, collect_frame, scan_source
+from reticent.errors import ColumnError, pluralize, quote_list
+
+# MERGED: reticent.table.placing: Another table's values placed on this table's domains, so that labels can be asked whom they cover there.
+#
+# A value lies between two codes: `down` is the greatest code whose value is not above it, `up` the least whose value
+# is not below it; both are its code where the domain has it.  A label that covers the codes lo .. hi covers the value
+# iff lo <= down and up <= hi.  A value the domain does not know (and one outside its range) lies in no span of codes,
+# only under `*`, which `Domain.covered` gives as -1 .. size.  A number or date beyond a declared top or bottom stands
+# at the bound, as it would if it were published.
+
+
+def locate_values(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+    """(down, up) of each value, int32."""
+    series = to_comparable(domain.name, series)
+    raw = series.unique().drop_nulls()
+    if isinstance(domain, RangeDomain) and domain.kind in ("numeric", "date"):
+        down, up = _locate_between(domain, raw)
+    else:
+        code = _find_codes(domain, raw)
+        down, up = code, np.where(code < 0, domain.size, code)
+    null = (domain.null_code, domain.null_code) if domain.null else (-1, domain.size)
+    return _spread_codes(series, raw, down, null[0]), _spread_codes(series, raw, up, null[1])
+
+
+def _locate_between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+    known = parse_texts(list(domain.texts), domain.dtype)
+    found = parse_numbers(domain.name, raw) if domain.kind == "numeric" else parse_dates(domain.name, raw)
+    if domain.kind == "numeric" and not (known.dtype.is_integer() and found.dtype.is_integer()):
+        known, found = known.cast(pl.Float64), found.cast(pl.Float64)
+    elif domain.kind == "date" and known.dtype != found.dtype:
+        raise ColumnError(
+            f"Column {domain.name!r} holds {known.dtype} in one table and {found.dtype} in the other.",
+            attempt="the same type in both.",
+        )
+    elif known.dtype != found.dtype:
+        known, found = known.cast(pl.Int64), found.cast(pl.Int64)
+    found = clip_values(domain.name, domain.ends, found)
+    up = known.search_sorted(found, "left").to_numpy()
+    down = known.search_sorted(found, "right").to_numpy().astype(np.int64) - 1
+    return down.astype(np.int32), np.where(up == len(known), domain.size, up).astype(np.int32)
+
+
+def _find_codes(domain: Domain, raw: pl.Series) -> np.ndarray:
+    """The code of each value that the domain knows, -1 of others; under a hierarchy of numbers they are compared as numbers."""
+    texts: list = raw.cast(pl.String).to_list()
+    known = {text: code for code, text in enumerate(domain.texts)}
+    if isinstance(domain, BandDomain) and domain.kind == "numeric":
+        known = {position: code for code, position in enumerate(domain.positions.tolist())}
+        texts = parse_numbers(domain.name, raw).cast(pl.Float64).to_list()
+    return np.array([known.get(text, -1) for text in texts], np.int32)
+
+
+def _spread_codes(series: pl.Series, raw: pl.Series, codes: np.ndarray, null: int) -> np.ndarray:
+    if not len(raw):
+        return np.full(len(series), null, np.int32)
+    coded = series.replace_strict(raw, pl.Series(codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
+    return coded.fill_null(null).to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedPopulation:
+    """A population that was read, and what the promise calls it."""
+
+    named: Any
+    rows: pl.DataFrame
+
+
+def scan_population(population: Any) -> pl.LazyFrame:
+    """The people, lazily, from a path, a `Source` or a frame."""
+    if isinstance(population, LoadedPopulation):
+        return population.rows.lazy()
+    if isinstance(population, Path | str):
+        return scan_source(Source(path=str(population)))
+    return scan_source(population) if isinstance(population, Source) else scan_source(Source(), population)
+
+
+def count_population(population: Any, names: Sequence[str]) -> tuple[pl.DataFrame, np.ndarray]:
+    """The distinct combinations of these columns, and how many people have each."""
+    lazy = scan_population(population)
+    schema = lazy.collect_schema()
+    lacking = [name for name in names if name not in schema]
+    if lacking:
+        raise ColumnError(
+            f"The population table lacks {pluralize(len(lacking), 'quasi-identifying column')}: {quote_list(lacking)}.",
+            attempt=suggest_column(lacking[0], schema.names(), lazy),
+        )
+    require_supported_types(schema, {name: quasi() for name in names})
+    table = collect_frame(lazy.group_by(names).len(name=COUNT_COLUMN), "Counting the population")
+    return table.drop(COUNT_COLUMN), table[COUNT_COLUMN].to_numpy().astype(np.int64)

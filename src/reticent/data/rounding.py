@@ -1,0 +1,114 @@
+"""Round places on a line: the step that a number lies in, the calendar step that a date lies in, and which steps are round.
+
+Everything is exact: numbers are decimals as they are printed, so that what is read back covers what was rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+
+import numpy as np
+import polars as pl
+
+MIN_STEPS_IN_RANGE = 100
+"""A step is chosen so that a column's range has at least as many of it: rounding both ends outwards loses at most 1 % on average."""
+_CALENDAR_INTERVALS = {"decade": "10y", "year": "1y", "quarter": "1q", "month": "1mo", "week": "1w", "day": "1d"}
+_CLOCK_INTERVALS = {"hour": "1h", "minute": "1m", "second": "1s"}
+_DECIMAL_CONTEXT = Context(prec=60)
+
+
+@dataclass(frozen=True, eq=False)
+class StepEnds:
+    """The ends of the step that each value lies in: as printed, and where they stand on the line."""
+
+    lower: tuple[str, ...]
+    upper: tuple[str, ...]
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class RangeEnd:
+    """One end: as it prints, and where it stands."""
+
+    text: str
+    position: float
+
+
+def choose_round_step(low: Decimal, high: Decimal, steps: int = MIN_STEPS_IN_RANGE) -> Decimal:
+    """The greatest of 1, 2, 5, 10, 20, ... (and their tenths) of which the range has `steps`; of one value, its third digit."""
+    with localcontext(_DECIMAL_CONTEXT):
+        wanted = (high - low) / steps or max(abs(high), Decimal(1)) / 100
+        power = Decimal(1).scaleb(wanted.adjusted())
+        return next(power * times for times in (5, 2, 1) if power * times <= wanted)
+
+
+def find_number_steps(texts: Sequence[str], step: Decimal, *, whole: bool, origin: int = 0) -> StepEnds:
+    """Steps of whole numbers are apart, [35, 39] and [40, 44]; those of others touch, and a multiple of the step is one by itself.
+
+    They stand where the line counts from: at `origin`.
+    """
+    with localcontext(_DECIMAL_CONTEXT):
+        values = [Decimal(text) for text in texts]
+        lower = [(value / step).to_integral_value(ROUND_FLOOR) * step for value in values]
+        if whole:
+            upper = [low + step - 1 for low in lower]
+        else:
+            upper = [(value / step).to_integral_value(ROUND_CEILING) * step for value in values]
+        low, high = ([end - origin for end in ends] for ends in (lower, upper))
+        return StepEnds(
+            tuple(map(format_decimal, lower)), tuple(map(format_decimal, upper)), _to_floats(low), _to_floats(high)
+        )
+
+
+def choose_date_step(values: pl.Series) -> str:
+    """The greatest calendar step of which the range has STEPS; below a day for times."""
+    steps = _CALENDAR_INTERVALS if values.dtype == pl.Date else {**_CALENDAR_INTERVALS, **_CLOCK_INTERVALS}
+    ends = values.gather([0, -1])
+    for name, every in steps.items():
+        starts = (
+            ends.dt.truncate(every).alias("at").to_frame()
+        )  # never as Python's own dates, which begin with the year 1
+        steps_between = starts.select(pl.datetime_range(pl.col("at").first(), pl.col("at").last(), every))
+        if len(steps_between.head(MIN_STEPS_IN_RANGE + 1)) > MIN_STEPS_IN_RANGE:
+            return name
+    return next(reversed(steps))
+
+
+def find_date_steps(values: pl.Series, step: str, origin: int = 0) -> StepEnds:
+    """Days: the first and the last one of the step.  Times: its start, and the start of the next."""
+    every = {**_CALENDAR_INTERVALS, **_CLOCK_INTERVALS}[step]
+    lower = values.dt.truncate(every)
+    after = lower.dt.offset_by(every)
+    if values.dtype == pl.Date:
+        upper = after.dt.offset_by("-1d")
+    else:
+        upper = pl.select(pl.when(values == lower).then(values).otherwise(after)).to_series()
+    texts, stand = (
+        [tuple(format_iso(ends)) for ends in (lower, upper)],
+        [to_positions(ends, origin) for ends in (lower, upper)],
+    )
+    return StepEnds(texts[0], texts[1], stand[0], stand[1])
+
+
+def to_positions(values: pl.Series, origin: int = 0) -> np.ndarray:
+    """Where dates and times stand on a line that counts from an origin."""
+    return (values.to_physical() - origin).cast(pl.Float64).to_numpy()
+
+
+def format_iso(values: pl.Series) -> list[str]:
+    """Dates and times as labels print them."""
+    return (values.cast(pl.String) if values.dtype == pl.Date else values.dt.to_string("iso")).to_list()
+
+
+def format_decimal(value: Decimal) -> str:
+    """A decimal without an exponent and without trailing zeros."""
+    text = format(value, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in ("-0", "") else text
+
+
+def _to_floats(values: Sequence[Decimal]) -> np.ndarray:
+    return np.array([float(value) for value in values], np.float64)

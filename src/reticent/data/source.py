@@ -1,0 +1,325 @@
+"""Where rows come from: CSV, Parquet and Arrow files, and pandas, Polars and pyarrow frames, as one lazy Polars frame.
+
+CSV is read as text and parsed by column declaration, on distinct values only, so that a message can count what does not
+parse and never quote it.  Errors of the libraries below quote values: they are re-raised without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from reticent.data import csv
+from reticent.data.columnar import scan_columnar
+from reticent.data.files import (
+    ARROW_SUFFIXES,
+    CSV_SUFFIXES,
+    EXCEL_SUFFIXES,
+    PARQUET_SUFFIXES,
+    STATISTICS_READERS,
+    FileSet,
+    find_outer_partition_keys,
+    is_file_error,
+    make_damaged_file_error,
+    require_fits_memory,
+    require_same_columns,
+    resolve_files,
+    scan_parquet,
+)
+from reticent.errors import ReticentError, SourceError, SourceUnreachable, pluralize, quote_list
+from reticent.redaction import is_address
+
+_NUMBER_PATTERN = r"^[+-]?\d+(\.\d+)?$"
+_DAY_PATTERN = r"^\d{4}-\d{2}-\d{2}$"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`.
+
+    `missing` lists the texts that mean null, beside the empty field of a CSV; in columns of numbers and days, the numbers and
+    days that are written so.
+    """
+
+    path: str | None = None
+    url: str | None = None
+    table: str | None = None
+    query: str | None = None
+    delimiter: str | None = None
+    quote: str = '"'
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ()
+    empty: str = "missing"
+
+    def __post_init__(self) -> None:
+        marks = [self.missing] if isinstance(self.missing, str) else self.missing
+        if not isinstance(marks, list | tuple) or not all(isinstance(mark, str) for mark in marks):
+            raise SourceError("missing must be a list of texts.", attempt='missing = ["?", "NA"].')
+        object.__setattr__(self, "missing", tuple(marks))
+        if isinstance(self.path, Path):
+            object.__setattr__(self, "path", str(self.path))
+        for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding", "empty"):
+            if not isinstance(getattr(self, name), str | None):
+                raise SourceError(f"source.{name} must be a text.")
+        if self.path is not None and is_address(self.path):
+            raise SourceError(
+                f"{self.path} is an address, not a path.", attempt="url = ... in [source], with a table or a query."
+            )
+        if self.encoding is None or self.quote is None:
+            raise SourceError("source.encoding and source.quote must be texts.", attempt='encoding = "utf-8".')
+        csv.require_valid_marks(self.delimiter, self.quote, self.encoding)
+        if self.empty not in ("missing", "value"):
+            raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
+
+
+@dataclass(frozen=True, eq=False)
+class TextRows:
+    """Rows that were read from a CSV before and are handed on as a frame: their types are guessed, as the file's would be."""
+
+    rows: Any
+
+
+def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.LazyFrame:
+    """The rows, lazily, texts that mean missing as null; `by_pieces`: they need not fit memory."""
+    frame = frame.rows if isinstance(frame, TextRows) else frame
+    if frame is not None:
+        lazy = _scan_frame(frame)
+    else:
+        lazy = _scan_database(source) if source.url else _scan_files(source, by_pieces)
+    schema = _collect_schema(lazy)
+    if not len(schema):
+        raise SourceError(
+            "The source has no columns.", why=_describe_origin(source), attempt="a file with a header line."
+        )
+    return replace_null_values(lazy, schema, source.missing) if source.missing else lazy
+
+
+def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str, ...]) -> pl.LazyFrame:
+    """The rows with values that mean missing as null: texts, and numbers and dates that are written like a mark."""
+    kept = []
+    for name, dtype in schema.items():
+        value = pl.col(name).cast(pl.String) if is_text(dtype) else pl.col(name)
+        values = list(marks) if is_text(dtype) else _cast_null_values(marks, dtype)
+        if values:
+            kept.append(pl.when(value.is_in(values).not_()).then(value))
+    return lazy.with_columns(kept) if kept else lazy
+
+
+def _cast_null_values(marks: tuple[str, ...], dtype: pl.DataType) -> Any:
+    """Those of the marks that are values of a typed column: 999 of whole numbers, 9999-12-31 of dates."""
+    texts = pl.Series(marks, dtype=pl.String).str.strip_chars()
+    if dtype.is_integer() or dtype.is_decimal():
+        texts = texts.filter(texts.str.contains(_NUMBER_PATTERN)).str.replace(r"\.0+$", "")
+    elif dtype.is_float():
+        texts = texts.filter(texts.str.contains(_NUMBER_PATTERN))
+    elif dtype == pl.Date:
+        texts = texts.filter(texts.str.contains(_DAY_PATTERN))
+        return texts.str.to_date("%Y-%m-%d", strict=False).drop_nulls().to_list()
+    else:
+        return []
+    return texts.cast(dtype, strict=False).drop_nulls().to_list() if len(texts) else []
+
+
+def _collect_schema(lazy: pl.LazyFrame) -> pl.Schema:
+    """The columns of a lazy frame, whose own functions may fail and quote what they saw."""
+    try:
+        return lazy.collect_schema()
+    except ReticentError:
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"The frame's columns cannot be told: {type(error).__name__}.", attempt="a frame that collects by itself."
+        ) from None
+
+
+def is_text(dtype: pl.DataType) -> bool:
+    """Text, or categories of it: these are published as plain text."""
+    return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
+
+
+def list_source_columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None) -> list[str]:
+    """The column names as the source has them, repeated ones repeated."""
+    if (held := getattr(lazy, "names", None)) is not None:  # rows that an engine holds elsewhere
+        return held
+    frame = frame.rows if isinstance(frame, TextRows) else frame
+    if isinstance(frame, pl.LazyFrame):
+        return _collect_schema(frame).names()
+    if frame is not None:
+        return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
+    if source.url is None and source.path is not None and (files := resolve_files(source.path)).suffix in CSV_SUFFIXES:
+        _scan_files(source, by_pieces=True)
+        return csv.read_header(str(files.paths[0]), source.delimiter, source.quote, source.encoding)
+    return (scan_source(source) if lazy is None else lazy).collect_schema().names()
+
+
+def _describe_origin(source: Source) -> str:
+    return f"Read from {source.path}." if source.path else "Read from a frame."
+
+
+def _scan_frame(frame: Any) -> pl.LazyFrame:
+    if isinstance(frame, pl.LazyFrame):
+        return frame
+    if isinstance(frame, pl.DataFrame):
+        return frame.lazy()
+    kind = type(frame).__module__.split(".")[0]
+    try:
+        if kind == "pandas":
+            return pl.from_pandas(frame, include_index=False).lazy()
+        if kind == "pyarrow" and hasattr(
+            frame, "column_names"
+        ):  # a reader would be read once, and an array has no names
+            _require_narrow_decimals(frame)
+            return pl.DataFrame(frame).lazy()
+    except SourceError:
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"The {kind} frame cannot be read: {type(error).__name__}.",
+            why="A column probably mixes types.",
+            attempt="one type per column.",
+        ) from None
+    raise SourceError(
+        f"A frame of type {type(frame).__name__!r} is not supported.",
+        attempt="a pandas or Polars frame, or a pyarrow table.",
+    )
+
+
+def _require_narrow_decimals(table: Any) -> None:
+    """Polars cannot take decimals of 256 bits, and says so by ending its thread."""
+    import pyarrow as pa
+
+    wide = [field.name for field in table.schema if pa.types.is_decimal256(field.type)]
+    if wide:
+        raise SourceError(
+            f"{pluralize(len(wide), 'column', 'holds', 'hold')} decimals of 256 bits: {quote_list(wide)}.",
+            attempt="decimals of 128 bits, or text.",
+        )
+
+
+def _scan_database(source: Source) -> pl.LazyFrame:
+    from reticent.data.database import read_database
+
+    return read_database(str(source.url), source.table, source.query).lazy()
+
+
+def _scan_files(source: Source, by_pieces: bool) -> pl.LazyFrame:
+    if source.path is None:
+        raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
+    files = resolve_files(source.path)
+    for path in files.paths:
+        require_not_empty(path)
+    if not by_pieces:
+        require_fits_memory(files.paths)
+    suffix, name = files.suffix, Path(source.path).name
+    try:
+        lazy = _scan_by_suffix(files, source)
+        schema = lazy.collect_schema()
+        if by_pieces and suffix in PARQUET_SUFFIXES | ARROW_SUFFIXES:
+            lazy = scan_columnar(files.paths, schema, hive=bool(files.keys))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise SourceError(
+            f"The file {name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
+            attempt="the right file type, delimiter and encoding.",
+        ) from None
+    return lazy
+
+
+def require_not_empty(path: Path) -> None:
+    """A file without a byte has no header."""
+    try:
+        with open(path, "rb") as handle:
+            empty = not handle.read(1)
+    except OSError as error:
+        raise SourceUnreachable(f"The file {path.name} cannot be read: {error.strerror}.") from None
+    if empty:
+        raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
+
+
+def _scan_by_suffix(files: FileSet, source: Source) -> pl.LazyFrame:
+    paths, suffix = list(files.paths), files.suffix
+    if suffix in PARQUET_SUFFIXES:
+        schemas = [dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()) for path in paths]
+        require_same_columns(paths, schemas, named=True)
+        above = find_outer_partition_keys(files.root, files.keys, schemas[0]) if files.root and files.keys else []
+        return scan_parquet(files, above).drop(above)
+    if suffix in ARROW_SUFFIXES:
+        held = [pl.scan_ipc(path, glob=False) for path in paths]
+        require_same_columns(paths, [dict(one.collect_schema()) for one in held], named=True)
+        return pl.concat(held)
+    if suffix in CSV_SUFFIXES:
+        how: Any = (source.delimiter, source.quote, source.encoding)
+        parts = [csv.scan_csv(path, *how, empty_is_missing=source.empty == "missing") for path in paths]
+        if len(paths) > 1:
+            require_same_columns(paths, [dict(part.collect_schema()) for part in parts])
+        return pl.concat(parts) if len(parts) > 1 else parts[0]
+    if suffix in EXCEL_SUFFIXES or suffix in STATISTICS_READERS:
+        return _scan_program_file(paths[0])
+    raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
+
+
+def _scan_program_file(path: Path) -> pl.LazyFrame:
+    from reticent.data import files
+
+    try:
+        return files.read_program_file(path).lazy()
+    except SourceError:
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"The file {path.name} cannot be read: {type(error).__name__}.", attempt="saving it as CSV."
+        ) from None
+
+
+def collect_frame(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"] = "auto") -> pl.DataFrame:
+    """Collect with the library's message withheld: it may quote a value."""
+    try:
+        return lazy.collect(engine=engine)
+    except BaseException as error:
+        raise _translate_error(error, doing, lazy) from None
+
+
+def iterate_batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]:
+    """The rows in their order, so many at a time, none of them kept; messages of the library withheld."""
+    found = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    try:
+        yield from found
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        raise _translate_error(error, doing, lazy) from None
+
+
+def _is_columnar_scan(lazy: pl.LazyFrame) -> bool:
+    """Whether rows come from Parquet or Arrow files, which have types and no delimiters."""
+    try:
+        plan = lazy.explain(optimized=False)
+    except BaseException:
+        return False
+    return any(scanned in plan for scanned in ("Parquet SCAN", "Ipc SCAN", "IPC SCAN"))
+
+
+def _translate_error(error: BaseException, doing: str, lazy: pl.LazyFrame) -> BaseException:
+    """An error of a library as one of ours; ours, memory that ran out and interrupts, as they are."""
+    is_panic = type(error).__name__ == "PanicException"  # of Polars, and no Exception
+    if isinstance(error, ReticentError | MemoryError) or not (is_panic or isinstance(error, Exception)):
+        return error
+    if is_file_error(error) and _is_columnar_scan(lazy):
+        return make_damaged_file_error(error)
+    said = str(error).lower()
+    if "utf-8" in said or "utf8" in said:
+        return SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".')
+    if not isinstance(error, pl.exceptions.PolarsError):
+        return SourceError(
+            f"{doing} failed: {type(error).__name__}.",
+            why="A function of the lazy frame raised it; its message is withheld, because it may quote a record.",
+            attempt="collecting the frame before it is handed over.",
+        )
+    return SourceError(
+        f"{doing} failed: {type(error).__name__}.",
+        why="The rows do not have the shape the header says, or a column mixes types.",
+        attempt="the delimiter, quoting and encoding of [source].",
+    )

@@ -1,0 +1,196 @@
+"""Dates and numbers as people write them, read once into typed values; publish and audit read them by the same function.
+
+A column's `format` says how its text is written: `%m/%d/%Y` and its kin for days and moments (chrono's directives; with
+`%z` a moment is read in UTC), `1,234.5` or `1.234,5` for numbers, with or without a currency sign.  Without a format
+a column of type `date` may be written `2020-01-31`, `2020-01-31 13:45:00`, `2020-01-31T13:45Z` or `2020-01-31T13:45+02:00`.
+Moments that are all midnights are days: that is how pandas holds days.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+
+import polars as pl
+
+from reticent.data.source import collect_frame, is_text
+from reticent.errors import ColumnError, JobError
+
+NUMBER_FORMATS = {"1,234.5": (",", "."), "1.234,5": (".", ",")}
+"""How numbers are written: what parts the thousands, and what the decimals."""
+
+_UNIT_PATTERN = r"([$€£¥]|\b(?:USD|EUR|GBP|CHF)\b)"
+_MONEY_PATTERN = rf"\s|{_UNIT_PATTERN}"
+_ZONED_PATTERN = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$"
+_DAY_PATTERN = r"^\d{4}-\d{2}-\d{2}$"
+
+Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
+
+
+class ColumnDeclaration(Protocol):
+    """What is read of a declaration, a job's or a manifest's."""
+
+    @property
+    def role(self) -> str: ...
+
+    @property
+    def type(self) -> str | None: ...
+
+    @property
+    def format(self) -> str | None: ...
+
+    @property
+    def hierarchy(self) -> Any: ...
+
+
+def parse_format_type(format: str, type: str | None) -> str:
+    """The type that a format gives a column: "date" or "numeric"."""
+    found = "numeric" if format in NUMBER_FORMATS else "date" if isinstance(format, str) and "%" in format else None
+    if found is None or type not in (None, found):
+        raise JobError(
+            f"format = {format!r} does not say how a {type or 'date or number'} is written.",
+            attempt='format = "%m/%d/%Y" for dates, or "1,234.5" or "1.234,5" for numbers.',
+        )
+    return found
+
+
+def parse_declared(lazy: pl.LazyFrame, columns: Mapping[str, ColumnDeclaration]) -> pl.LazyFrame:
+    """The rows with these columns typed; refused, by column and count, where values do not read as declared."""
+    schema, faults, found = lazy.collect_schema(), [], []
+    for name, column in columns.items():
+        if not needs_parsing(schema[name], column):
+            continue
+        distinct = collect_frame(lazy.select(pl.col(name).drop_nulls().unique()), f"Reading column {name!r}")[name]
+        distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
+        read = build_parse_expression(distinct, column)
+        if read is None:
+            continue
+        if column.format in NUMBER_FORMATS and len(units := count_units(distinct)) > 1:
+            raise _make_mixed_units_error(name, len(distinct), units)
+        if bad := distinct.to_frame().select(read.is_null().sum()).item():
+            written = f" written {column.format!r}" if column.format else " (YYYY-MM-DD, or an ISO date and time)"
+            kind = "a number" if column.format in NUMBER_FORMATS else "a date"
+            faults.append(f"Column {name!r} is declared {kind}{written}, but {bad:,} of its {len(distinct):,} distinct "
+                          "values do not read as one.")  # fmt: skip
+        found.append(read.alias(name))
+    if faults:
+        raise ColumnError(
+            "\n".join(faults),
+            attempt='the format it is written in, missing = ["?"] in [source] if they stand for nothing, '
+            'or type = "categorical".',
+        )
+    return lazy.with_columns(found) if found else lazy
+
+
+def count_units(texts: pl.Series) -> dict[str, int]:
+    """The units that amounts are written with, and how many of the texts have each; one with two units counts for both."""
+    signs = texts.str.extract_all(_UNIT_PATTERN).list.unique().explode(empty_as_null=False).drop_nulls()
+    counted = signs.value_counts(sort=True)
+    return dict(sorted(zip(counted[texts.name].to_list(), counted["count"].to_list(), strict=True)))
+
+
+def _make_mixed_units_error(name: str, distinct: int, units: Mapping[str, int]) -> ColumnError:
+    each = ", ".join(f"{count:,} in {unit}" for unit, count in units.items())
+    return ColumnError(
+        f"Column {name!r} is declared a number, and its values are in {len(units)} units: of {distinct:,} distinct ones {each}.",
+        why="Read as one unit, amounts would be compared and added that are not alike.",
+        attempt='one unit for all of them, a column for each, or type = "categorical".',
+    )
+
+
+def parse_stated(rows: Table, columns: Mapping[str, ColumnDeclaration], types: Mapping[str, str]) -> Table:
+    """A table's columns read as a manifest states them; one that does not read stays as it is."""
+    schema = rows.collect_schema()
+    for name, column in columns.items():
+        if name not in schema or not needs_parsing(schema[name], column):
+            continue
+        distinct = collect_frame(
+            rows.lazy().select(pl.col(name).drop_nulls().unique()), f"Reading column {name!r}", "streaming"
+        )[name]
+        distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
+        read = build_parse_expression(distinct, column, day=types[name] == "Date")
+        if read is not None and not distinct.to_frame().select(read.is_null().any()).item():
+            rows = rows.with_columns(read.alias(name))
+    return rows
+
+
+def needs_parsing(dtype: pl.DataType, column: ColumnDeclaration) -> bool:
+    """Not where values are counted only, are carried as they are, or are leaves of a given hierarchy in their spelling."""
+    built = column.hierarchy is None or isinstance(column.hierarchy, Mapping) or column.format in NUMBER_FORMATS
+    if column.role == "identifying" or not built:
+        return False
+    if is_text(dtype):
+        return column.format is not None or (column.type == "date" and column.role != "insensitive")
+    return isinstance(dtype, pl.Datetime) and column.role == "quasi-identifying" and column.type in (None, "date")
+
+
+def build_parse_expression(
+    distinct: pl.Series, column: ColumnDeclaration, *, day: bool | None = None
+) -> pl.Expr | None:
+    """How a column's values are read, null where they do not read; None: they are left as they are.
+
+    `day` says that days are wanted, or moments; without it, moments that are all midnights are days, and so are those
+    that a calendar is built over.
+    """
+    value = pl.col(distinct.name)
+    text = value.cast(pl.String).str.strip_chars()
+    if column.format in NUMBER_FORMATS:
+        return _parse_number(text, *NUMBER_FORMATS[column.format])
+    if isinstance(distinct.dtype, pl.Datetime):
+        read: pl.Expr | None = value
+    else:
+        read = (
+            _parse_iso(distinct.str.strip_chars(), text)
+            if column.format is None
+            else _parse_formatted(text, column.format)
+        )
+    if read is None:
+        return None
+    moments = distinct.to_frame().select(read.alias("read"))["read"]
+    if day is None:
+        built = isinstance(column.hierarchy, Mapping) and column.hierarchy.get("build") == "dates"
+        day = built or _are_midnights(moments)
+    if day and moments.dtype != pl.Date:
+        return read.dt.date()
+    return None if read is value else read
+
+
+def _parse_number(text: pl.Expr, thousands: str, decimals: str) -> pl.Expr:
+    plain = text.str.replace_all(_MONEY_PATTERN, "")
+    fine = plain.str.contains(rf"^[+-]?(\d+|\d{{1,3}}({re.escape(thousands)}\d{{3}})+)({re.escape(decimals)}\d+)?$")
+    point = plain.str.replace_all(thousands, "", literal=True).str.replace(decimals, ".", literal=True)
+    return pl.when(fine).then(point.cast(pl.Float64, strict=False))
+
+
+def _parse_formatted(text: pl.Expr, format: str) -> pl.Expr:
+    try:
+        if re.search(r"%[zZ:+]", format):
+            return text.str.to_datetime(format, time_unit="us", strict=False, time_zone="UTC")
+        if re.search(r"%-?[HIkMSTRpf.]|%X|%s|%c", format):
+            return text.str.to_datetime(format, time_unit="us", strict=False)
+        return text.str.to_date(format, strict=False)
+    except pl.exceptions.PolarsError:
+        raise JobError(f"format = {format!r} is none of a date.", attempt='format = "%m/%d/%Y".') from None
+
+
+def _parse_iso(found: pl.Series, text: pl.Expr) -> pl.Expr | None:
+    """ISO 8601: days are left to be read as they are; moments of a zone are read in UTC."""
+    if not len(found) or found.str.contains(_DAY_PATTERN).all():
+        return None
+    joined = text.str.replace(" ", "T", literal=True)
+    if found.str.contains(_ZONED_PATTERN).any():
+        whole = joined.str.replace(r"T(\d{2}:\d{2})(Z|[+-])", "T$1:00$2").str.replace(r"([+-]\d{2})(\d{2})$", "$1:$2")
+        return whole.str.to_datetime("%+", time_unit="us", strict=False, time_zone="UTC")
+    return pl.coalesce(
+        joined.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False),
+        joined.str.to_datetime("%Y-%m-%dT%H:%M", time_unit="us", strict=False),
+        text.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us")),
+    )
+
+
+def _are_midnights(moments: pl.Series) -> bool:
+    """Whether there are moments of no zone, and each is the beginning of a day."""
+    held = moments.drop_nulls()
+    plain = isinstance(held.dtype, pl.Datetime) and held.dtype.time_zone is None and len(held) > 0
+    return plain and bool((held.dt.date().cast(held.dtype) == held).all())

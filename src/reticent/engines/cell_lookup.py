@@ -1,0 +1,173 @@
+"""Which cell each row is in: the row's values as small integers, packed into one key, looked up.
+
+Texts are numbered by Polars' categories, whole numbers by their distance from the least, anything else by its rank among the
+values that were counted.  A dense table answers where it fits; a join on the packed key where it does not.  What is known of
+the counted combinations is prepared once, so that rows can be looked up piece by piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import polars as pl
+
+from reticent.data.cells import Cells
+from reticent.data.change_stamp import make_source_changed_error as make_source_changed_error
+from reticent.data.source import is_text
+from reticent.errors import SourceError
+
+MAX_DENSE_KEYS = 1 << 26  # keys a dense table may have: 256 MB of 32-bit cells
+MAX_INTEGER_SPREAD = 1 << 22
+UNKNOWN_CELL = -1
+"""The cell of a row whose combination was not counted: the source is not what it was."""
+
+Numbering = Callable[[pl.Series], np.ndarray]
+
+
+def find_cells(rows: pl.DataFrame, combinations: pl.DataFrame, cell: np.ndarray) -> np.ndarray:
+    """The cell of each row, given the counted combinations (same columns) and the cell of each of them."""
+    return CellLocator.of(combinations, cell).find_cells(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _KeyColumn:
+    """One column: how its values are numbered and how many numbers there are.
+
+    `ranked` are the packed keys of the columns before it that were counted: ranks among them are packed on, where the keys
+    themselves would not fit 64 bits.
+    """
+
+    name: str
+    number_values: Numbering
+    size: int
+    ranked: np.ndarray | None
+
+    def pack_key(self, key: np.ndarray, values: pl.Series) -> np.ndarray:
+        if self.ranked is not None:
+            key = _rank_keys(self.ranked, key)
+        return key * self.size + self.number_values(values)
+
+
+@dataclass(frozen=True, eq=False)
+class CellLocator:
+    """Looks rows up among counted combinations."""
+
+    steps: tuple[_KeyColumn, ...]
+    table: np.ndarray | pl.DataFrame
+
+    @classmethod
+    def of(cls, combinations: pl.DataFrame, cell: np.ndarray) -> CellLocator:
+        known, room, steps = np.zeros(len(combinations), np.int64), 1, []
+        for name in combinations.columns:
+            numbered, size = _build_numbering(combinations[name])
+            ranked = None
+            if room * size >= 1 << 62:
+                ranked = np.unique(known)
+                room = len(ranked) + 1
+            step = _KeyColumn(name, numbered, size, ranked)
+            known, room = step.pack_key(known, combinations[name]), room * size
+            steps.append(step)
+        if room > MAX_DENSE_KEYS:
+            return cls(tuple(steps), pl.DataFrame({"key": known, "cell": cell}))
+        table = np.full(room, UNKNOWN_CELL, np.int32)
+        table[known] = cell
+        return cls(tuple(steps), table)
+
+    def find_cells(self, rows: pl.DataFrame) -> np.ndarray:
+        """The cell of each row, NOWHERE where its combination was not counted."""
+        key = np.zeros(len(rows), np.int64)
+        for step in self.steps:
+            key = step.pack_key(key, rows[step.name])
+        if isinstance(self.table, np.ndarray):
+            return self.table[key]
+        found = pl.DataFrame({"key": key}).join(self.table, on="key", how="left", maintain_order="left")["cell"]
+        return found.fill_null(UNKNOWN_CELL).to_numpy()
+
+
+def _build_numbering(counted: pl.Series) -> tuple[Numbering, int]:
+    """How values are numbered, and how many numbers there are: null is the last but one, a value not counted the last."""
+    dtype = counted.dtype
+    if is_text(dtype) or dtype == pl.Boolean:
+        return _number_directly(
+            counted, lambda values: values.cast(pl.UInt8) if dtype == pl.Boolean else values.to_physical()
+        )
+    if (
+        dtype.is_integer()
+        and len(counted) > counted.null_count()
+        and _measure_spread(counted) < MAX_INTEGER_SPREAD
+        and _fits_signed(counted)
+    ):
+        least = cast("int", counted.min())
+        return _number_directly(counted, lambda values: values.cast(pl.Int64) - least)
+    values = counted.unique().drop_nulls().sort()
+    size, numbers = len(values), pl.Series(range(len(values)), dtype=pl.UInt32)
+
+    def ranked(rows: pl.Series) -> np.ndarray:
+        found = rows.replace_strict(values, numbers, default=None, return_dtype=pl.UInt32) if size else rows
+        missing = rows.is_null()
+        return found.cast(pl.Int64).fill_null(size + 1).set(missing, size).to_numpy()
+
+    return ranked, size + 2
+
+
+def _number_directly(counted: pl.Series, number: Callable[[pl.Series], pl.Series]) -> tuple[Numbering, int]:
+    size = cast("int", number(counted).max() or 0) + 1 if len(counted) else 1
+
+    def numbered(rows: pl.Series) -> np.ndarray:
+        found = number(rows).cast(pl.Int64).fill_null(size).to_numpy()
+        if len(found) and (found.min() < 0 or found.max() > size):
+            missing = rows.is_null().to_numpy()
+            found = np.where(missing, size, np.where((found < 0) | (found >= size), size + 1, found))
+        return found
+
+    return numbered, size + 2
+
+
+def _measure_spread(series: pl.Series) -> int:
+    return cast("int", series.max()) - cast("int", series.min())
+
+
+def _fits_signed(series: pl.Series) -> bool:
+    """Whether all of it fits 64 bits with a sign."""
+    return cast("int", series.max()) < 1 << 63
+
+
+def _rank_keys(known: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """The rank of each key among the known ones; past all of them for one that is not known."""
+    place = np.minimum(np.searchsorted(known, key), max(len(known) - 1, 0))
+    return np.where(known[place] == key, place, len(known)) if len(known) else place
+
+
+# MERGED: reticent.engines.changed: A source that is not what it was when its rows were counted is refused: counts and rows disagree.
+
+
+class CellRecount:
+    """Counts the rows of each cell once more, piece by piece, as they are read to be published."""
+
+    def __init__(self, cells: Cells):
+        self.cells = cells
+        self.seen = np.zeros(len(cells), np.int64)
+
+    def add(self, cell: np.ndarray) -> None:
+        """Rows in these cells; one whose combination was not counted is refused at once."""
+        if len(cell) and cell.min() <= UNKNOWN_CELL:
+            raise make_source_changed_error()
+        self.seen += np.bincount(cell, minlength=len(self.seen))
+
+    def finish(self) -> None:
+        """Every cell has the rows that were counted."""
+        if not np.array_equal(self.seen, self.cells.counts):
+            raise make_source_changed_error()
+
+
+@contextmanager
+def translate_reread_errors() -> Iterator[None]:
+    """Rows that were read once can be read again, unless the source is another, or is gone."""
+    try:
+        yield
+    except SourceError:
+        raise make_source_changed_error() from None

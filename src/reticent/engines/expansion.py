@@ -1,0 +1,60 @@
+"""Rows expanded from cells, piece by piece: where nothing is carried, rows are not read again.
+
+A shuffled sequence of entries, each as often as its quota says, in bounded memory.  Each row falls into one of 2^d
+parts by itself, so how many of an entry's rows fall into the first half is binomial; halves are halved until a part is
+small, and each is shuffled.  Rows that choose their part independently, and parts in uniform order within, are in uniform
+order altogether (ADR 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from reticent.format.rows import BATCH_ROWS, RowBatch
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+
+MAX_SHUFFLED_ROWS = 1 << 26  # shuffled at once, 4 bytes each
+
+
+def expand_rows(recipe: Recipe, rng: Random) -> Iterator[RowBatch]:
+    """The published rows' entries: shuffled, or in the recipe's own order where it is arranged."""
+    if recipe.arranged:
+        yield from _expand_in_order(recipe)
+        return
+    kept = recipe.published_entries.astype(np.int32)
+    quota = recipe.quota[kept].astype(np.int64)
+    rows, draw = int(quota.sum()), rng.stream("shuffle")
+    for some, count in _split_in_halves(kept, quota, max(-(-rows // MAX_SHUFFLED_ROWS) - 1, 0).bit_length(), draw):
+        entry = np.repeat(some, count)
+        draw.shuffle(entry)
+        for start in range(0, max(len(entry), 1), BATCH_ROWS):
+            yield RowBatch(entry[start : start + BATCH_ROWS])
+
+
+def _split_in_halves(
+    entry: np.ndarray, count: np.ndarray, times: int, draw: np.random.Generator
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """So many rows of each entry, halved at random so many times over."""
+    if not times:
+        yield entry, count
+        return
+    left = draw.binomial(count, 0.5)
+    for half in (left, count - left):
+        some = np.flatnonzero(half)
+        yield from _split_in_halves(entry[some], half[some], times - 1, draw)
+
+
+def _expand_in_order(recipe: Recipe) -> Iterator[RowBatch]:
+    if recipe.has_single_rows and recipe.is_complete:
+        for start in range(0, max(len(recipe.group), 1), BATCH_ROWS):
+            yield RowBatch(slice(start, min(start + BATCH_ROWS, len(recipe.group))))
+        return
+    kept = recipe.published_entries
+    until = np.cumsum(recipe.quota[kept])
+    rows = int(until[-1]) if len(until) else 0
+    for start in range(0, max(rows, 1), BATCH_ROWS):
+        stop = min(start + BATCH_ROWS, rows)
+        yield RowBatch(kept[np.searchsorted(until, np.arange(start, stop), side="right")])

@@ -1,0 +1,201 @@
+"""Which entry of the recipe each row gets, in bounded memory: the rows' order in their cells, sorted on disk.
+
+A row whose cell has one entry needs no rank.  The others are written to buckets by where they are expected in the order of
+(cell, PRF(key, position)): the cell's first rank, and as much of its rows as the word is of 2^64.  That place is monotone in
+the order, so buckets sorted one by one give every row its rank, the very one that sorting everything would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.kernels.group_order import order_by_group
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+
+# MERGED: reticent.engines.buckets: Rows of a frame put into numbered buckets on disk, and read back bucket by bucket.
+
+
+BUCKET_BYTES = 1 << 26  # what a bucket should hold in memory
+MAX_BUCKETS = 256  # files that are open at once
+
+
+def choose_bucket_count(rows: int, size: float) -> int:
+    """How many buckets, a power of two, for so many rows of so many bytes each."""
+    wanted = max(-(-int(rows * size) // BUCKET_BYTES), 1)
+    return min(1 << (wanted - 1).bit_length(), MAX_BUCKETS)
+
+
+class DiskBuckets:
+    """`begin` with so many, `put` rows, `finish`, then read the `frames`; each is removed once it is read."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.count = folder, 0
+        self.names: list[str] = []
+        self.files: list[Any] = []
+        self.writers: list[Any] = []
+
+    def begin(self, count: int) -> None:
+        """The number of buckets, a power of two, once it is known how large a row is."""
+        self.folder.mkdir(exist_ok=True)
+        self.count = count
+
+    def put_rows(self, bucket: np.ndarray, frame: pl.DataFrame) -> None:
+        """Each row into the bucket of its number."""
+        bucket = bucket.astype(np.uint8)  # a byte is sorted by counting
+        order = np.argsort(bucket, kind="stable")
+        moved = frame[order]
+        self.names, moved.columns = frame.columns, [str(at) for at in range(frame.width)]  # a name may hold anything
+        table = moved.to_arrow(compat_level=pl.CompatLevel.oldest())
+        if not self.writers:
+            self._open(table.schema)
+        ends = np.searchsorted(bucket[order], np.arange(self.count + 1))
+        for at, writer in enumerate(self.writers):
+            if ends[at] < ends[at + 1]:
+                writer.write_table(table.slice(int(ends[at]), int(ends[at + 1] - ends[at])))
+
+    def _open(self, schema: Any) -> None:
+        import pyarrow.ipc as ipc
+
+        for at in range(self.count):
+            self.files.append(open(self.folder / f"bucket-{at:03d}", "wb"))  # noqa: SIM115  # `close` closes them
+            self.writers.append(ipc.new_stream(self.files[-1], schema, options=ipc.IpcWriteOptions(compression="lz4")))
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        import pyarrow.ipc as ipc
+
+        for file in self.files:
+            with open(file.name, "rb") as handle:
+                found = pl.from_arrow(ipc.open_stream(handle).read_all())
+            Path(file.name).unlink()
+            assert isinstance(found, pl.DataFrame)
+            found.columns = self.names
+            yield found
+
+    def finish(self) -> None:
+        """Nothing is put any more; what the disk refuses of the last rows is told here."""
+        for writer, file in zip(self.writers, self.files, strict=True):
+            writer.close()
+            file.close()
+
+    def close(self) -> None:
+        """After a failure too; what a disk refused is not told twice."""
+        for file in self.files:
+            with suppress(OSError):
+                file.close()
+
+
+SORT_BUCKET_ROWS = 1 << 21  # rows that are sorted at once
+MAX_RANK_FILES = 256  # files that are open at once
+_RANK_RECORD = np.dtype([("cell", "<i4"), ("word", "<u8"), ("row", "<i8")])
+
+
+def group_entries_by_cell(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
+    """How many entries each cell has, and the entries in the order of their cells."""
+    many = np.bincount(recipe.cell, minlength=len(recipe.cells))
+    order = np.empty(len(recipe.cell), np.int32)
+    order_by_group(np.arange(len(order), dtype=np.int32), recipe.cell.astype(np.int32), np.cumsum(many) - many, order)
+    return many, order
+
+
+def order_by_word(cell: np.ndarray, word: np.ndarray) -> np.ndarray:
+    """The order of rows by cell and, within one, by word: cells and as much of the words as 63 bits hold are sorted together."""
+    bits = int(cell.max(initial=0)).bit_length()
+    key = (cell.astype(np.int64) << (63 - bits)) | (word >> np.uint64(bits + 1)).astype(np.int64)
+    order = np.argsort(key)
+    where = find_ties(key[order])  # words that differ in their last bits alone
+    rows = order[where]
+    order[where] = rows[np.lexsort((rows, word[rows], cell[rows]))]
+    return order
+
+
+def find_ties(ascending: np.ndarray) -> np.ndarray:
+    """The places of numbers in order where the one before or the one after is the same."""
+    same = np.zeros(len(ascending) + 1, bool)
+    same[1:-1] = ascending[1:] == ascending[:-1]
+    return np.flatnonzero(same[1:] | same[:-1])
+
+
+class RowRanker:
+    """`take` cells of rows in their order, then `settle`, then ask for the `entries` that were left open."""
+
+    def __init__(self, recipe: Recipe, rng: Random, folder: Path):
+        self.rng, self.folder = rng, folder
+        entries, by_cell = group_entries_by_cell(recipe)
+        self.only = by_cell[(np.cumsum(entries) - 1).clip(0)]  # the one entry of a cell that has one
+        self.shared = entries > 1
+        counts = np.where(self.shared, recipe.cells.counts, 0)
+        self.counts, self.first = counts, np.cumsum(counts) - counts
+        self.open = by_cell[self.shared[recipe.cell[by_cell]]]
+        self.until = np.cumsum(recipe.quota[self.open])
+        self.rows = int(counts.sum())  # that need a rank
+        self.bucket = max(SORT_BUCKET_ROWS, -(-self.rows // MAX_RANK_FILES), 1)
+        names = [folder / f"ranks-{at:03d}" for at in range(-(-self.rows // self.bucket))]
+        self.files = [open(name, "wb") for name in names]  # noqa: SIM115  # `close` closes them
+        self.position = self.requested = 0
+        self.settled: np.ndarray | None = None
+
+    def take(self, cell: np.ndarray) -> np.ndarray:
+        """The entry of each row, or, where it is not known yet, -1 less the row's number among such rows."""
+        found = self.only[cell].astype(np.int64)
+        rows = np.flatnonzero(self.shared[cell])
+        if len(rows):
+            words = self.rng.words("rank", self.position, len(cell))[rows]
+            number = np.arange(self.requested, self.requested + len(rows))
+            found[rows] = -1 - number
+            self._write_records(cell[rows], words, number)
+            self.requested += len(rows)
+        self.position += len(cell)
+        return found
+
+    def _write_records(self, cell: np.ndarray, word: np.ndarray, row: np.ndarray) -> None:
+        held = self.counts[cell]
+        share = np.minimum((word.astype(np.float64) * (held / 2.0**64)).astype(np.int64), held - 1)
+        bucket = ((self.first[cell] + share) // self.bucket).astype(np.uint8)  # a byte is sorted by counting
+        record = np.empty(len(cell), _RANK_RECORD)
+        record["cell"], record["word"], record["row"] = cell, word, row
+        order = np.argsort(bucket, kind="stable")
+        record, ends = record[order], np.searchsorted(bucket[order], np.arange(len(self.files) + 1))
+        for at, file in enumerate(self.files):
+            if ends[at] < ends[at + 1]:
+                file.write(record[ends[at] : ends[at + 1]].tobytes())
+
+    def settle(self) -> None:
+        """Rank the rows, bucket by bucket; every cell must have been given the rows that were counted."""
+        for file in self.files:
+            file.close()  # what the disk refuses of the last rows is told here
+        if not self.files:
+            return
+        with open(self.folder / "entries", "wb") as file:  # written out, so that a full disk is told here
+            for start in range(0, self.rows, self.bucket):
+                file.write(bytes(4 * (min(start + self.bucket, self.rows) - start)))
+        self.settled = np.memmap(self.folder / "entries", np.int32, "r+", shape=(self.rows,))
+        before = 0
+        for file in self.files:
+            record = np.fromfile(file.name, _RANK_RECORD)
+            Path(file.name).unlink()
+            order = order_by_word(record["cell"], record["word"])
+            place = np.searchsorted(self.until, np.arange(before, before + len(record)), side="right")
+            self.settled[record["row"][order]] = self.open[place]
+            before += len(record)
+
+    def entries(self, taken: np.ndarray) -> np.ndarray:
+        """What `take` gave, with every entry known."""
+        if self.settled is None:
+            return taken
+        left = np.flatnonzero(taken < 0)
+        found = taken.copy()
+        found[left] = self.settled[-1 - taken[left]]
+        return found
+
+    def close(self) -> None:
+        """After a failure too; what a disk refused is not told twice."""
+        for file in self.files:
+            with suppress(OSError):
+                file.close()

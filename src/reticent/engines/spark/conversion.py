@@ -1,0 +1,203 @@
+"""How values cross between Polars and Spark: as types that both hold exactly, under names that neither reads anything into.
+
+Spark has no unsigned numbers, no times of day and no nanoseconds: these cross as wider or as plain whole numbers, and are
+cast back.  Columns cross as c0, c1, ...: Spark reads dots and backticks in names, and takes `Age` and `age` for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from reticent.data.columns import Column
+from reticent.data.passthrough import round_passthrough
+from reticent.data.source import is_text, replace_null_values
+
+_WIDER_TYPES: dict[Any, pl.DataType] = {
+    pl.UInt8: pl.Int16(),
+    pl.UInt16: pl.Int32(),
+    pl.UInt32: pl.Int64(),
+    pl.UInt64: pl.Decimal(20, 0),
+}
+_SAME_TYPES = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.Boolean, pl.Date, pl.Decimal)
+
+
+def to_crossing_type(dtype: pl.DataType) -> pl.DataType:
+    """The type that a column crosses as."""
+    if isinstance(dtype, pl.Datetime | pl.Time):
+        return pl.Int64()
+    if isinstance(dtype, _SAME_TYPES):
+        return dtype
+    return _WIDER_TYPES.get(type(dtype), pl.String())
+
+
+def can_cross(dtype: pl.DataType) -> bool:
+    """Whether Spark can hold the column at all: nested values and bytes are refused by name, and are not sent."""
+    return is_text(dtype) or not (dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration))
+
+
+def number_columns(count: int) -> list[str]:
+    return [f"c{at}" for at in range(count)]
+
+
+def encode_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame as it crosses."""
+    found = frame.select(pl.col(name).cast(to_crossing_type(dtype)) for name, dtype in frame.schema.items())
+    found.columns = number_columns(found.width)
+    return found
+
+
+def decode_frame(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """A frame that crossed, with its names and types."""
+    found = frame.clone()
+    found.columns = list(schema)
+    return found.select(_cast_back(name, found.schema[name], dtype) for name, dtype in schema.items())
+
+
+def _cast_back(name: str, held: pl.DataType, wanted: pl.DataType) -> pl.Expr:
+    """Moments of a zone are the same moments in another; Spark holds those of no zone as they are."""
+    found = pl.col(name)
+    if held == pl.String and not is_text(wanted):
+        return _parse_folder_value(found, wanted)
+    if isinstance(wanted, pl.Datetime) and isinstance(held, pl.Datetime) and held.time_zone != wanted.time_zone:
+        found = found.dt.convert_time_zone("UTC") if held.time_zone else found.dt.replace_time_zone("UTC")
+        zone = wanted.time_zone
+        found = found.dt.convert_time_zone(zone) if zone else found.dt.replace_time_zone(None)
+    return found if held == wanted else found.cast(wanted)
+
+
+def _parse_folder_value(text: pl.Expr, wanted: pl.DataType) -> pl.Expr:
+    """What a folder's name says (`day=2020-01-31`), which Spark holds as text."""
+    if wanted == pl.Boolean:
+        return text == "true"
+    if wanted == pl.Date:
+        return text.str.to_date("%Y-%m-%d")
+    if isinstance(wanted, pl.Datetime):
+        return text.str.to_datetime(time_unit=wanted.time_unit, time_zone=wanted.time_zone)
+    return text.cast(wanted)
+
+
+def build_spark_schema(dtypes: Iterable[pl.DataType], names: Iterable[str] | None = None) -> Any:
+    """A Spark schema of columns that cross."""
+    from pyspark.sql import types
+
+    plain = {
+        pl.String: types.StringType(), pl.Int8: types.ByteType(), pl.Int16: types.ShortType(),
+        pl.Int32: types.IntegerType(), pl.Int64: types.LongType(), pl.Float32: types.FloatType(),
+        pl.Float64: types.DoubleType(), pl.Boolean: types.BooleanType(), pl.Date: types.DateType(),
+    }  # fmt: skip
+    kinds = [to_crossing_type(dtype) for dtype in dtypes]
+    found = [
+        types.DecimalType(kind.precision or 38, kind.scale) if isinstance(kind, pl.Decimal) else plain[type(kind)]
+        for kind in kinds
+    ]
+    known = number_columns(len(found)) if names is None else names
+    return types.StructType([types.StructField(name, kind) for name, kind in zip(known, found, strict=True)])
+
+
+def read_polars_schema(frame: Any) -> dict[str, pl.DataType]:
+    """The Polars types of a Spark frame's columns, by place: names may repeat."""
+    return {f"c{at}": _to_polars_type(field.dataType) for at, field in enumerate(frame.schema.fields)}
+
+
+def _to_polars_type(kind: Any) -> pl.DataType:
+    """A type that Arrow does not hold is one of Spark's own objects, and refused by the column's name where it is declared."""
+    import pyarrow as pa
+    from pyspark.errors import PySparkException
+    from pyspark.sql import types
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    if isinstance(kind, types.TimestampType):
+        return pl.Datetime("us", "UTC")  # moments, whatever zone a session shows them in
+    if isinstance(kind, types.ArrayType):
+        return pl.List(pl.String())
+    if isinstance(kind, types.StructType | types.MapType):
+        return pl.Struct({})
+    try:
+        found = pl.from_arrow(pa.schema([pa.field("c0", to_arrow_type(kind))]).empty_table())
+    except PySparkException:
+        return pl.Object()
+    assert isinstance(found, pl.DataFrame)
+    return pl.String() if is_text(found.dtypes[0]) else found.dtypes[0]
+
+
+def to_record_batches(frame: pl.DataFrame) -> Any:
+    """The record batches of a frame that crosses."""
+    import pyarrow as pa
+
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    large = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+    plain = pa.schema([field.with_type(large.get(field.type, field.type)) for field in table.schema])
+    return table.cast(plain).to_batches()
+
+
+# MERGED: reticent.engines.spark.reading: How a batch of Spark's becomes rows as every engine reads them: names, types, missing marks, values as they are declared.
+#
+# What must be known of a whole column before a value of it can be read (whether all moments are midnights, whether all numbers
+# are whole) was asked of its distinct values on the driver: a value is then looked up.  Everything else is done row by row, by
+# the functions that `local` calls.
+
+
+READ_ROWS = 1 << 18  # that are read at once
+
+
+@dataclass(frozen=True, eq=False)
+class BatchReader:
+    """`schema` is what the source has; `read` maps values of a column to what they are declared to be."""
+
+    schema: Mapping[str, pl.DataType]
+    missing: tuple[str, ...] = ()
+    read: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # of two columns, "raw" and "read"
+    columns: Mapping[str, Column] = field(default_factory=dict)  # those that are rounded
+
+    def select_columns(self, names: Iterable[str]) -> BatchReader:
+        """The reading of some columns, in that order."""
+        wanted = list(names)
+        return replace(
+            self,
+            schema={name: self.schema[name] for name in wanted},
+            read={name: frame for name, frame in self.read.items() if name in wanted},
+            columns={name: column for name, column in self.columns.items() if name in wanted},
+        )
+
+    def read_frame(self, crossed: pl.DataFrame) -> pl.DataFrame:
+        rows = decode_frame(crossed, self.schema)
+        if self.missing:
+            rows = replace_null_values(rows.lazy(), rows.schema, self.missing).collect()
+        for name, known in self.read.items():
+            found = rows.select(raw=pl.col(name)).join(known, on="raw", how="left", maintain_order="left")["read"]
+            if found.null_count() != rows[name].null_count():  # a value that was not there when it was asked for
+                from reticent.engines.cell_lookup import make_source_changed_error
+
+                raise make_source_changed_error()
+            rows = rows.with_columns(found.alias(name))
+        return round_passthrough(rows.lazy(), self.columns).collect() if self.columns else rows
+
+    def read_frames(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
+        """The rows of a partition, so many at a time."""
+        for table in gather_frames(batches):
+            yield self.read_frame(table)
+
+
+def gather_frames(batches: Iterable[Any], most: int = READ_ROWS) -> Iterator[pl.DataFrame]:
+    """Record batches as frames of so many rows or a few more."""
+    held, rows = [], 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= most:
+            yield concat_batches(held)
+            held, rows = [], 0
+    if held:
+        yield concat_batches(held)
+
+
+def concat_batches(batches: list[Any]) -> pl.DataFrame:
+    import pyarrow as pa
+
+    found = pl.from_arrow(pa.Table.from_batches(batches))
+    assert isinstance(found, pl.DataFrame)
+    return found.with_columns(pl.col(name).cast(pl.String) for name, kind in found.schema.items() if is_text(kind))

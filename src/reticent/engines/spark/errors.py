@@ -1,0 +1,222 @@
+"""What goes wrong on a cluster, told without a record's value.
+
+Spark's messages quote values and its logs travel.  A task catches what its libraries raise and names the type only; what we
+raise there on purpose comes back word for word and is raised here as it was.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any
+
+from reticent import errors
+from reticent.engines.spark.shim import MISSING_MODULE_MARK
+from reticent.errors import DiskError, RequestError, ReticentError, SourceError, SourceUnreachable
+
+# MERGED: reticent.engines.spark.interrupts: Ctrl-C while Spark works: our jobs are cancelled first, and then happens what would happen anyway.
+#
+# PySpark waits for a job's end on its way out of a call, so an interruption alone would last as long as the job.
+
+
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+CANCEL_REQUEST_SECONDS = 10.0  # seconds for asking Spark to cancel
+
+
+@contextmanager
+def silence_interrupt_logs() -> Iterator[None]:
+    """Meanwhile no traceback of a Ctrl-C is logged; PySpark's way to Java logs one, by no logger of its own but by the root."""
+
+    def other(record: logging.LogRecord) -> bool:
+        return not (record.module == "java_gateway" and record.getMessage().startswith("KeyboardInterrupt"))
+
+    root = logging.getLogger()
+    root.addFilter(other)
+    try:
+        yield
+    finally:
+        root.removeFilter(other)
+
+
+@contextmanager
+def cancel_on_signal(cancel: Callable[[], Any]) -> Iterator[None]:
+    """In the main thread: signals that somebody handles `cancel` first.  In another thread there are no signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: handler for number, handler in before.items() if callable(handler)}
+
+    def end(number: int, frame: Any) -> None:
+        asking = threading.Thread(target=cancel, daemon=True)  # the main thread's way to Spark is in use
+        asking.start()
+        asking.join(CANCEL_REQUEST_SECONDS)
+        before[number](number, frame)
+
+    for number in before:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def find_interruption(error: BaseException | None) -> BaseException | None:
+    """The interruption that an error came of: a job that was cancelled fails, on the way out of Ctrl-C."""
+    while error is not None and isinstance(error, Exception):
+        error = error.__context__
+    return error
+
+
+FAULT_MARK = "reticent-fault:"
+JOB_TAG = "reticent"
+CANCEL_SECONDS = 20.0  # seconds that cancelled tasks are waited for
+
+
+class TaskFault(Exception):
+    """What a task says to the driver."""
+
+
+def encode_fault(error: BaseException) -> TaskFault:
+    """An error as it crosses: ours with its words, any other by its type."""
+    if isinstance(error, ReticentError):
+        said = {"kind": type(error).__name__, "what": error.what, "why": error.why, "attempt": error.attempt}
+    elif isinstance(error, OSError) and error.errno == 28:
+        said = {"kind": "DiskError", "what": "An executor's disk is full.", "why": "", "attempt": "more room for it."}
+    else:
+        said = {"kind": "", "what": type(error).__name__}
+    return TaskFault(FAULT_MARK + base64.b64encode(json.dumps(said).encode()).decode() + ";")
+
+
+@contextmanager
+def translate_spark_errors(doing: str, session: Any = None) -> Iterator[None]:
+    """Whatever Spark raises, as an error of ours without Spark's own words.
+
+    Of a session, what was begun is over when this ends, however it ends: a task that runs on would write rows where they were
+    just removed.
+    """
+    context = None if session is None else session.sparkContext
+    if context is not None:
+        context.addJobTag(JOB_TAG)
+    try:
+        with (
+            silence_interrupt_logs(),
+            nullcontext() if context is None else cancel_on_signal(lambda: _cancel_jobs(context)),
+        ):
+            yield
+    except BaseException as error:
+        if context is not None:
+            _end_jobs(context)
+        if (stopped := find_interruption(error)) is not None:
+            raise stopped from None
+        if isinstance(error, ReticentError):
+            raise
+        raise _translate_error(error, doing) from None
+    finally:
+        if context is not None:
+            with suppress(Exception):
+                context.removeJobTag(JOB_TAG)
+
+
+def _cancel_jobs(context: Any) -> None:
+    with suppress(Exception):
+        context.cancelJobsWithTag(JOB_TAG)
+
+
+def _end_jobs(context: Any) -> None:
+    """Our jobs cancelled, and their tasks waited for; a session that is gone has none."""
+    _cancel_jobs(context)
+    with suppress(Exception):
+        until = time.monotonic() + CANCEL_SECONDS
+        while context.statusTracker().getActiveStageIds() and time.monotonic() < until:
+            time.sleep(0.05)
+
+
+def _translate_error(error: BaseException, doing: str) -> Exception:
+    words = str(error)
+    if found := re.search(re.escape(FAULT_MARK) + r"([A-Za-z0-9+/=]+);", words):
+        return _decode_fault(json.loads(base64.b64decode(found[1])), doing)
+    if found := re.search(re.escape(MISSING_MODULE_MARK) + r"([A-Za-z0-9_.]*);", words):
+        return make_missing_module_error(found[1])
+    if "No space left on device" in words:
+        return DiskError(f"{doing}: a disk of the cluster is full.", attempt="more room, or spark.local.dir elsewhere.")
+    if "maxResultSize" in words:
+        return RequestError(
+            f"{doing}: the cells are more than Spark lets its driver hold.",
+            why="Rows stay on the executors, but a plan is made from the distinct combinations, on the driver.",
+            attempt="--regions, a greater spark.driver.maxResultSize, or fewer distinct values (round_to, a coarser column).",
+        )
+    return SourceError(
+        f"{doing} failed on Spark: {_name_condition(error)}.",
+        why="Spark's message is withheld, because it may quote a record.",
+        attempt="the logs of the executors, and partitions that all have the columns and types of the first.",
+    )
+
+
+def _name_condition(error: BaseException) -> str:
+    """Spark's own name for what happened, which holds no value; or the type."""
+    asked = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
+    try:
+        name = asked() if asked else None
+    except Exception:
+        name = None
+    if name is None and (found := re.search(r"\[([A-Z][A-Z_]+(?:\.[A-Z_]+)?)\]", str(error))):
+        name = found[1]
+    return name or type(error).__name__
+
+
+_START_ADVICE = {
+    "yarn": "HADOOP_CONF_DIR or YARN_CONF_DIR with the settings of the cluster.",
+    "spark": "the address that the master's page shows, and a master of the same version of Spark as PySpark here.",
+    "k8s": "`kubectl cluster-info` for the address, and spark.kubernetes.container.image.",
+    "local": "settings that this machine's Java takes (spark.driver.memory), or --engine stream.",
+}
+
+
+@contextmanager
+def translate_start_errors(master: str) -> Iterator[None]:
+    """Whatever keeps Spark from starting, by its name; what it says may hold settings, and these a password."""
+    try:
+        with silence_interrupt_logs():
+            yield
+    except Exception as error:
+        if (stopped := find_interruption(error)) is not None:
+            raise stopped from None
+        found = getattr(error, "java_exception", None)
+        with suppress(Exception):
+            found = None if found is None else str(found.getClass().getSimpleName())
+        named = found if isinstance(found, str) else _name_condition(error)
+        advice = next(said for kind, said in _START_ADVICE.items() if master.startswith(kind))
+        raise SourceUnreachable(
+            f"Spark does not start with the master {master.split(':')[0]}: {named}.",
+            why="Nothing was read yet.",
+            attempt=advice,
+        ) from None
+
+
+def make_missing_module_error(module: str) -> RequestError:
+    return RequestError(
+        f"An executor lacks the module {module!r}.",
+        why="Executors run this package: it is shipped to them, but what it imports must be installed there.",
+        attempt="pip install reticent (or numpy, polars, pyarrow and randomgen) in the executors' Python, and "
+        "spark.pyspark.python for which one that is.",
+    )
+
+
+def _decode_fault(said: dict[str, str], doing: str) -> Exception:
+    kind = getattr(errors, said["kind"], None) if said["kind"] else None
+    if isinstance(kind, type) and issubclass(kind, ReticentError):
+        return kind(said["what"], why=said["why"], attempt=said["attempt"])
+    return SourceError(
+        f"{doing} failed on an executor: {said['what']}.",
+        why="Its message is withheld, because it may quote a record.",
+        attempt="--engine stream, which reads the same rows on one machine and says what is wrong with them.",
+    )

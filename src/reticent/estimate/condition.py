@@ -1,0 +1,476 @@
+"""A condition on the columns of a table, with SQL's three-valued logic: atoms about one column each, joined and negated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import ceil, floor, prod
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import RequestError
+from reticent.time_limit import check_deadline
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": lambda a, b: a == b,
+    "<>": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+IS_NULL = "is null"
+IS_AMONG = "among"  # a list of values: one atom, however long the list is
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A column compared with one value, or with a tuple of them (AMONG), or asked whether it is missing."""
+
+    column: str
+    test: str
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompoundCondition:
+    """All of the parts, or any of them."""
+
+    all: bool
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NegatedCondition:
+    part: Condition
+
+
+Condition = Atom | CompoundCondition | NegatedCondition
+Truth = tuple[np.ndarray, np.ndarray]  # where it is true, and where it is false; elsewhere it is unknown
+
+
+def join_conditions(*parts: Condition | None) -> Condition | None:
+    """All of the conditions that there are."""
+    given = tuple(part for part in parts if part is not None)
+    return CompoundCondition(True, given) if len(given) > 1 else given[0] if given else None
+
+
+def list_atoms(condition: Condition | None) -> Iterator[Atom]:
+    if isinstance(condition, Atom):
+        yield condition
+    elif isinstance(condition, NegatedCondition):
+        yield from list_atoms(condition.part)
+    elif condition is not None:
+        for part in condition.parts:
+            yield from list_atoms(part)
+
+
+def list_constants(asked: Iterable[Atom]) -> list[Any]:
+    """The values that a column is compared with."""
+    found: list[Any] = []
+    for atom in asked:
+        if atom.test == IS_AMONG:
+            found.extend(atom.value)
+        elif atom.test != IS_NULL:
+            found.append(atom.value)
+    return found
+
+
+def judge_condition(condition: Condition, of: Callable[[Atom], Truth]) -> Truth:
+    """Where a condition is true and where it is false, from where its atoms are."""
+    if isinstance(condition, Atom):
+        return of(condition)
+    if isinstance(condition, NegatedCondition):
+        true, false = judge_condition(condition.part, of)
+        return false, true
+    parts = [judge_condition(part, of) for part in condition.parts]
+    trues, falses = [part[0] for part in parts], [part[1] for part in parts]
+    if condition.all:
+        return reduce(np.logical_and, trues), reduce(np.logical_or, falses)
+    return reduce(np.logical_or, trues), reduce(np.logical_and, falses)
+
+
+# MERGED: reticent.release.asking.axis: A column as a question sees it: the pieces into which its constants cut it, and what each published label covers of them.
+#
+# Values for which all atoms of the question are alike are one piece.  Of every label and piece it is known whether the label covers
+# some of the piece, what share of it under uniformity, and the least, the greatest and the mean value there.  `*` covers any value
+# and none: also one that no other label shows.
+
+
+ENDLESS = (1 << 63) - 1  # where whole numbers end that may be anything
+MAX_COUNTED_STEPS = 1e10  # steps from zero within which decimals are counted one by one
+STEP_TOLERANCE = 1e-6  # of a step: how far off a decimal may be for its being a double
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnAxis:
+    name: str
+    code: np.ndarray  # the label of each row
+    may: np.ndarray  # (labels, pieces) bool
+    share: np.ndarray  # (labels, pieces), adding up to 1 for each label
+    null: np.ndarray  # (pieces,): the values of it are missing
+    truth: dict[Atom, Truth]  # of each atom, (pieces,) twice
+    low: np.ndarray | None = None  # (labels, pieces), where the column holds numbers
+    high: np.ndarray | None = None
+    mean: np.ndarray | None = None
+
+    @property
+    def pieces(self) -> int:
+        return len(self.null)
+
+
+def merge_pieces(name: str, code: np.ndarray, truths: dict[Atom, Truth], null: np.ndarray, label: np.ndarray, fine: np.ndarray,
+           labels: int, weight: np.ndarray, ends: tuple[np.ndarray, np.ndarray, np.ndarray] | None) -> ColumnAxis:  # fmt: skip
+    """From fine pieces to those that the question can tell apart; (label, fine piece, weight) list what labels cover."""
+    signs = np.array([null, *(side for truth in truths.values() for side in truth)], bool).T.reshape(len(null), -1)
+    _, first, piece = np.unique(signs, axis=0, return_index=True, return_inverse=True)
+    piece = piece.reshape(-1)
+    place = label * len(first) + piece[fine]
+    size = labels * len(first)
+    may = np.bincount(place, minlength=size).reshape(labels, -1) > 0
+    total = np.bincount(place, weights=weight, minlength=size).reshape(labels, -1)
+    whole = total.sum(axis=1, keepdims=True)
+    spread = np.where(
+        whole > 0, total / np.where(whole > 0, whole, 1), may / np.maximum(may.sum(axis=1, keepdims=True), 1)
+    )
+    kept = {atom: (true[first], false[first]) for atom, (true, false) in truths.items()}
+    found: dict[str, Any] = {}
+    if ends is not None:
+        low = np.full(size, _get_greatest(ends[0]), ends[0].dtype)
+        high = np.full(size, _get_least(ends[1]), ends[1].dtype)
+        np.minimum.at(low, place, ends[0])
+        np.maximum.at(high, place, ends[1])
+        held = weight > 0
+        mean = np.bincount(place[held], weights=(weight * ends[2])[held], minlength=size).reshape(labels, -1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centre = np.where(total > 0, mean / np.where(total > 0, total, 1),
+                              (low.astype(float) + high.astype(float)).reshape(labels, -1) / 2)  # fmt: skip
+        found = {"low": low.reshape(labels, -1), "high": high.reshape(labels, -1), "mean": centre}
+    return ColumnAxis(name, code, may, spread, null[first], kept, **found)
+
+
+def _get_greatest(array: np.ndarray) -> Any:
+    return np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).max
+
+
+def _get_least(array: np.ndarray) -> Any:
+    return -np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).min
+
+
+def make_value_axis(
+    name: str,
+    code: np.ndarray,
+    values: pl.Series,
+    asked: Iterable[Atom],
+    covered: tuple[np.ndarray, np.ndarray, int] | None = None,
+    weight: np.ndarray | None = None,
+    endless: tuple[int | None, int | None] = (None, None),
+) -> ColumnAxis:
+    """A column of listed values: each its own label, or labels that cover (label, value) pairs; a null in the list is a value too.
+
+    `weight` is how much of its label each pair has.  `endless` are the places of values that stand for all that lie below them, and
+    above.
+    """
+    null = values.is_null().to_numpy() if values.null_count() else np.zeros(len(values), bool)
+    truths = {atom: _judge_atom(atom, values, null) for atom in asked}
+    label, value, labels = (
+        covered if covered is not None else (np.arange(len(values)), np.arange(len(values)), len(values))
+    )
+    ends = None
+    if values.dtype.is_numeric():
+        numbers = convert_to_numbers(values)
+        widened = values.dtype.is_integer() or values.dtype.is_decimal()
+        low, high = _bracket_rounded(numbers) if widened else (numbers, numbers)
+        low, high = _remove_end(low, endless[0], -1), _remove_end(high, endless[1], 1)
+        means = numbers.astype(float)
+        if endless[0] == 0 and endless[1] is not None:  # none of the values is known: nothing says where they lie
+            means[: endless[1] + 1] = np.nan
+        ends = (low[value], high[value], means[value])
+    if weight is None:
+        weight = np.ones(len(label))
+        weight[null[value] & (np.bincount(label, minlength=labels)[label] > 1)] = 0
+    return merge_pieces(name, code, truths, null, label, value, labels, weight, ends)
+
+
+def _remove_end(ends: np.ndarray, at: int | None, sign: int) -> np.ndarray:
+    if at is None:
+        return ends
+    found = ends.copy()
+    found[at] = sign * (np.inf if ends.dtype.kind == "f" else ENDLESS)
+    return found
+
+
+def convert_to_numbers(values: pl.Series) -> np.ndarray:
+    """Numbers as whole ones of 64 bits where all are, and as doubles; 0 stands for a missing one, which is never looked at."""
+    numbers = values.cast(pl.Int64, strict=False) if values.dtype.is_integer() else None
+    if numbers is None or numbers.null_count() > values.null_count():  # some are beyond 64 bits
+        numbers = values.cast(pl.Float64)
+    return (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
+
+
+def _bracket_rounded(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers between which whole ones lie: themselves, or, of doubles, which they were rounded to, the next ones."""
+    return (whole, whole) if whole.dtype.kind == "i" else (np.nextafter(whole, -np.inf), np.nextafter(whole, np.inf))
+
+
+def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
+    check_deadline()
+    if atom.test == IS_NULL:
+        return null, ~null
+    if atom.test == IS_AMONG:
+        listed = set(atom.value)
+        true = np.array([value in listed for value in values.to_list()], bool) & ~null
+        return true, ~true & ~null
+    met = COMPARISONS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
+    true = values.alias("v").to_frame().select(met).to_series().to_numpy().astype(bool)
+    return true, ~true & ~null
+
+
+@dataclass(frozen=True, eq=False)
+class LineLabels:
+    """Labels on a line: both ends, included; `missing` the null alone, `anything` any number between the ends, or none.
+
+    Where a row is taken to lie, all places alike, is `begin` to `end`: narrower than the ends where these say how far it may be.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    missing: np.ndarray
+    covers_anything: np.ndarray
+    whole: bool  # the line has whole numbers only
+    begin: np.ndarray
+    end: np.ndarray
+    absent: float = 0.0  # of `anything`, the share that is taken to be missing
+    step: float | None = None  # of numbers that are not whole, how far apart they are taken to be
+
+    @classmethod
+    def between(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
+        """One label that covers all numbers between two ends, each None where there is none, and a missing one if `null`."""
+        far = ENDLESS if whole else np.inf
+        low, high = (-far if ends[0] is None else ends[0], far if ends[1] is None else ends[1])
+        kind = np.int64 if whole else np.float64
+        lower, upper = np.array([low], kind), np.array([high], kind)
+        return cls(lower, upper, np.zeros(1, bool), np.array([null]), whole, lower, upper)
+
+
+def make_range_axis(name: str, code: np.ndarray, line: LineLabels, asked: Sequence[Atom]) -> ColumnAxis:
+    """A column of numbers or moments, published as ranges.  Fine pieces: each constant, each gap between two, and the null."""
+    constants = sorted(set(list_constants(asked)))
+    rank = {value: 2 * at + 1 for at, value in enumerate(constants)}
+    fine = 2 * len(constants) + 2  # the null last
+    null = np.arange(fine) == fine - 1
+    truths = {}
+    for atom in asked:
+        if atom.test == IS_NULL:
+            truths[atom] = (null, ~null)
+            continue
+        if atom.test == IS_AMONG:
+            true = np.zeros(fine, bool)
+            true[[rank[value] for value in atom.value]] = True
+        else:
+            true = np.asarray(COMPARISONS[atom.test](np.arange(fine), rank[atom.value])) & ~null
+        truths[atom] = (true, ~true & ~null)
+    lower, upper, weight, mean = _cut_ranges(line, constants)
+    unknown = line.covers_anything & ~(weight.sum(axis=1) > 0)
+    mean[unknown] = _middle(lower[unknown], upper[unknown])
+    inside = np.concatenate([lower <= upper, (line.missing | line.covers_anything)[:, None]], axis=1)
+    inside[line.missing, :-1] = False
+    label, piece = np.nonzero(inside)
+    pad = [
+        np.concatenate([array, np.zeros((len(lower), 1), array.dtype)], axis=1)[label, piece]
+        for array in (lower, upper, mean)
+    ]
+    weight, absent = _weigh_missing(line, weight, inside)
+    weights = np.concatenate([weight, absent[:, None]], axis=1)[label, piece]
+    return merge_pieces(name, code, truths, null, label, piece, len(lower), weights, (pad[0], pad[1], pad[2]))
+
+
+def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
+    """Whole numbers as doubles, without end where they have none."""
+    if ends.dtype.kind == "f":
+        return ends
+    found = ends.astype(float)
+    found[ends >= ENDLESS] = np.inf
+    found[ends <= -ENDLESS] = -np.inf
+    return found
+
+
+def _middle(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The middle of pieces; not a number where a piece has no end: nothing says where in it a value lies."""
+    low, high = (convert_to_doubles(ends) for ends in (lower, upper))
+    bounded = np.isfinite(low) & np.isfinite(high)
+    return np.where(bounded, np.where(bounded, low, 0) / 2 + np.where(bounded, high, 0) / 2, np.nan)
+
+
+def _weigh_missing(line: LineLabels, weight: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weight of each piece of each label, and beside them that of a missing value."""
+    total = weight.sum(axis=1)
+    unknown = line.covers_anything & ~(total > 0)  # nothing says where: all pieces alike
+    weight = np.where(
+        unknown[:, None], inside[:, :-1] / np.maximum(inside[:, :-1].sum(axis=1, keepdims=True), 1), weight
+    )
+    total = weight.sum(axis=1)
+    share = min(line.absent, 1 - 1e-9)
+    return weight, np.where(line.missing, 1.0, np.where(line.covers_anything, total * share / (1 - share), 0.0))
+
+
+def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(labels, pieces): the ends of each label within each piece, crossed where it has none of it; its measure and mean there."""
+    begins, ends, opened = [], [], []
+    before: Any = None
+    for value in [*constants, None]:
+        begins.append(before)
+        ends.append(value)
+        opened.append(True)
+        if value is not None:
+            begins.append(value)
+            ends.append(value)
+            opened.append(False)
+        before = value
+    lower, upper, measure, mean = ([] for _ in range(4))
+    for begin, end, open_ in zip(begins, ends, opened, strict=True):
+        check_deadline()
+        a, b = _clip_ranges(line.lower, line.upper, begin, end, open_, line.whole)
+        lower.append(a)
+        upper.append(b)
+        c, d = _clip_ranges(line.begin, line.end, begin, end, open_, line.whole)
+        measure.append(_count_whole_numbers(c, d) if line.whole else _measure_decimals(line, c, d, begin, end, open_))
+        c, d = np.asarray(c, float), np.asarray(d, float)
+        bounded = np.isfinite(c) & np.isfinite(d)  # a range that has none of the piece may have infinite ends, crossed
+        mean.append(np.where(bounded, c, 0) / 2 + np.where(bounded, d, 0) / 2)
+    a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
+    return a, b, c, d
+
+
+def _count_whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """How many whole numbers lie between two ends: subtracted as they are, since doubles do not hold all that are large."""
+    known = (low > -ENDLESS) & (high < ENDLESS) & (high >= low)
+    return np.where(
+        known, np.where(known, high, 0).astype(np.uint64) - np.where(known, low, 0).astype(np.uint64) + np.uint64(1), 0
+    ).astype(float)
+
+
+def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: Any, opened: bool) -> np.ndarray:
+    """How much of each label a piece has: numbers that are `step` apart are counted; without a step, its length.
+
+    Beyond what doubles tell apart, a length in steps serves as well.
+    """
+    low, high = np.asarray(low, float), np.asarray(high, float)
+    some = (high >= low) & np.isfinite(low) & np.isfinite(high)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if line.step is None:
+            size = np.where(line.begin == line.end, 1.0, high - low)
+            return np.where(some & np.isfinite(size), size, 0.0)
+        first, last = low / line.step, high / line.step
+        coarse = np.maximum(np.abs(first), np.abs(last)) > MAX_COUNTED_STEPS
+        length = np.maximum(last - first, 0.0) + (0.0 if opened else 1.0)
+        first, last = np.ceil(first - STEP_TOLERANCE), np.floor(last + STEP_TOLERANCE)
+        if opened and begin is not None:
+            first = np.maximum(first, np.floor(float(begin) / line.step + STEP_TOLERANCE) + 1)
+        if opened and end is not None:
+            last = np.minimum(last, np.ceil(float(end) / line.step - STEP_TOLERANCE) - 1)
+        size = np.where(coarse, length, np.maximum(last - first + 1, 0.0))
+        size = np.where(line.begin == line.end, 1.0, size)
+    return np.where(some & np.isfinite(size), size, 0.0)
+
+
+def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: bool, whole: bool) -> tuple[Any, Any]:
+    """The part of each range between two constants; without them, where the piece is open."""
+    lower, upper = low, high
+    if begin is not None:
+        least = _clamp_to_int64(floor(begin) + 1 if opened else ceil(begin)) if whole else float(begin)
+        lower = np.maximum(low, least)
+    if end is not None:
+        most = _clamp_to_int64(ceil(end) - 1 if opened else floor(end)) if whole else float(end)
+        upper = np.minimum(high, most)
+    if not whole and opened:  # an open piece that a range only touches at its end has none of it
+        empty = np.zeros(len(low), bool)
+        if begin is not None:
+            empty |= high <= begin
+        if end is not None:
+            empty |= low >= end
+        lower, upper = np.where(empty, np.inf, lower), np.where(empty, -np.inf, upper)
+    return lower, upper
+
+
+def _clamp_to_int64(number: int) -> int:
+    """The nearest number that 64 bits hold."""
+    return min(max(number, -(1 << 63)), (1 << 63) - 1)
+
+
+# MERGED: reticent.release.asking.pieces: A condition over several axes: true or not at every combination of their pieces, and added up over what labels cover.
+
+
+MAX_PIECE_COMBINATIONS = 1 << 20  # combinations of pieces
+MAX_NUMBERS_AT_ONCE = 1 << 22  # numbers held at once
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionPieces:
+    """`met`: whether the condition is true, by the pieces of each axis."""
+
+    axes: tuple[ColumnAxis, ...]
+    met: np.ndarray
+
+    @classmethod
+    def of(cls, axes: Sequence[ColumnAxis], condition: Condition | None) -> ConditionPieces:
+        shape = tuple(axis.pieces for axis in axes)
+        if prod(shape) > MAX_PIECE_COMBINATIONS:
+            raise RequestError(
+                f"The condition cuts {len(axes)} columns into {prod(shape):,} pieces together; {MAX_PIECE_COMBINATIONS:,} are the most that are judged.",
+                attempt="a question with fewer different constants.",
+            )
+        if condition is None:
+            return cls(tuple(axes), np.ones(shape, bool))
+        place = {axis.name: at for at, axis in enumerate(axes)}
+
+        def of(atom: Atom) -> Truth:
+            at = place[atom.column]
+            around = [1] * len(axes)
+            around[at] = -1
+            true, false = axes[at].truth[atom]
+            return true.reshape(around), false.reshape(around)
+
+        return cls(tuple(axes), np.broadcast_to(judge_condition(condition, of)[0], shape).copy())
+
+    def added(
+        self,
+        cells: Mapping[str, np.ndarray],
+        weights: Mapping[str, np.ndarray],
+        keep: str | None,
+        *,
+        unmet: bool = False,
+    ) -> np.ndarray:
+        """(cells,), or (cells, pieces of the axis kept): the weights of the pieces at which the condition is met, multiplied over axes.
+
+        `cells` has the label of each cell on every axis but the one kept, `weights` (labels, pieces) of each axis.
+        """
+        order = [axis.name for axis in self.axes if axis.name != keep]
+        places = {axis.name: at for at, axis in enumerate(self.axes)}
+        met = ~self.met if unmet else self.met
+        met = met.transpose([places[name] for name in order] + ([places[keep]] if keep is not None else [])).astype(
+            np.float64
+        )
+        tail = met.shape[-1] if keep is not None else 1
+        many = len(next(iter(cells.values()))) if cells else 1
+        found = np.empty((many, tail))
+        step = max(MAX_NUMBERS_AT_ONCE // max(met.size, 1), 1)
+        for start in range(0, many, step):
+            check_deadline()
+            here = slice(start, start + step)
+            held = met.reshape(1, -1)
+            for name in order:
+                weight = weights[name][cells[name][here]]
+                held = np.einsum(
+                    "cp,cpr->cr",
+                    weight,
+                    np.broadcast_to(
+                        held.reshape(len(held), weight.shape[1], -1),
+                        (len(weight), weight.shape[1], held.shape[1] // weight.shape[1]),
+                    ),
+                )
+            found[here] = held if order else np.broadcast_to(held, found[here].shape)
+        return found if keep is not None else found[:, 0]

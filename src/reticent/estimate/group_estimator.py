@@ -1,0 +1,462 @@
+"""Questions to kinds that publish groups: exact rows with a group on the one side, the values of each group on the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import BundleDamaged
+from reticent.estimate.answer import NO_ANSWER, Answer
+from reticent.estimate.condition import (
+    ColumnAxis,
+    Condition,
+    ConditionPieces,
+    convert_to_doubles,
+    convert_to_numbers,
+    make_value_axis,
+)
+from reticent.estimate.group_matching import MatchingGroups, RowValuePairs
+from reticent.estimate.independent_rows import (
+    UncertainRows,
+    add_unpublished_count,
+    answer_aggregate,
+    clamp_to_bounds,
+    estimate_extreme,
+    tidy_number,
+)
+from reticent.estimate.published_rows import (
+    MAX_COUNTED_SPAN,
+    PlaceIndex,
+    PublishedRows,
+    RowTypes,
+    get_or_make,
+    group_atoms_by_column,
+    make_row_types,
+)
+
+# MERGED: reticent.release.asking.alike: Rows and values that are alike to a question: of which types they are, and how many of each type every group has.
+
+
+GroupTypeCounts = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionMatch:
+    """(cells, pieces of the sensitive column): whether rows of a cell may meet the condition with such a value, whether they must,
+    and what share of them is taken to; the first two are one where columns are exact."""
+
+    may: np.ndarray
+    must: np.ndarray
+    share: np.ndarray
+
+    @property
+    def certain(self) -> bool:
+        return self.may is self.must
+
+    def only(self, kept: np.ndarray) -> ConditionMatch:
+        """No value that is not kept, by cell and piece, is selected."""
+        if self.certain:
+            may = self.may & kept
+            return ConditionMatch(may, may, may.astype(float))
+        return ConditionMatch(self.may & kept, self.must & kept, self.share * kept)
+
+    def of(self, cells: np.ndarray) -> ConditionMatch:
+        may = self.may[cells]
+        return ConditionMatch(may, may if self.certain else self.must[cells], self.share[cells])
+
+
+def satisfies(cells: RowTypes, values: ColumnAxis, condition: Condition | None) -> ConditionMatch:
+    """Which rows meet the condition with which value; a published value that stands for others may or may not."""
+    pieces = ConditionPieces.of((*cells.axes, values), condition)
+    covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
+    shape = (cells.many, values.pieces)
+    may = np.broadcast_to(pieces.added(cells.cells, covered, values.name) > 0, shape).copy()
+    if all((axis.may.sum(axis=1) == 1).all() for axis in cells.axes):
+        return ConditionMatch(may, may, may.astype(float))
+    unmet = np.broadcast_to(pieces.added(cells.cells, covered, values.name, unmet=True) > 0, shape)
+    shares = {axis.name: axis.share for axis in cells.axes}
+    share = np.broadcast_to(pieces.added(cells.cells, shares, values.name), shape)
+    return ConditionMatch(may, ~unmet & may, np.clip(share, 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class CellNumbers:
+    """The number of each cell in a column: its ends, what it is taken to be, and which are missing.  One array, where it is exact."""
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    missing: np.ndarray
+    whole: bool = False
+
+    def of(self, cells: np.ndarray) -> CellNumbers:
+        low = self.low[cells]
+        if self.exact:
+            return CellNumbers(low, low, low, self.missing[cells], self.whole)
+        return CellNumbers(low, self.high[cells], self.mean[cells], self.missing[cells], self.whole)
+
+    @property
+    def exact(self) -> bool:
+        return self.low is self.high
+
+    def times(self, kept: np.ndarray) -> list[np.ndarray]:
+        """What tells cells apart: 0 for those that are not kept."""
+        ends = [self.low] if self.exact else [self.low, self.high, self.mean]
+        return [np.where(kept, end, 0) for end in ends]
+
+
+def read_cell_numbers(cells: RowTypes, column: str) -> CellNumbers:
+    """The numbers of cells in a column that is exact, or whose published values stand for others."""
+    axis = next(axis for axis in cells.axes if axis.name == column)
+    label = cells.cells[column]
+    piece = axis.may.argmax(axis=1)[label]
+    if axis.low is None or axis.high is None or axis.mean is None:
+        none = np.zeros(len(label), np.int64)
+        return CellNumbers(none, none, none, axis.null[piece])
+    if (axis.may.sum(axis=1) == 1).all() and (axis.low == axis.high)[axis.may].all():
+        numbers = axis.low if axis.low.dtype.kind == "i" else axis.mean
+        exact = numbers[label, piece]
+        return CellNumbers(exact, exact, exact, axis.null[piece], exact.dtype.kind == "i")
+    held = axis.may & ~axis.null
+    low = np.where(held, convert_to_doubles(axis.low), np.inf).min(axis=1)[label]
+    high = np.where(held, convert_to_doubles(axis.high), -np.inf).max(axis=1)[label]
+    weight = axis.share * held
+    total = np.maximum(weight.sum(axis=1), 1e-300)
+    mean = ((weight * np.where(held & np.isfinite(axis.mean), axis.mean, 0)).sum(axis=1) / total)[label]
+    missing = ~held.any(axis=1)[label]
+    low, high = (np.where(missing, 0.0, end) for end in (low, high))
+    return CellNumbers(low, high, mean, missing, axis.low.dtype.kind == "i")
+
+
+def merge_row_types(meets: ConditionMatch, number: CellNumbers | None) -> tuple[np.ndarray, np.ndarray]:
+    """The first cell of each row type, and the row type of each cell."""
+    parts = [meets.may] if meets.certain else [meets.may, meets.must, meets.share]
+    signs = np.column_stack(parts).astype(float)
+    if number is not None:
+        signs = np.column_stack([signs, *number.times(np.asarray(meets.may.any(axis=1)))])
+    _, first, kind = np.unique(signs, axis=0, return_index=True, return_inverse=True)
+    return first, kind.reshape(-1)
+
+
+def count_group_types(group: np.ndarray, kind: np.ndarray, number: np.ndarray | None = None) -> GroupTypeCounts:
+    """How many rows each group has of each kind, each of them counted once or `number` times."""
+    wide = int(kind.max(initial=0)) + 1
+    word = group.astype(np.int64) * wide + kind
+    if (int(group.max(initial=0)) + 1) * wide <= MAX_COUNTED_SPAN:
+        total = np.bincount(word, number)  # in doubles where weighted, and exact: a release has fewer than 2^53 rows
+        word = np.flatnonzero(total)
+        total = total[word]
+    else:
+        word, place = np.unique(word, return_inverse=True)
+        total = np.bincount(place.reshape(-1), number)
+    return *np.divmod(word, wide), total.astype(np.int64)
+
+
+def mask_of(group: np.ndarray, many: int) -> np.ndarray:
+    """Of `many` groups, which are among these."""
+    found = np.zeros(many, bool)
+    found[group] = True
+    return found
+
+
+# MERGED: reticent.release.asking.selection: Values that a question selects, as each group of a release has them, and how likely a row of the group holds one.
+
+
+@dataclass(frozen=True, eq=False)
+class ValueChances:
+    """Of `rows` rows of a type, each holds a value with a chance."""
+
+    kind: np.ndarray
+    value: np.ndarray
+    chance: np.ndarray
+    rows: np.ndarray
+
+
+class ChanceModel(Protocol):
+    """How likely a kind takes a row to hold a value."""
+
+    def compute_chances(self, rows: GroupTypeCounts, held: GroupTypeCounts, among: np.ndarray | None) -> ValueChances:
+        """Of the rows and the published values of each group, those that are alike to the question taken together."""
+
+    def shares(self, groups: GroupEstimator, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The chance that a row of a group holds one of the wanted values: the kind of each group, and the chance of each kind."""
+
+
+@dataclass(frozen=True, eq=False)
+class ValueSelection:
+    """Some of the values that rows can hold, as each group has them: how many of its published values may stand for one of them,
+    how many for others, and how likely a row has one."""
+
+    may: np.ndarray
+    others: np.ndarray
+    kind: np.ndarray
+    share: np.ndarray
+
+    @classmethod
+    def of(cls, groups: GroupEstimator, wanted: np.ndarray, likely: ChanceModel) -> ValueSelection:
+        group, node, number = groups.held
+        may, others = (
+            np.bincount(group, weights=number * groups.may(some)[node], minlength=groups.many).astype(np.int64)
+            for some in (wanted, ~wanted)
+        )
+        return cls(may, others, *likely.shares(groups, wanted))
+
+
+LARGE_GROUP_ROWS = 64  # rows of a group: of groups as large as these on the average, few are left out by any condition
+FEW_SELECTED_DIVISOR = 4  # groups are looked at alone where at most one row in so many may be selected
+
+
+@dataclass(frozen=True, eq=False)
+class GroupEstimator:
+    """`values` are what a row can hold; a published value of a group stands for one of those from `first` to `last`."""
+
+    rows: PublishedRows
+    group: np.ndarray  # of each row
+    values: pl.Series
+    first: np.ndarray
+    last: np.ndarray
+    held: GroupTypeCounts  # group, which of the published values, how many
+    many: int
+    among: np.ndarray | None = None  # where these are some of the groups of the release: which
+    merged: dict[bytes, GroupTypeCounts] = field(default_factory=dict)  # `held` as the last question saw it
+    selections: dict[bytes, ValueSelection] = field(default_factory=dict)  # of values, by the last question
+    views: dict[int, GroupEstimator] = field(default_factory=dict)  # over other rows
+
+    def over(self, rows: PublishedRows) -> GroupEstimator:
+        """The same groups, their rows being read otherwise: as they are published, or as what they stand for."""
+        if rows is self.rows:
+            return self
+        return self.views.setdefault(id(rows), replace(self, rows=rows, merged={}, selections={}, views={}))
+
+    def answer(
+        self,
+        condition: Condition | None,
+        aggregate: str,
+        column: str | None,
+        likely: ChanceModel,
+        beside: UncertainRows | None = None,
+    ) -> Answer:
+        """`beside` are rows without a group, of which nothing is published."""
+        spare = self.spare  # first, because it refuses what was forged
+        sensitive = str(self.values.name)
+        asked = group_atoms_by_column(condition)
+        names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
+        cells = make_row_types(self.rows, condition, names)
+        about = asked.get(sensitive, [])
+        values = self.rows.kept(
+            sensitive, about, lambda: make_value_axis(sensitive, np.arange(len(self.values)), self.values, about)
+        )
+        meets = satisfies(cells, values, condition)
+        if column == sensitive:
+            meets = meets.only(~values.null[None, :])
+        number = None
+        if column is not None and column != sensitive:
+            number = read_cell_numbers(cells, column)
+            meets = meets.only(~number.missing[:, None])
+        if aggregate == "count" and meets.certain and (same := _find_common_pieces(meets.may)) is not None:
+            found = self._count(cells, np.asarray(meets.may.any(axis=1)), same[values.may.argmax(axis=1)], likely)
+            return add_unpublished_count(found, beside)
+        kinds, kind = merge_row_types(meets, number)
+        held = None if number is None else number.of(kinds)
+        own = convert_to_numbers(self.values) if column == sensitive and values.low is not None else None
+        part, rows = self._part(cells, kind, meets.may, values)
+        if not part.many:
+            if beside is not None:
+                return answer_aggregate(beside, aggregate)
+            return Answer(0, 0, 0) if aggregate == "count" else NO_ANSWER
+        left = spare if part.among is None else spare[part.among]
+        return part._answer_matched(rows, left, meets.of(kinds), values, held, own, aggregate, likely, beside)
+
+    def _count(self, cells: RowTypes, inside: np.ndarray, wanted: np.ndarray, likely: ChanceModel) -> Answer:
+        """How many of the rows of some cells hold a value that is wanted: of each group, what its numbers alone say."""
+        if int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group):
+            group = self.group[cells.combined.listed.places(np.flatnonzero(inside))]
+        else:
+            group = self.group[inside[cells.of_row]]
+        chosen = get_or_make(self.selections, wanted.tobytes(), 1, lambda: ValueSelection.of(self, wanted, likely))
+        people = np.bincount(group, minlength=self.many)
+        least = int(np.maximum(people - chosen.others, 0).sum())
+        most = int(np.minimum(people, chosen.may).sum())
+        expected = np.bincount(chosen.kind[group], minlength=len(chosen.share)) @ chosen.share
+        return Answer(clamp_to_bounds(tidy_number(float(expected)), least, most), least, most)
+
+    def _part(
+        self, cells: RowTypes, kind: np.ndarray, meets: np.ndarray, values: ColumnAxis
+    ) -> tuple[GroupEstimator, GroupTypeCounts]:
+        """The groups that have a row and a value which may be selected, where these are few, and their rows of each type."""
+        if self.many * LARGE_GROUP_ROWS < len(self.group):
+            return self, count_group_types(self.group, kind[cells.of_row])
+        inside = meets.any(axis=1)
+        here, few = (
+            np.ones(self.many, bool),
+            int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group),
+        )
+        chosen = cells.combined.listed.places(np.flatnonzero(inside)) if few else None
+        if chosen is not None:
+            here &= mask_of(self.group[chosen], self.many)
+        wanted = self.may(np.asarray(meets.any(axis=0))[values.may.argmax(axis=1)])
+        if int(np.diff(self.by_value.until)[wanted].sum()) * FEW_SELECTED_DIVISOR < len(self.held[0]):
+            here &= mask_of(self.held[0][self.by_value.places(np.flatnonzero(wanted))], self.many)
+        among = np.flatnonzero(here)
+        if len(among) * 2 > self.many:
+            return self, count_group_types(self.group, kind[cells.of_row])
+        number, places = np.cumsum(here) - 1, self.by_group.places(among)
+        held = (number[self.held[0][places]], self.held[1][places], self.held[2][places])
+        part = replace(self, held=held, many=len(among), among=among, merged={})
+        if chosen is None:
+            chosen = self.members.places(among)
+            return part, count_group_types(number[self.group[chosen]], kind[cells.of_row[chosen]])
+        chosen = chosen[here[self.group[chosen]]]
+        group = number[self.group[chosen]]
+        rest = self.people[among] - np.bincount(group, minlength=len(among))
+        outside = np.full(len(among), kind[np.argmin(inside)])  # all rows that cannot be selected are of one type
+        return part, count_group_types(
+            np.concatenate([group, np.arange(len(among))]),
+            np.concatenate([kind[cells.of_row[chosen]], outside]),
+            np.concatenate([np.ones(len(group), np.int64), rest]),
+        )
+
+    def may(self, wanted: np.ndarray) -> np.ndarray:
+        """Which published values stand for one of those wanted."""
+        until = np.append(0, np.cumsum(wanted))
+        return np.asarray(until[self.last + 1] > until[self.first])
+
+    @cached_property
+    def people(self) -> np.ndarray:
+        """The rows of each group."""
+        return np.bincount(self.group, minlength=self.many)
+
+    @cached_property
+    def members(self) -> PlaceIndex:
+        return PlaceIndex.of(self.group, self.many)
+
+    @cached_property
+    def by_group(self) -> PlaceIndex:
+        """Which published values each group has."""
+        return PlaceIndex.of(self.held[0], self.many)
+
+    @cached_property
+    def by_value(self) -> PlaceIndex:
+        return PlaceIndex.of(self.held[1], len(self.first))
+
+    @cached_property
+    def spare(self) -> np.ndarray:
+        """The values of each group that no row takes.
+
+        A release that was forged may have values that are no nodes, or groups with fewer values than rows: it is refused.
+        """
+        values = np.bincount(self.held[0], weights=self.held[2], minlength=self.many)
+        if (self.held[1] < 0).any() or (self.people > values).any():
+            raise BundleDamaged(
+                "The groups of the release lack values for their rows, or hold some that it does not list."
+            )
+        return values.astype(np.int64) - self.people
+
+    def _answer_matched(
+        self,
+        rows: GroupTypeCounts,
+        spare: np.ndarray,
+        meets: ConditionMatch,
+        values: ColumnAxis,
+        held: CellNumbers | None,
+        number: np.ndarray | None,
+        aggregate: str,
+        likely: ChanceModel,
+        beside: UncertainRows | None,
+    ) -> Answer:
+        piece = values.may.argmax(axis=1)
+        pairs = self._make_pairs(rows, spare, meets, piece, held, number)
+        of = likely.compute_chances(pairs.groups.rows, pairs.groups.values, self.among)
+        selected = meets.share[of.kind, piece[of.value]]
+        weight = of.rows * of.chance * selected
+        if aggregate == "count":
+            least, most = pairs.count()
+            return add_unpublished_count(
+                Answer(clamp_to_bounds(tidy_number(float(weight.sum())), least, most), least, most), beside
+            )
+        ends = pairs.ends(aggregate, beside)
+        if ends is None:
+            return NO_ANSWER if beside is None else answer_aggregate(beside, aggregate)
+        worth = number[of.value] if number is not None else held.mean[of.kind] if held is not None else weight
+        of_values_alone = number is not None and np.issubdtype(number.dtype, np.integer)
+        whole = (of_values_alone or (held is not None and held.whole)) and aggregate != "avg"
+        lower, upper = (None if not np.isfinite(end) else round(end) if whole else float(end) for end in ends)
+        estimate = _estimate_aggregate(aggregate, worth.astype(float), weight, of, selected)
+        return Answer(clamp_to_bounds(estimate, lower, upper), lower, upper)
+
+    def _make_pairs(
+        self,
+        rows: GroupTypeCounts,
+        left: np.ndarray,
+        meets: ConditionMatch,
+        piece: np.ndarray,
+        held: CellNumbers | None,
+        number: np.ndarray | None,
+    ) -> RowValuePairs:
+        """By row type and published value, from row type and value; published values that are alike count as the first of them."""
+        each = meets.may[:, piece]  # (row types, values)
+        may = self._inside(each) > 0
+        surely = each if meets.certain else meets.must[:, piece]
+        spare = self._inside(surely) < (self.last - self.first + 1)
+        if number is None:
+            ends = (np.zeros(len(each)),) * 2 if held is None else (held.low, held.high)
+            low, high = (np.broadcast_to(end[:, None].astype(float), may.shape) for end in ends)
+        else:
+            low, high = (self._ends(each, number.astype(float), sign) for sign in (1, -1))
+        low, high = np.where(may, low, 0.0), np.where(may, high, 0.0)
+        _, first, sort = np.unique(
+            np.concatenate([may, spare, low, high]).T, axis=0, return_index=True, return_inverse=True
+        )
+        sort = sort.reshape(-1)
+        if len(first) == len(sort) and self.in_order:
+            group, kind, many = self.held[0], sort[self.held[1]], self.held[2]
+        else:
+            group, kind, many = get_or_make(
+                self.merged,
+                sort.tobytes(),
+                1,
+                lambda: count_group_types(self.held[0], sort[self.held[1]], self.held[2]),
+            )
+        return RowValuePairs(MatchingGroups(rows, (group, first[kind], many), self.many, left), may, spare, low, high)
+
+    def _inside(self, each: np.ndarray) -> np.ndarray:
+        """(row types, published values): how many of the values that each stands for are marked."""
+        until = np.concatenate([np.zeros((len(each), 1), np.int64), np.cumsum(each, axis=1)], axis=1)
+        return until[:, self.last + 1] - until[:, self.first]
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the published values are listed group by group; a value that a group lists twice does no harm."""
+        return self.among is not None or bool((np.diff(self.held[0]) >= 0).all())
+
+    def _ends(self, each: np.ndarray, number: np.ndarray, sign: int) -> np.ndarray:
+        """The least (greatest) number among the selected values that each published value stands for."""
+        found = np.full((len(each), len(self.first)), np.inf)
+        for width in np.unique(self.last - self.first):
+            nodes = np.flatnonzero(self.last - self.first == width)
+            for step in range(width + 1):
+                at = self.first[nodes] + step
+                found[:, nodes] = np.minimum(found[:, nodes], np.where(each[:, at], sign * number[at], np.inf))
+        return sign * found
+
+
+def _find_common_pieces(meets: np.ndarray) -> np.ndarray | None:
+    """The pieces with which rows of a cell meet the condition, where these are the same for all cells that meet it with any."""
+    inside = meets[meets.any(axis=1)]
+    return None if not len(inside) or (inside != inside[0]).any() else inside[0]
+
+
+def _estimate_aggregate(
+    aggregate: str, worth: np.ndarray, weight: np.ndarray, of: ValueChances, share: np.ndarray
+) -> float | None:
+    if not weight.sum() > 0:
+        return None
+    if aggregate in ("sum", "avg"):
+        total = float(weight @ worth)
+        return total if aggregate == "sum" else total / float(weight.sum())
+    selected = share > 0
+    return estimate_extreme(worth[selected], (of.chance * share)[selected], of.rows[selected], aggregate)

@@ -1,0 +1,467 @@
+"""The most that matching the rows of each group with its values can be worth.
+
+Row types i and value types t; every row of a group takes one of its values, some values may be left over.  A pair is worth
+worth[i, t].  Where all rows are of two types, or all values, the best is found by sorting what the one type gains over the other,
+for all groups at once; otherwise by augmenting paths, group by group, groups alike once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from math import frexp
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.estimate.condition import convert_to_doubles
+from reticent.estimate.independent_rows import UncertainRows, round_to_double
+from reticent.kernels.matching_taken import take_first
+
+GroupTypeCounts = tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number; sorted by group
+MAX_INSERTED_ENTRIES = 256  # entries of a group that are sorted by putting each where it belongs
+MIN_PATH_WORTH = -(1 << 62)  # less than any path is worth
+
+
+@dataclass(frozen=True, eq=False)
+class MatchingGroups:
+    """How many rows of which type and values of which type each group has; values left over are taken by rows of type -1."""
+
+    rows: GroupTypeCounts
+    values: GroupTypeCounts
+    many: int
+    left: np.ndarray | None = None  # `spare`, where it is known already
+
+    def size(self, side: GroupTypeCounts) -> np.ndarray:
+        return np.bincount(side[0], weights=side[2], minlength=self.many).astype(np.int64)
+
+    @cached_property
+    def spare(self) -> np.ndarray:
+        """The values of each group that no row takes."""
+        return self.size(self.values) - self.size(self.rows) if self.left is None else self.left
+
+    @cached_property
+    def two_types(self) -> TwoTypeMatching | None:
+        """The groups as rows of two types, or of one, see them, or as values of so few do; None where there are more on both sides."""
+        if self.spare.any():
+            return None
+        for few, side, turned in ((self.rows, self.values, False), (self.values, self.rows, True)):
+            types = np.flatnonzero(np.bincount(few[1]))
+            if 1 <= len(types) <= 2:
+                room = np.bincount(few[0], weights=few[2] * (few[1] == types[0]), minlength=self.many).astype(np.int64)
+                return TwoTypeMatching(int(types[0]), int(types[-1]), room, side, turned)
+        return None
+
+    @cached_property
+    def together(self) -> tuple[np.ndarray, np.ndarray]:
+        """(row type, value type) of all pairs that some group has, each once."""
+        turned = self.rows[1].max(initial=0) > self.values[1].max(initial=0)
+        few, side = (self.values, self.rows) if turned else (self.rows, self.values)
+        found = [np.empty((0, 2), np.int64)]
+        for kind in np.flatnonzero(np.bincount(few[1])):
+            here = np.zeros(self.many, bool)
+            here[few[0][few[1] == kind]] = True
+            others = np.flatnonzero(np.bincount(side[1][here[side[0]]]))
+            found.append(np.column_stack([np.full(len(others), kind), others]))
+        pairs = np.concatenate(found)
+        return (pairs[:, 1], pairs[:, 0]) if turned else (pairs[:, 0], pairs[:, 1])
+
+    def only(self, group: int) -> MatchingGroups:
+        rows, values = ((np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
+                        for side in (self.rows, self.values))  # fmt: skip
+        return MatchingGroups(rows, values, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTypeMatching:
+    """Rows of a first type, so many in each group, take what gains most over the other; what is taken depends on the order alone.
+
+    `turned`: values of a first type, so many in each group, are taken by the rows that gain most.
+    """
+
+    first: int
+    other: int
+    room: np.ndarray
+    side: GroupTypeCounts
+    turned: bool
+    taken: dict[bytes, np.ndarray] = field(default_factory=dict)
+
+    def sum_best(self, layers: tuple[np.ndarray, ...]) -> np.ndarray:
+        """What the best matching by the first layer amounts to in each of them, over all groups."""
+        pair = np.array([(layer.T if self.turned else layer)[[self.first, self.other]] for layer in layers], float)
+        gain, wide = pair[:, 0] - pair[:, 1], pair.shape[2]
+        place = _rank_gains(gain[0])
+        if (key := place.tobytes()) not in self.taken:
+            taken = count_taken(self.side, self.room, place)
+            self.taken[key] = np.bincount(self.side[1], weights=taken, minlength=wide)
+        return pair[:, 1] @ np.bincount(self.side[1], weights=self.side[2], minlength=wide) + gain @ self.taken[key]
+
+
+def _rank_gains(gain: np.ndarray) -> np.ndarray:
+    """The place of each type, that which gains most first."""
+    place = np.empty(len(gain), np.int64)
+    place[np.argsort(-gain, kind="stable")] = np.arange(len(gain))
+    return place
+
+
+def count_taken(side: GroupTypeCounts, room: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """How many of each entry of a side are taken, where `room` of each group are, those of the least place first."""
+    group, kind, number = side
+    size = np.bincount(group, minlength=len(room))
+    until = np.append(0, np.cumsum(size))
+    widest = int(size.max(initial=0))
+    if widest <= MAX_INSERTED_ENTRIES:
+        taken = np.empty(len(group), np.int64)
+        take_first(
+            until, place[kind], np.require(number, np.int64, ["C", "W"]), room, np.empty(widest, np.int64), taken
+        )
+        return taken
+    order = np.lexsort((place[kind], group))
+    amount = number[order]
+    total = np.cumsum(amount)
+    before = total - amount - np.append(0, total)[until[group]]
+    taken = np.empty(len(group), np.int64)
+    taken[order] = np.clip(room[group] - before, 0, amount)
+    return taken
+
+
+def sum_best_matching(groups: MatchingGroups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
+    """`best`, added up over all groups."""
+    return (
+        find_best_matching(groups, worth, *besides).sum(axis=1)
+        if groups.two_types is None
+        else groups.two_types.sum_best((worth, *besides))
+    )
+
+
+def find_best_matching(groups: MatchingGroups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
+    """(1 + besides, groups): the greatest worth of each group, and what else the pairs of that matching amount to."""
+    if not len(groups.values[0]):
+        return np.zeros((1 + len(besides), groups.many))
+    layers, rows, values = _merge_equal_types(groups, (worth, *besides))
+    if layers.shape[1] <= 2:
+        return _match_two_types(layers, rows, values, groups.many)
+    if layers.shape[2] <= 2:
+        return _match_two_types(layers.transpose(0, 2, 1), values, rows, groups.many)
+    return _match_by_paths(layers, rows, values, groups.many)
+
+
+def _merge_equal_types(
+    groups: MatchingGroups, worths: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, GroupTypeCounts, GroupTypeCounts]:
+    """Worths by types of rows and values that differ in some of them, and both sides by these types."""
+    layers = np.array([np.vstack([layer, np.zeros(layer.shape[1])]) for layer in worths])  # the last row type is no row
+    short = np.flatnonzero(groups.spare)
+    rows, values = groups.rows, groups.values
+    if len(short):
+        none = np.full(len(short), layers.shape[1] - 1)
+        rows = (
+            np.concatenate([rows[0], short]),
+            np.concatenate([rows[1], none]),
+            np.concatenate([rows[2], groups.spare[short]]),
+        )
+        by_group = np.argsort(rows[0], kind="stable")
+        rows = (rows[0][by_group], rows[1][by_group], rows[2][by_group])
+    used = [np.bincount(side[1]) > 0 for side in (rows, values)]
+    layers = layers[:, np.flatnonzero(used[0])][:, :, np.flatnonzero(used[1])]
+    layers, kind = _merge_equal_layers(layers)
+    rows = (rows[0], kind[np.cumsum(used[0]) - 1][rows[1]], rows[2])
+    across, sort = _merge_equal_layers(layers.transpose(0, 2, 1))
+    values = (values[0], sort[np.cumsum(used[1]) - 1][values[1]], values[2])
+    return across.transpose(0, 2, 1), rows, values
+
+
+def _merge_equal_layers(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    flat = np.concatenate(list(layers), axis=1)
+    _, first, kind = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    return layers[:, first], kind.reshape(-1)
+
+
+def _match_two_types(layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, many: int) -> np.ndarray:
+    """Of two types of rows, those of the first take the values that gain most."""
+    group, kind, number = values
+    found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in layers[:, -1]])
+    if layers.shape[1] == 1:
+        return found
+    gain = layers[:, 0] - layers[:, 1]
+    room = np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=many).astype(np.int64)
+    taken = count_taken(values, room, _rank_gains(gain[0]))
+    return found + np.array([np.bincount(group, weights=taken * layer[kind], minlength=many) for layer in gain])
+
+
+def _match_by_paths(layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, many: int) -> np.ndarray:
+    need = np.zeros((many, layers.shape[1]), np.int64)
+    have = np.zeros((many, layers.shape[2]), np.int64)
+    np.add.at(need, (rows[0], rows[1]), rows[2])
+    np.add.at(have, (values[0], values[1]), values[2])
+    both, which = np.unique(np.concatenate([need, have], axis=1), axis=0, return_inverse=True)
+    found = np.array([_match_group(layers, line[: need.shape[1]], line[need.shape[1] :]) for line in both])
+    return found[which.reshape(-1)].T
+
+
+def _match_group(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
+    """Successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
+    worth = _scale_to_integers(layers[0])
+    need, have = need.copy(), have.copy()
+    taken = np.zeros(worth.shape, np.int64)
+    while need.any():
+        gain = np.where(need > 0, 0, MIN_PATH_WORTH)  # of reaching each row type
+        reach = np.full(len(have), MIN_PATH_WORTH)
+        from_row, from_value = np.full(len(have), -1), np.full(len(need), -1)
+        for _ in range(len(need) + 1):
+            step = np.where(gain[:, None] > MIN_PATH_WORTH, gain[:, None] + worth, MIN_PATH_WORTH)
+            better = step.max(axis=0)
+            moved = better > reach
+            from_row[moved] = step.argmax(axis=0)[moved]
+            reach = np.where(moved, better, reach)
+            back = np.where(taken > 0, reach[None, :] - worth, MIN_PATH_WORTH)
+            better = back.max(axis=1)
+            moved = better > gain
+            if not moved.any():
+                break
+            from_value[moved] = back.argmax(axis=1)[moved]
+            gain = np.where(moved, better, gain)
+        at = int(np.argmax(np.where(have > 0, reach, MIN_PATH_WORTH)))
+        path, end = [], at
+        while True:
+            row = int(from_row[at])
+            path.append((row, at, 1))
+            if from_value[row] < 0:
+                break
+            at = int(from_value[row])
+            path.append((row, at, -1))
+        amount = min([int(need[row]), int(have[end]), *(int(taken[r, t]) for r, t, sign in path if sign < 0)])
+        for r, t, sign in path:
+            taken[r, t] += sign * amount
+        need[row] -= amount
+        have[end] -= amount
+    return np.array([(layer * taken).sum() for layer in layers])
+
+
+def _scale_to_integers(worth: np.ndarray) -> np.ndarray:
+    """Worths as multiples of a small power of two, so small that a sum along a path just fits 64 bits.
+
+    Comparing doubles, two ways of equal worth may each seem better than the other by a rounding, and a path would go round in
+    circles.  What is lost is less than 2^-50 of the greatest worth for each row where there are fewer than 500 types.
+    """
+    most, steps = float(np.abs(worth).max(initial=0.0)), 2 * min(worth.shape) + 3
+    if not most:
+        return np.zeros(worth.shape, np.int64)
+    return np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(most)[1])).astype(np.int64)
+
+
+# MERGED: reticent.release.asking.matched: Aggregates over groups whose rows are known and whose values are known, but not which row has which value.
+#
+# A pair of a row type and a value type (a value, or a node that stands for one of several) is selected for certain, possibly or not, and
+# if it is, its number lies between two ends.  Bounds are over all matchings of each group and all values that nodes stand for: sums of
+# best matchings (`assignment`); AVG by Dinkelbach's steps (the mean is raised until no matching is worth more); MIN and MAX by the
+# least threshold that some matching keeps.  They are over the tables in which some row is selected.
+
+
+ROUNDING_MARGIN = 2.0**-50
+EXACT_DOUBLE_LIMIT = 2.0**53  # doubles hold every whole number that is less
+
+
+@dataclass(frozen=True, eq=False)
+class RowValuePairs:
+    """(row types, value types): whether a pair may be selected, may be left out, and the ends of its number."""
+
+    groups: MatchingGroups
+    may: np.ndarray
+    spare: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def turned(self) -> RowValuePairs:
+        """Least for greatest."""
+        return replace(self, low=-self.high, high=-self.low)
+
+    def count(self) -> tuple[int, int]:
+        worths = self.may.astype(float), -(~self.spare).astype(float)
+        most, least = (sum_best_matching(self.groups, worth)[0] for worth in worths)
+        return round(-least), round(most)
+
+    def ends(self, aggregate: str, beside: UncertainRows | None = None) -> tuple[Any, Any] | None:
+        """The least and the greatest; None where no table selects a published row.  Infinite where a number has no end."""
+        least, most = self.count()
+        if not most:
+            return None
+        turned = self.turned()
+        if aggregate == "max":
+            found = self.minimise_maximum(), self.top()
+        elif aggregate == "min":
+            found = -turned.top(), -turned.minimise_maximum()
+        elif aggregate == "sum":
+            found = -turned.maximise_sum(), self.maximise_sum()
+        else:
+            return -turned.maximise_mean(UnpublishedRows.of(beside, -1)), self.maximise_mean(
+                UnpublishedRows.of(beside, 1)
+            )
+        return found if beside is None else join_ends(aggregate, found, beside, always=least > 0)
+
+    def chosen(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
+        """The best worth, how many pairs it selects, and what their numbers sum to; a pair that need not be is selected where it pays."""
+        pays = worth >= 0 if eager else worth > 0
+        select = self.may & (pays | ~self.spare)
+        value, rows, total = sum_best_matching(
+            self.groups, np.where(select, worth, 0.0), select.astype(float), np.where(select, number, 0.0)
+        )
+        return float(value), round(rows), float(total)
+
+    def maximise_sum(self) -> float:
+        if not np.isfinite(self.high[self.may]).all():
+            return np.inf
+        value, rows, _ = self.chosen(self.high.astype(float), self.high)
+        return self.round_outwards(value if rows else self.maximise_nonempty_sum())
+
+    def maximise_nonempty_sum(self) -> float:
+        """Nothing selected would be best, and is NULL: the best with one pair selected, tried from the best pair on."""
+        found = -np.inf
+        worth = np.where(self.spare, np.where(self.may, np.maximum(self.high, 0.0), 0.0), self.high).astype(float)
+        group, row, value = _list_pairs(self.groups)
+        kept = self.may[row, value]
+        group, row, value = group[kept], row[kept], value[kept]
+        number = self.high[row, value].astype(float)
+        for at in np.argsort(-number, kind="stable"):
+            if number[at] <= found:
+                break
+            rest = _remove_pair(self.groups.only(group[at]), row[at], value[at])
+            found = max(found, float(number[at]) + float(find_best_matching(rest, worth)[0].sum()))
+        return found
+
+    def maximise_mean(self, unpublished: UnpublishedRows | None = None) -> float:
+        """From the mean of some table upwards; of unpublished rows all are taken that raise it, or none."""
+        if not np.isfinite(self.high[self.may]).all() or (
+            unpublished is not None and not np.isfinite(unpublished.high)
+        ):
+            return np.inf
+        _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
+        more = 0.0
+        if unpublished is not None and unpublished.must:
+            rows, more = rows + unpublished.rows, unpublished.total
+        mean = (total + more) / rows
+        while True:
+            _, many, other = self.chosen(self.high - mean, self.high)
+            added = 0.0
+            if unpublished is not None and (unpublished.must or unpublished.high > mean):
+                many, added = many + unpublished.rows, unpublished.total
+            if not many or (other + added) / many <= mean:
+                return round_mean_up(Fraction(self.round_outwards(total)) + _round_up(more), rows)
+            mean, rows, total, more = (other + added) / many, many, other, added
+
+    def top(self) -> float:
+        row, value = self.groups.together
+        kept = self.may[row, value]
+        return _round_outwards(float(self.high[row, value][kept].max()), np.inf)
+
+    def minimise_maximum(self) -> float:
+        """The least threshold that every selected number of some table keeps."""
+        row, value = self.groups.together
+        steps = np.unique(self.low[row, value][self.may[row, value]])
+        first, last = 0, len(steps) - 1
+        while first < last:
+            middle = (first + last) // 2
+            if self.keeps(steps[middle]):
+                last = middle
+            else:
+                first = middle + 1
+        return _round_outwards(float(steps[first]), -np.inf)
+
+    def keeps(self, most: float) -> bool:
+        below = self.may & (self.low <= most)
+        far = float(self.groups.rows[2].sum() + 1)
+        return bool(sum_best_matching(self.groups, np.where(below, 1.0, np.where(self.spare, 0.0, -far)))[0] >= 1)
+
+    def round_outwards(self, value: float) -> float:
+        """Outwards, where the numbers are no whole ones, or their sum may be one that no double is."""
+        numbers, rows = self.high[self.may], float(self.groups.rows[2].sum())
+        most = float(np.abs(numbers).max())
+        if (numbers == np.rint(numbers)).all() and most * rows < EXACT_DOUBLE_LIMIT:
+            return value
+        return value + (rows + 4) * ROUNDING_MARGIN * most * (len(self.groups.rows[2]) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class UnpublishedRows:
+    """So many rows whose number is at most `high`; all of them are selected if they `must` be, else any number of them."""
+
+    rows: int
+    must: bool
+    high: float
+
+    @property
+    def total(self) -> float:
+        return self.rows * self.high
+
+    @classmethod
+    def of(cls, beside: UncertainRows | None, sign: int) -> UnpublishedRows | None:
+        if beside is None or beside.low is None or beside.high is None:
+            return None
+        end = float(convert_to_doubles(beside.high if sign > 0 else beside.low)[0]) * sign
+        return cls(int(beside.rows[0]), bool(beside.must[0]), _round_outwards(end, np.inf))
+
+
+def join_ends(aggregate: str, found: tuple[Any, Any], beside: UncertainRows, *, always: bool) -> tuple[Any, Any]:
+    """SUM, MIN or MAX of published rows, whose ends are known where one of them is selected, and of rows beside them.
+
+    `always`: a published row is selected in every table.
+    """
+    low, high = (UnpublishedRows.of(beside, sign) for sign in (-1, 1))
+    assert low is not None and high is not None
+    if aggregate == "sum":
+        return -_add_unpublished_sum(-found[0], low, always), _add_unpublished_sum(found[1], high, always)
+    if aggregate == "max":
+        return -_combine_least_end(-found[0], low, always), max(found[1], high.high)
+    return -max(-found[0], low.high), _combine_least_end(found[1], high, always)
+
+
+def _add_unpublished_sum(most: float, unpublished: UnpublishedRows, always: bool) -> float:
+    if not (np.isfinite(most) and np.isfinite(unpublished.high)):
+        return np.inf
+    taken = unpublished.must or unpublished.high > 0
+    more = _round_up(unpublished.total) if taken else Fraction(0)
+    alone = more if taken else Fraction(unpublished.high)
+    both = Fraction(most) + more
+    return round_mean_up(both if always else max(both, alone))
+
+
+def _round_up(total: float) -> Fraction:
+    """A product of doubles, rounded up unless it is a whole number that doubles hold."""
+    exact = abs(total) < EXACT_DOUBLE_LIMIT and total == round(total)
+    return Fraction(total if exact else float(np.nextafter(total + abs(total) * ROUNDING_MARGIN, np.inf)))
+
+
+def round_mean_up(value: Fraction, rows: int = 1) -> float:
+    """The least double that is not less than a sum, or than a mean of so many rows."""
+    return round_to_double(value / rows, 1)
+
+
+def _combine_least_end(end: float, unpublished: UnpublishedRows, always: bool) -> float:
+    """Of MIN the upper end (of MAX the lower, turned): where published rows are selected, others need not be, or lie as high."""
+    if unpublished.must:
+        return min(end, unpublished.high) if always else unpublished.high
+    return end if always else max(end, unpublished.high)
+
+
+def _round_outwards(end: float, beyond: float) -> float:
+    """A number that may have been rounded when it became a double, as the next one in that direction."""
+    return end if abs(end) < EXACT_DOUBLE_LIMIT else float(np.nextafter(end, beyond))
+
+
+def _list_pairs(groups: MatchingGroups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(group, row type, value type) of all pairs of each group."""
+    rows = pl.DataFrame({"group": groups.rows[0], "row": groups.rows[1]}).unique()
+    values = pl.DataFrame({"group": groups.values[0], "value": groups.values[1]}).unique()
+    found = rows.join(values, on="group").unique(maintain_order=True)
+    return found["group"].to_numpy(), found["row"].to_numpy(), found["value"].to_numpy()
+
+
+def _remove_pair(groups: MatchingGroups, row: int, value: int) -> MatchingGroups:
+    def less(side: tuple[np.ndarray, np.ndarray, np.ndarray], kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        number = side[2].copy()
+        number[np.flatnonzero(side[1] == kind)[0]] -= 1
+        return side[0][number > 0], side[1][number > 0], number[number > 0]
+
+    return MatchingGroups(less(groups.rows, row), less(groups.values, value), 1)

@@ -1,0 +1,410 @@
+"""Published rows as axes: exact columns as the values they show, labels as what they cover."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import polars as pl
+
+from reticent.data.grammar import ANY_LABEL
+from reticent.data.parsing import parse_texts
+from reticent.errors import BundleDamaged, RequestError
+from reticent.estimate.condition import (
+    ENDLESS,
+    Atom,
+    ColumnAxis,
+    Condition,
+    LineLabels,
+    list_atoms,
+    list_constants,
+    make_value_axis,
+)
+from reticent.estimate.source_values import (
+    AS_PUBLISHED_PREFIX,
+    find_limits,
+    is_closed,
+    list_other_values,
+    make_coded_axis,
+    make_line_axis,
+    widen_coded_ends,
+)
+from reticent.format.manifest import ColumnEntry
+from reticent.kernels.group_order import order_by_group
+from reticent.labels.scale import Extent, LineScale, TreeScale, make_scale
+
+MAX_COUNTED_SPAN = 1 << 23  # how far apart numbers lie that are counted without sorting
+MAX_LISTED_TEXTS = 1 << 16  # texts that are numbered by a list of them
+MAX_CACHED_AXES = 16  # axes that are kept for the next question
+Key = TypeVar("Key")
+Cached = TypeVar("Cached")
+
+LABEL_ERRORS = (ValueError, IndexError, OverflowError, RecursionError, pl.exceptions.PolarsError)
+"""What reading a forged label may raise."""
+
+
+def get_or_make(held: dict[Key, Cached], key: Key, most: int, make: Callable[[], Cached]) -> Cached:
+    """What was made for a key before, or is now; of more than so many, those that were made first are forgotten."""
+    found = held.get(key)
+    if found is None:
+        found = make()
+        while len(held) >= most:
+            held.pop(next(iter(held)), None)
+        held[key] = found
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCombinations:
+    """The combination of labels that each row has, and a row that has each; `tallies` are counts by combination, by name."""
+
+    of_row: np.ndarray
+    first: np.ndarray
+    tallies: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        return np.bincount(self.of_row, minlength=len(self.first)).astype(np.int64)
+
+    @cached_property
+    def listed(self) -> PlaceIndex:
+        return PlaceIndex.of(self.of_row, len(self.first))
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceIndex:
+    """Places by the number that each has: those of number n are order[until[n]] .. order[until[n + 1]]."""
+
+    order: np.ndarray
+    until: np.ndarray
+
+    @classmethod
+    def of(cls, number: np.ndarray, many: int) -> PlaceIndex:
+        until = np.append(0, np.cumsum(np.bincount(number, minlength=many)))
+        order = np.empty(len(number), np.int64)
+        order_by_group(np.arange(len(number)), np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
+        return cls(order, until)
+
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        """All places that have one of these numbers, one number after the other."""
+        size = self.until[numbers + 1] - self.until[numbers]
+        before = np.cumsum(size) - size
+        return self.order[np.arange(int(size.sum())) + np.repeat(self.until[numbers] - before, size)]
+
+
+@dataclass(frozen=True, slots=True)
+class _LineReading:
+    """How labels on a line are read: whether values at a top or bottom stand for those beyond; what share of `*` is missing; how far
+    apart decimals are taken to be."""
+
+    coded: bool
+    absent: float
+    step: float | None
+
+
+@dataclass(eq=False)
+class PublishedRows:
+    """`labels` are the columns that are published as labels; the others are exact.  Codes are found once for each column.
+
+    `coded` are the columns of which a published value may stand for others of the source; without it, values are taken as they are
+    published.  `combined` are the combinations of labels, by columns.  `people` is how many rows of the source each row stands for.
+    """
+
+    frame: pl.DataFrame
+    labels: dict[str, ColumnEntry]
+    numbered: dict[str, tuple[np.ndarray, pl.Series]] = field(default_factory=dict)
+    combined: dict[tuple[str, ...], LabelCombinations] = field(default_factory=dict)
+    axes: dict[tuple[str, tuple[Atom, ...]], ColumnAxis] = field(default_factory=dict)
+    coded: dict[str, ColumnEntry] = field(default_factory=dict)
+    people: np.ndarray | None = None
+    absent: dict[str, float] = field(
+        default_factory=dict
+    )  # of columns of ranges, the share of `*` that is taken to be missing
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @cached_property
+    def as_published(self) -> PublishedRows:
+        """The same rows, values being taken as they are published."""
+        if not self.coded:
+            return self
+        return PublishedRows(self.frame, self.labels, self.numbered, self.combined, people=self.people)
+
+    def codes(self, name: str) -> tuple[np.ndarray, pl.Series]:
+        """The number of each row's label or value, and the distinct ones."""
+        if name not in self.numbered:
+            shown = self.frame[name]
+            self.numbered[name] = _encode_integers(shown) if _is_narrow(shown) else _encode_texts(shown)
+        return self.numbered[name]
+
+    def axis(self, name: str, asked: Sequence[Atom]) -> ColumnAxis:
+        return self.kept(name, asked, lambda: self._make_axis(name, asked))
+
+    def kept(self, name: str, asked: Sequence[Atom], make: Callable[[], ColumnAxis]) -> ColumnAxis:
+        """An axis that the question before needed too, as it was; GROUP BY asks the same of most columns again and again."""
+        return get_or_make(self.axes, (name, tuple(asked)), MAX_CACHED_AXES, make)
+
+    def _make_axis(self, name: str, asked: Sequence[Atom]) -> ColumnAxis:
+        column_name = name.removeprefix(AS_PUBLISHED_PREFIX)
+        code, distinct = self.codes(column_name)
+        if column_name not in self.labels:
+            if name in self.coded:
+                return make_coded_axis(self.coded[name], code, distinct, asked)
+            return make_value_axis(name, code, distinct, asked)
+        entry, texts = self.labels[name], distinct.to_list()
+        try:
+            column = make_scale(entry, texts)
+            extents = column.read(texts)
+            absent = self._get_missing_share(entry) if isinstance(column, LineScale) else 0.0
+            if isinstance(column, LineScale) and column.kind != "ordinal":
+                how = _LineReading(name in self.coded, absent, _find_step(texts))
+                return _make_axis_of_line(entry, code, column, extents, asked, how)
+            return _make_axis_of_members(entry, code, column, extents, asked, absent)
+        except LABEL_ERRORS:  # their words may quote a label
+            raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
+
+    def _get_missing_share(self, entry: ColumnEntry) -> float:
+        """Of rows labelled `*`, how many are taken to be missing: one of each group, for only then a range prints so.
+
+        A hierarchy prints it for other reasons too: there a missing value counts only where a label is missing.
+        """
+        if entry.name not in self.absent:
+            self.absent[entry.name] = self._count_missing_share(entry)
+        return self.absent[entry.name]
+
+    def _count_missing_share(self, entry: ColumnEntry) -> float:
+        if entry.hierarchy is not None and not entry.null:
+            return 0.0
+        anything = (self.frame[entry.name] == ANY_LABEL).fill_null(False)
+        rows = int(anything.sum()) if self.people is None else int(self.people[anything.to_numpy()].sum())
+        if not rows:
+            return 0.0
+        return min(self.frame.filter(anything).select(list(self.labels)).n_unique() / rows, 1.0)
+
+
+def _find_step(labels: Iterable[str | None]) -> float:
+    """How far apart decimals are taken to be: one unit of the last digit that any label shows."""
+    digits = 0
+    for label in labels:
+        for whole, power in _DECIMALS_PATTERN.findall(label or ""):
+            digits = max(digits, len(whole) - int(power or 0))
+    return float(10.0 ** -min(digits, 15))
+
+
+_DECIMALS_PATTERN = re.compile(r"\.(\d+)(?:[eE]([-+]?\d{1,3}))?")
+
+
+def _is_narrow(shown: pl.Series) -> bool:
+    """Whole numbers, none missing, that lie close enough together to be counted."""
+    if not shown.dtype.is_integer() or shown.dtype in (pl.UInt64, pl.Int128) or shown.null_count() or not len(shown):
+        return False
+    return int(cast("int", shown.max())) - int(cast("int", shown.min())) < MAX_COUNTED_SPAN
+
+
+def _encode_integers(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    number = shown.cast(pl.Int64).to_numpy()
+    least = int(number.min())
+    held = np.zeros(int(number.max()) - least + 1, bool)
+    held[number - least] = True
+    distinct = pl.Series(shown.name, np.flatnonzero(held) + least).cast(shown.dtype)
+    return (np.cumsum(held) - 1)[number - least], distinct
+
+
+def _encode_texts(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    """Texts, of which there are few, by the place of each in a list of them, which is half the work of looking every one up."""
+    distinct = shown.unique(maintain_order=True)
+    if shown.dtype != pl.String or len(distinct) > MAX_LISTED_TEXTS:
+        return _encode_by_join(shown, distinct)
+    texts = distinct.drop_nulls()
+    number = shown.cast(pl.Enum(texts)).to_physical().cast(pl.Int64)
+    return number.fill_null(len(texts)).to_numpy(), pl.concat([texts, distinct.filter(distinct.is_null())])
+
+
+def _encode_by_join(shown: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
+    rows = pl.DataFrame({"shown": shown}).join(number, on="shown", how="left", nulls_equal=True, maintain_order="left")
+    return rows["number"].to_numpy(), distinct
+
+
+def _make_axis_of_line(
+    entry: ColumnEntry,
+    code: np.ndarray,
+    line: LineScale,
+    extents: Sequence[Extent],
+    asked: Sequence[Atom],
+    how: _LineReading,
+) -> ColumnAxis:
+    name, whole = entry.name, line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
+    if line.dtype == "UInt64" and any(e.form == "range" and 1 << 63 <= e.upper < 1 << 64 for e in extents):
+        raise RequestError(
+            f"Column {name!r} has ranges of whole numbers beyond 2^63, of which questions are not answered.",
+            attempt="a question about other columns.",
+        )
+    far = ENDLESS if whole else np.inf
+    limits = find_limits(entry if how.coded else entry.at(top=None, bottom=None))
+    least, most = -far if limits[0] is None else limits[0], far if limits[1] is None else limits[1]
+    kind = np.int64 if whole else np.float64
+    ends = [(e.lower, e.upper) if e.form == "range" else (least, most) for e in extents]
+    lower, upper = (np.array(side, kind) for side in zip(*ends, strict=True)) if ends else (np.empty(0, kind),) * 2
+    spread = line.span or (least, most)
+    begins = [(e.lower, e.upper) if e.form == "range" else spread for e in extents]
+    begin, end = (np.array(side, kind) for side in zip(*begins, strict=True)) if begins else (np.empty(0, kind),) * 2
+    if line.dtype == "Float32":  # an end that prints as 0.3 is the number of this type that does
+        lower, upper = (side.astype(np.float32).astype(np.float64) for side in (lower, upper))
+    if line.dtype.startswith("Decimal"):
+        lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
+    if how.coded:
+        lower, upper = widen_coded_ends(entry, lower, upper)
+    stretches = LineLabels(
+        lower,
+        upper,
+        np.array([e.form == "null" for e in extents], bool),
+        np.array([e.form == "any" for e in extents], bool),
+        whole,
+        begin,
+        end,
+        how.absent,
+        None if whole else how.step,
+    )
+    return make_line_axis(entry, name, code, stretches, asked)
+
+
+def _make_axis_of_members(
+    entry: ColumnEntry,
+    code: np.ndarray,
+    column: LineScale | TreeScale,
+    extents: Sequence[Extent],
+    asked: Sequence[Atom],
+    absent: float,
+) -> ColumnAxis:
+    known = parse_texts(
+        list(entry.order or ()) if isinstance(column, LineScale) else column.values(extents), entry.dtype
+    )
+    others = [] if isinstance(column, LineScale) or is_closed(entry) else list_other_values(known, asked)
+    values = pl.concat([known, pl.Series([*others, None], dtype=known.dtype, strict=False)])
+    vague = entry.built is not None
+    any_of = _weigh_any_label(entry, len(known), others, asked, absent if isinstance(column, LineScale) else None)
+    everything = np.arange(len(values))
+    members = [_list_members(extent, everything, vague) for extent in extents]
+    label = np.repeat(np.arange(len(members)), [len(held) for held in members])
+    value = np.fromiter(chain.from_iterable(members), np.int64, len(label))
+    weight = np.ones(len(label))
+    at = 0
+    for extent, held in zip(extents, members, strict=True):
+        if extent.form == "any":
+            weight[at : at + len(held)] = any_of
+        elif vague and extent.form == "leaves" and len(extent.leaves) > 1:
+            weight[at : at + len(held)] = np.isin(held, np.array(extent.leaves, np.int64))
+        at += len(held)
+    endless: tuple[int | None, int | None] = (None, None)
+    if others and known.dtype.is_numeric():
+        endless = (len(known), len(known) + len(others) - 1)
+    return make_value_axis(entry.name, code, values, asked, (label, value, len(members)), weight, endless)
+
+
+def _weigh_any_label(
+    entry: ColumnEntry, known: int, others: Sequence[Any], asked: Sequence[Atom], absent: float | None
+) -> np.ndarray:
+    """How `*` is spread: over the known values alike; what no label shows counts as half a value, and a missing one as half too.
+
+    A missing one counts as a whole value where a label is missing, and not at all where all values are declared and no label is.
+    Of ordered values `absent` is its share: they print `*` only where somebody's is missing.
+    """
+    found = np.ones(known + len(others) + 1)
+    constants = set(list_constants(asked))
+    strange = np.array([value not in constants for value in others], bool)
+    found[known:-1] = np.where(strange, 0.5 / max(int(strange.sum()), 1), 0.0)
+    if absent is not None:
+        found[-1] = known * min(absent, 1 - 1e-9) / (1 - min(absent, 1 - 1e-9))
+    elif entry.null:
+        found[-1] = 1.0
+    else:
+        found[-1] = 0.0 if is_closed(entry) else 0.5
+    return found
+
+
+def _list_members(extent: Extent, everything: np.ndarray, vague: bool) -> np.ndarray:
+    if extent.form == "null":
+        return everything[-1:]
+    if extent.form == "any":
+        return everything
+    if extent.form == "range":
+        return everything[int(extent.lower) : int(extent.upper) + 1]
+    if vague and len(extent.leaves) > 1:  # the manifest lists only the published leaves of a hierarchy built from data
+        return everything[:-1]
+    return np.array(extent.leaves, np.int64)
+
+
+# MERGED: reticent.release.asking.laid: A question laid over published rows: the axes it looks at, and the rows that are alike on all of them, counted.
+
+
+MAX_CACHED_COMBINATIONS = 8  # sets of columns whose combinations are kept for the next question
+
+
+@dataclass(frozen=True, eq=False)
+class RowTypes:
+    """`cells` are the labels of each distinct combination, by axis; `of_row` is the combination of each row."""
+
+    axes: tuple[ColumnAxis, ...]
+    cells: dict[str, np.ndarray]
+    combined: LabelCombinations
+
+    @property
+    def of_row(self) -> np.ndarray:
+        return self.combined.of_row
+
+    @property
+    def many(self) -> int:
+        return len(self.combined.first)
+
+    def counted(self, weight: np.ndarray | None = None) -> np.ndarray:
+        if weight is None:
+            return self.combined.counts
+        found = np.bincount(self.of_row, weights=weight, minlength=self.many)
+        return found.astype(np.int64) if weight.dtype.kind == "i" else found
+
+
+def group_atoms_by_column(condition: Condition | None) -> dict[str, list[Atom]]:
+    found: dict[str, list[Atom]] = {}
+    for atom in dict.fromkeys(list_atoms(condition)):
+        found.setdefault(atom.column, []).append(atom)
+    return found
+
+
+def make_row_types(rows: PublishedRows, condition: Condition | None, names: Sequence[str]) -> RowTypes:
+    """The columns in `names` as axes."""
+    asked = group_atoms_by_column(condition)
+    axes = tuple(rows.axis(name, asked.get(name, [])) for name in names)
+    combined = get_or_make(
+        rows.combined, tuple(names), MAX_CACHED_COMBINATIONS, lambda: _combine_labels(axes, len(rows))
+    )
+    return RowTypes(axes, {axis.name: axis.code[combined.first] for axis in axes}, combined)
+
+
+def _combine_labels(axes: Sequence[ColumnAxis], rows: int) -> LabelCombinations:
+    word, room = np.zeros(rows, np.int64), 1
+    for axis in axes:
+        if room * len(axis.may) > MAX_COUNTED_SPAN:
+            word, room = compact_codes(word, room)
+        word, room = word * len(axis.may) + axis.code, room * len(axis.may)
+    of_row, many = compact_codes(word, room)
+    first = np.zeros(many, np.int64)
+    first[of_row] = np.arange(rows)
+    return LabelCombinations(of_row, first)
+
+
+def compact_codes(word: np.ndarray, room: int) -> tuple[np.ndarray, int]:
+    """Numbers below `room` as the places of the distinct ones, and how many these are: counted where there is room, else sorted."""
+    if room > MAX_COUNTED_SPAN:
+        distinct, place = np.unique(word, return_inverse=True)
+        return place.reshape(-1), len(distinct)
+    held = np.zeros(max(room, 1), bool)
+    held[word] = True
+    place = np.cumsum(held) - 1
+    return place[word], int(held.sum())

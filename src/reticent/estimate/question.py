@@ -1,0 +1,249 @@
+"""A question as estimators take it: one condition, over columns and over published rows alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.data.columns import Role
+from reticent.errors import BundleDamaged, RequestError, pluralize
+from reticent.estimate.answer import NO_ANSWER, Answer
+from reticent.estimate.condition import Atom, CompoundCondition, Condition, ConditionPieces, join_conditions, list_atoms
+from reticent.estimate.independent_rows import UncertainRows, answer_aggregate, clamp_to_bounds
+from reticent.estimate.published_rows import LABEL_ERRORS, PublishedRows, group_atoms_by_column, make_row_types
+from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, find_limits, is_coded, make_unknown_axis
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.release.kind import Question
+
+WITHHELD_ROWS_NOTE = (
+    "{rows} rows of the source were withheld. The estimate takes them to be like those that are published, and the interval does not "
+    "know how they differ."
+)
+CODED_COLUMN_NOTE = (
+    "A column of the question has a top, a bottom or a step that it was rounded to. The estimate takes values at the top or bottom to be "
+    "the top or bottom, and rounded ones to be spread evenly; the interval does not know how they differ."
+)
+CHOSEN_COLUMN = "\x00chosen"  # the column that says which published rows a condition on them selects
+
+
+@dataclass(frozen=True, eq=False)
+class BoundQuestion:
+    """`rows` have one column more where a condition on published rows was given.
+
+    `beside` are the rows that were withheld, where some of them may be selected, and `share` what all rows of the source are of the
+    published ones.  `coarser` says whether a column is asked about whose published values stand for others.
+    """
+
+    rows: PublishedRows
+    condition: Condition | None
+    aggregate: str
+    column: str | None
+    sensitive: bool  # whether the sensitive column is asked about
+    known: dict[str, Any] = field(default_factory=dict)  # of these rows, from earlier questions
+    beside: UncertainRows | None = None
+    share: Fraction = Fraction(1)
+    coarser: bool = False
+    entries: Mapping[str, ColumnEntry] = field(default_factory=dict)
+    withheld: int = 0
+    empty: bool = False  # no published row can be selected
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        manifest: Manifest,
+        question: Question,
+        shown: pl.DataFrame | None = None,
+        *,
+        labels: bool = False,
+        people: np.ndarray | None = None,
+    ) -> BoundQuestion:
+        """`shown` is what a condition on published rows is put to; `people` how many rows of the source each row stands for."""
+        if question.by not in ("inversion", "em"):
+            raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
+        named = {column.name for column in manifest.named(Role.SENSITIVE)}
+        chosen: Condition | None = None
+        if question.where is not None:
+            frame = frame.with_columns(
+                _select_rows(frame if shown is None else shown, question.where).alias(CHOSEN_COLUMN)
+            )
+            chosen = Atom(CHOSEN_COLUMN, "=", True)
+        held = None if question.values is None else _make_value_condition(manifest.sensitive.name, question.values)
+        condition = join_conditions(chosen, held, question.condition)
+        column = question.column
+        if column is None and question.aggregate != "count":
+            column = manifest.sensitive.name
+        entries = {entry.name: entry for entry in manifest.columns}
+        labelled = {entry.name: entry for entry in manifest.named(Role.QUASI)} if labels else {}
+        coded = {entry.name: entry for entry in manifest.columns if is_coded(entry)}
+        asked = {atom.column for atom in list_atoms(condition)} | {column}
+        known = question.known if chosen is None else {}
+        rows = known.setdefault("rows", PublishedRows(frame, labelled, coded=coded, people=people))
+        published = len(frame) if people is None else int(people.sum())
+        beside = None
+        if manifest.withheld:
+            among = join_conditions(chosen, held, question.outside) if question.unlisted else condition
+            beside = describe_withheld_rows(manifest.withheld, entries, among, column, unlisted=question.unlisted)
+        return cls(
+            rows,
+            condition,
+            question.aggregate,
+            column,
+            bool(asked & named),
+            known,
+            beside,
+            Fraction(published + manifest.withheld, max(published, 1)),
+            bool(asked & set(coded)),
+            entries,
+            manifest.withheld,
+            question.empty,
+        )
+
+    def answer_about_source(self, ask: Callable[[BoundQuestion], Answer]) -> Answer:
+        """What `ask` answers, about the people of the source, with the answer about published rows beside it where they differ.
+
+        Estimates take withheld rows to be like those that are published: counts and sums are multiplied.
+        """
+        if self.empty:
+            nobody = Answer(0, 0, 0) if self.aggregate == "count" else NO_ANSWER
+            alone = nobody if self.beside is None else answer_aggregate(self.beside, self.aggregate)
+            return replace(self._explain_absent_bounds(alone), published=nobody)
+        plain = replace(self, rows=self.rows.as_published, beside=None, coarser=False)
+        published = ask(plain)
+        if not self.withheld and not self.coarser:
+            return self._explain_absent_bounds(published)
+        found = ask(self)
+        if self.aggregate in ("count", "sum") and self.withheld:
+            found = multiply_answer(found, self.share)
+        if not found.std_error:
+            found = replace(found, estimate=clamp_to_bounds(found.estimate, found.lower, found.upper))
+        else:
+            notes = [found.note]
+            if self.withheld:
+                notes.append(WITHHELD_ROWS_NOTE.format(rows=f"{self.withheld:,}"))
+            if self.coarser:
+                notes.append(CODED_COLUMN_NOTE)
+            found = replace(found, note=" ".join(part for part in notes if part) or None)
+        return replace(self._explain_absent_bounds(found), published=published)
+
+    def _explain_absent_bounds(self, found: Answer) -> Answer:
+        """The answer with a note that says why a bound is absent."""
+        lost = [side for side, end in (("lower", found.lower), ("upper", found.upper)) if end is None]
+        if self.aggregate == "count" or self.column is None or not lost or found.std_error is not None:
+            return found
+        if found == NO_ANSWER and (self.beside is None or not self.beside.may.any()):
+            return found
+        if found.estimate is None and found.note:
+            return found
+        entry = self.entries.get(self.column)
+        if entry is None:
+            return found
+        withheld = self.withheld if self.beside is not None else 0
+        said = {side: _explain_lost_bound(entry, side, withheld, coded=self.coarser) for side in lost}
+        if len(set(said.values())) == 1 and len(lost) == 2:
+            said = {"": said["lower"]}
+        told = [f"There is no {side + ' ' if side else ''}bound: {why}" for side, why in said.items()]
+        return replace(found, note=" ".join(part for part in (found.note, *told) if part))
+
+    def answer_row_by_row(self, weight: np.ndarray | None = None) -> Answer:
+        """Where every row stands for itself: what is uncertain is where in its labels it lies."""
+        return self.answer_about_source(lambda put: put.answer_from_rows(weight))
+
+    def answer_from_rows(self, weight: np.ndarray | None = None) -> Answer:
+        """The answer from the rows as they are read here, and those beside them."""
+        names = list(dict.fromkeys([*group_atoms_by_column(self.condition), *([self.column] if self.column else [])]))
+        cells = make_row_types(self.rows, self.condition, names)
+        pieces = ConditionPieces.of(cells.axes, self.condition)
+        number = cells.counted(weight)
+        return answer_aggregate(
+            UncertainRows.of(pieces, cells.cells, number, self.column).joined(self.beside), self.aggregate
+        )
+
+    def chosen(self) -> np.ndarray | None:
+        """Which rows of exact columns meet the condition; None where that is not known of some, for their values were rounded."""
+        cells = make_row_types(self.rows, self.condition, list(group_atoms_by_column(self.condition)))
+        pieces = ConditionPieces.of(cells.axes, self.condition)
+        covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
+        met = pieces.added(cells.cells, covered, None) > 0
+        if (met & (pieces.added(cells.cells, covered, None, unmet=True) > 0)).any():
+            return None
+        return np.broadcast_to(met, (cells.many,))[cells.of_row]
+
+
+def describe_withheld_rows(
+    rows: int, entries: Mapping[str, ColumnEntry], condition: Condition | None, column: str | None, *, unlisted: bool
+) -> UncertainRows | None:
+    """So many rows of which nothing is published, as a question sees them; None where none of them can be selected.
+
+    `unlisted`: of those that meet the condition, only some may be meant.
+    """
+    asked = group_atoms_by_column(condition)
+    names = list(dict.fromkeys([*asked, *([column] if column else [])]))
+    try:
+        axes = [
+            make_unknown_axis(entries.get(name.removeprefix(AS_PUBLISHED_PREFIX)), name, asked.get(name, []))
+            for name in names
+        ]
+    except LABEL_ERRORS:  # their words may quote a value
+        raise BundleDamaged("The values that the manifest declares of a column cannot be read.") from None
+    pieces = ConditionPieces.of(axes, condition)
+    cells = {name: np.zeros(1, np.int64) for name in names}
+    found = UncertainRows.of(pieces, cells, np.array([rows], np.int64), column)
+    if not found.may.any():
+        return None
+    nothing = None if found.parts is None else (np.zeros_like(found.parts[0]), found.parts[1])
+    found = replace(found, share=np.zeros(1), parts=nothing, unpublished=1)
+    return replace(found, must=np.zeros(1, bool)) if unlisted else found
+
+
+def _explain_lost_bound(entry: ColumnEntry, side: str, withheld: int, *, coded: bool) -> str:
+    """Why a number of a column has no end on a side."""
+    reasons = []
+    end = entry.top if side == "upper" else entry.bottom
+    if coded and end is not None:
+        named = "top" if side == "upper" else "bottom"
+        reasons.append(f"column {entry.name!r} has a {named} of {end}, and what lies beyond is not told")
+    if withheld and find_limits(entry)[side == "upper"] is None and (end is None or not coded):
+        rows = pluralize(withheld, "row", "was", "were")
+        reasons.append(f"{rows} withheld, and no declared domain limits {entry.name!r} in them")
+    if entry.role == Role.QUASI and not reasons:
+        reasons.append(
+            f"labels of {entry.name!r} cover any value, and the manifest declares no domain that limits them"
+        )
+    return "; ".join(reasons or [f"{entry.name!r} has numbers that 64 bits do not hold"]) + "."
+
+
+def multiply_answer(found: Answer, share: Fraction) -> Answer:
+    """An answer about published rows as one about all rows of the source, of which they are a part."""
+    return replace(
+        found,
+        estimate=None if found.estimate is None else multiply_tidily(found.estimate, share),
+        std_error=None if found.std_error is None else float(found.std_error * share),
+        spread=None if found.spread is None else found.spread.multiply(float(share)),
+    )
+
+
+def multiply_tidily(value: float, share: Fraction) -> float:
+    found = float(Fraction(value) * share)
+    return int(found) if found.is_integer() and isinstance(value, int) else found
+
+
+def _make_value_condition(column: str, values: tuple[object, ...]) -> Condition:
+    return CompoundCondition(False, tuple(Atom(column, "=", value) for value in values) or (Atom(column, "=", None),))
+
+
+def _select_rows(frame: pl.DataFrame, where: pl.Expr) -> pl.Series:
+    if not isinstance(where, pl.Expr):
+        raise RequestError("A condition on published rows is a Polars expression.", attempt='pl.col("age") < 40.')
+    try:
+        return frame.select(where.alias(CHOSEN_COLUMN)).to_series().fill_null(False)
+    except pl.exceptions.PolarsError:  # its message quotes values
+        raise RequestError(
+            "This release has labels, and a condition on values cannot be put to them.",
+            attempt="release.query, or a condition on the ends that frame(bounds=True) gives, such as age_upper < 40.",
+        ) from None

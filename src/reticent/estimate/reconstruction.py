@@ -1,0 +1,335 @@
+"""Counts behind redrawn values (Cao & Karras, VLDB 2012, section 5).
+
+Of the rows in a selection, e'_v show value v; those that held v_i are estimated as N' = E' M^-1 (inversion: unbiased, may be
+negative), or by expectation-maximisation (never negative; ERRATA 5.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from reticent.data.parsing import parse_texts
+from reticent.errors import RequestError
+from reticent.estimate.answer import Answer, EstimateSpread
+from reticent.estimate.condition import ColumnAxis, Condition, ConditionPieces, convert_to_numbers, make_value_axis
+from reticent.estimate.independent_rows import UncertainRows, answer_aggregate
+from reticent.estimate.published_rows import LabelCombinations, PublishedRows, group_atoms_by_column, make_row_types
+from reticent.estimate.question import BoundQuestion
+from reticent.format.manifest import Manifest
+
+MAX_STEPS = 2000
+STEP_TOLERANCE = 1e-9  # relative change at which expectation-maximisation has settled
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstruction:
+    """The matrix of a manifest, ready to estimate with."""
+
+    column: str
+    values: pl.Series
+    matrix: np.ndarray
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Reconstruction:
+        column = manifest.sensitive
+        matrix = np.array([[float(Fraction(str(entry))) for entry in row] for row in manifest.own["matrix"]])
+        return cls(column.name, parse_texts(manifest.own["values"], column.dtype).alias(column.name), matrix)
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        try:
+            return np.linalg.inv(self.matrix)
+        except np.linalg.LinAlgError:
+            raise RequestError("The matrix of this release cannot be inverted.", attempt='by = "em".') from None
+
+    def shown(self, frame: pl.DataFrame) -> np.ndarray:
+        """The place of each row's value among those of the matrix."""
+        place = pl.DataFrame({self.column: self.values, "\x00place": np.arange(len(self.values))})
+        return (
+            frame.select(self.column)
+            .join(place, on=self.column, how="left", nulls_equal=True, maintain_order="left")["\x00place"]
+            .to_numpy()
+        )
+
+    def invert(self, observed: np.ndarray) -> np.ndarray:
+        """Rows of observed counts -> rows of estimated counts, unbiased."""
+        return observed @ self.inverse
+
+    def maximise(self, observed: np.ndarray) -> np.ndarray:
+        """The same by expectation-maximisation: the most likely counts that are not negative."""
+        seen = np.atleast_2d(observed).astype(np.float64)
+        found = np.repeat(seen.sum(axis=1, keepdims=True) / len(self.values), len(self.values), axis=1)
+        for _ in range(MAX_STEPS):
+            expected = found @ self.matrix
+            ratio = np.divide(seen, expected, out=np.zeros_like(seen), where=expected > 0)
+            better = found * (ratio @ self.matrix.T)
+            moved = np.abs(better - found).sum()
+            found = better
+            if moved <= STEP_TOLERANCE * max(seen.sum(), 1):
+                break
+        return found.reshape(np.shape(observed))
+
+
+# MERGED: reticent.release.asking.redrawn: Aggregates behind redrawn sensitive values: unbiased sums of scores, with their standard error.
+#
+# A row that holds x shows y with probability M[x, y].  A score s(x) of its true value is estimated by w(y), w = M^-1 s, whose mean is s(x);
+# its variance is the mean of w(y)^2 less s(x)^2, and w(y)^2 - (M^-1 s^2)(y) is an unbiased estimate of it (Cao & Karras, VLDB 2012,
+# section 5, where s is an indicator).  AVG is a ratio; its error is that of the scores off the mean, to the first order.
+# A handful of rows cannot tell its own spread (eight rows may all show one value): as much weight as 30 rows have is given to the spread
+# that the same score has over all published rows.
+#
+# An interval asks each possible truth how far from it the estimate would lie (`spread`): the variance of a row is u(x) of its true value
+# x, and where so many more rows are selected than were estimated, so many more have the u of selected values.  A mean's is Fieller's.
+#
+# Whatever was redrawn, a person's value is one of the manifest's list: bounds are over all of these (`bounds_of_any_value`), and an
+# answer that mentions the sensitive column without depending on it is as certain as one that does not.
+
+
+BORROWED_ROWS = 30  # rows
+SEEN_KEY = "seen"
+SHARE_TOLERANCE = 1e-9  # a share that differs by less from 0 or 1 is one that was rounded
+NO_AVERAGE_MESSAGE = "Nobody is estimated to be in the selection: there is no average."
+
+
+@dataclass(frozen=True, eq=False)
+class ValueScores:
+    """(row types, values): how much of a row of this type is selected if it holds the value, and times its number."""
+
+    selected: np.ndarray
+    number: np.ndarray
+    combined: LabelCombinations
+    cut: bool  # a label is selected in part, or a number lies somewhere in a range
+
+    def depend_on_value(self, aggregate: str) -> bool:
+        """Whether what is asked of some row is not the same for every value that it may hold."""
+        asked = {"count": [self.selected], "sum": [self.number]}.get(aggregate, [self.selected, self.number])
+        return any(bool(_find_varying(score).any()) for score in asked)
+
+    @property
+    def of_row(self) -> np.ndarray:
+        return self.combined.of_row
+
+    @classmethod
+    def of(cls, rows: PublishedRows, values: pl.Series, condition: Condition | None, column: str | None) -> ValueScores:
+        sensitive = str(values.name)
+        asked = group_atoms_by_column(condition)
+        names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
+        cells = make_row_types(rows, condition, names)
+        about = asked.get(sensitive, [])
+        axis = rows.kept(sensitive, about, lambda: make_value_axis(sensitive, np.arange(len(values)), values, about))
+        pieces = ConditionPieces.of((*cells.axes, axis), condition)
+        piece = axis.may.argmax(axis=1)
+        share = {one.name: one.share * (~one.null if one.name == column else 1) for one in cells.axes}
+        selected = np.broadcast_to(pieces.added(cells.cells, share, sensitive), (cells.many, axis.pieces))[:, piece]
+        selected = np.where(np.abs(selected - np.round(selected)) < SHARE_TOLERANCE, np.round(selected), selected)
+        number, ranged = selected, False
+        if column == sensitive:
+            selected = selected * ~axis.null[piece]
+            number = selected * (convert_to_numbers(values) if values.dtype.is_numeric() else 1)
+        elif column is not None:
+            asked_axis = next(one for one in cells.axes if one.name == column)
+            mean = asked_axis.mean
+            if mean is not None:
+                ranged = _is_ranged(asked_axis, cells.cells[column])
+                worth = share | {column: share[column] * np.where(np.isfinite(mean), mean, 0)}
+                number = np.broadcast_to(pieces.added(cells.cells, worth, sensitive), (cells.many, axis.pieces))[
+                    :, piece
+                ]
+        cut = ranged or bool(((selected > 0) & (selected < 1)).any())
+        return cls(selected, number, cells.combined, cut)
+
+
+def _find_varying(score: np.ndarray) -> np.ndarray:
+    """The row types whose score is another for other values."""
+    found: np.ndarray = np.ptp(score, axis=1) > 0
+    return found
+
+
+def _is_ranged(axis: ColumnAxis, label: np.ndarray) -> bool:
+    """Whether the number of some row lies anywhere between two ends."""
+    if axis.low is None or axis.high is None:
+        return False
+    return bool((axis.may & (axis.low < axis.high))[label].any())
+
+
+def bound_any_value(put: BoundQuestion, values: pl.Series, weight: np.ndarray | None = None) -> Answer:
+    """Guaranteed bounds where each person may have any value of the list; the estimate takes all values to be alike."""
+    sensitive = str(values.name)
+    asked = group_atoms_by_column(put.condition)
+    names = [name for name in dict.fromkeys([*asked, *([put.column] if put.column else [])]) if name != sensitive]
+    cells = make_row_types(put.rows, put.condition, names)
+    anything = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
+    nowhere = np.zeros(0, np.int64)
+    axis = make_value_axis(sensitive, nowhere, values, asked.get(sensitive, []), anything)
+    pieces = ConditionPieces.of((*cells.axes, axis), put.condition)
+    of_cell = {**cells.cells, sensitive: np.zeros(cells.many, np.int64)}
+    rows = UncertainRows.of(pieces, of_cell, cells.counted(weight), put.column)
+    return answer_aggregate(rows.joined(put.beside), put.aggregate)
+
+
+def combine_with_bounds(found: Answer, bounds: Answer) -> Answer:
+    """An estimate beside its guaranteed bounds; where these meet there is nothing left to estimate."""
+    if found.estimate is None:
+        return found
+    if bounds.lower is not None and bounds.lower == bounds.upper:
+        return Answer(bounds.lower, bounds.lower, bounds.upper, std_error=0.0)
+    return replace(found, lower=bounds.lower, upper=bounds.upper)
+
+
+def require_no_extreme(aggregate: str) -> None:
+    if aggregate in ("min", "max"):
+        raise RequestError(
+            f"{aggregate.upper()} cannot be answered from this release where the sensitive column is asked about.",
+            why="Its values were redrawn, and no single row says what a person has.",
+            attempt="COUNT, SUM or AVG; or a question that leaves the sensitive column out.",
+        )
+
+
+def compute_fieller_spread(
+    center: float, people: float, variances: tuple[float, float, float], bounds: Answer | None
+) -> EstimateSpread:
+    """The spread of a mean: `variances` are those of the sum off the mean, of it together with the count, and of the count."""
+    off, both, count = variances
+    ends = None
+    if bounds is not None and bounds.lower is not None and bounds.upper is not None:
+        ends = float(bounds.lower), float(bounds.upper)
+    return EstimateSpread(center, off, -2 * both, count, people * people, ends)
+
+
+def compute_covariances(
+    variance: Callable[[np.ndarray], float], first: np.ndarray, second: np.ndarray
+) -> tuple[float, float, float]:
+    """The variance of one score, its covariance with another, and the variance of that one, from a function of scores."""
+    alone, other = variance(first), variance(second)
+    if alone <= 0 or other <= 0:
+        return max(alone, 0.0), 0.0, max(other, 0.0)
+    scale = (alone / other) ** 0.5
+    both = (variance(first + scale * second) - variance(first - scale * second)) / (4 * scale)
+    return alone, both, other
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbationEstimator:
+    """A perturbed release: which value each row shows, and the inverse of the matrix they were redrawn by.
+
+    `times` is how often each row occurs; None where each stands for itself.
+    """
+
+    rows: PublishedRows
+    values: pl.Series
+    shown: np.ndarray
+    model: Reconstruction
+    times: np.ndarray | None = None
+
+    @property
+    def inverse(self) -> np.ndarray:
+        return self.model.inverse
+
+    def answer(
+        self,
+        condition: Condition | None,
+        aggregate: str,
+        column: str | None,
+        *,
+        by: str,
+        scores: ValueScores | None = None,
+        bounds: Answer | None = None,
+    ) -> Answer:
+        require_no_extreme(aggregate)
+        scores = scores or ValueScores.of(self.rows, self.values, condition, column)
+        types, wide = scores.selected.shape
+        if SEEN_KEY not in scores.combined.tallies:
+            word = scores.of_row * wide + self.shown
+            counts = np.bincount(word, self.times, minlength=types * wide)
+            scores.combined.tallies[SEEN_KEY] = counts.reshape(types, wide).astype(float)
+        seen = scores.combined.tallies[SEEN_KEY]
+        score = scores.selected if aggregate == "count" else scores.number
+        total, error = self.total(seen, score)
+        if by == "em":
+            counts = self.model.maximise(seen)
+            total = float((counts * score).sum())
+        if aggregate != "avg":
+            return Answer(total, std_error=error, spread=self._compute_spread(seen, score))
+        people = float((counts * scores.selected).sum()) if by == "em" else self.total(seen, scores.selected)[0]
+        if people < 0.5:
+            return Answer(None, note=NO_AVERAGE_MESSAGE)
+        off = scores.number - scores.selected * (total / people)
+        _, error = self.total(seen, off)
+        variances = compute_covariances(lambda one: self._compute_variance(seen, one), off, scores.selected)
+        spread = compute_fieller_spread(total / people, people, variances, bounds)
+        return Answer(total / people, std_error=error / people, spread=spread)
+
+    def total(self, seen: np.ndarray, score: np.ndarray) -> tuple[float, float]:
+        weight = score @ self.inverse.T
+        each = weight**2 - (score**2) @ self.inverse.T
+        rows = seen.sum(axis=1) * score.any(axis=1)
+        own = float((seen * each).sum())
+        overall = float(rows @ (each @ (seen.sum(axis=0) / max(seen.sum(), 1))))
+        selected = float(rows.sum())
+        variance = (selected * own + BORROWED_ROWS * overall) / (selected + BORROWED_ROWS)
+        return float((seen * weight).sum()), float(np.sqrt(max(variance, 0.0)))
+
+    def _compute_spread(self, seen: np.ndarray, score: np.ndarray) -> EstimateSpread | None:
+        """Of a sum: the variance that it would have at other truths, more of which comes to the row types that are less certain."""
+        varying = _find_varying(score) & (seen.sum(axis=1) > 0)
+        center = self.total(seen, score)[0]
+        if not varying.any():
+            return None
+        seen, score = seen[varying], score[varying]
+        rows = seen.sum(axis=1)
+        share = self._estimate_frequencies(seen)
+        weight = score @ self.inverse.T
+        each = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)  # the variance of a row, by its true value
+        usual, mean = each @ share, score @ share
+        lift = compute_slope(each, score, share)
+        found = (seen * weight).sum(axis=1) / rows
+        variance = rows * usual
+        if variance.sum() <= 0:
+            return None
+        part = variance / variance.sum()
+        constant = float((rows * (usual + lift * (found - mean))).sum())
+        return EstimateSpread(center, constant, float((part * lift).sum()))
+
+    def _compute_variance(self, seen: np.ndarray, score: np.ndarray) -> float:
+        varying = _find_varying(score) & (seen.sum(axis=1) > 0)
+        if not varying.any():
+            return 0.0
+        seen, score = seen[varying], score[varying]
+        weight = score @ self.inverse.T
+        each = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)
+        return float(seen.sum(axis=1) @ (each @ self._estimate_frequencies(seen)))
+
+    def _estimate_frequencies(self, seen: np.ndarray) -> np.ndarray:
+        """How frequent each true value is among some rows: as these tell it, and as all rows do where these are few."""
+        kept = float(np.trace(self.model.matrix)) / len(self.values)
+        own, rows = self._invert_counts(seen), float(seen.sum()) * kept * kept
+        return (rows * own + BORROWED_ROWS * self._overall) / (rows + BORROWED_ROWS)
+
+    @cached_property
+    def _overall(self) -> np.ndarray:
+        wide = len(self.values)
+        every = np.bincount(self.shown, self.times, minlength=wide).astype(float)
+        return (self._invert_counts(every[None]) * every.sum() + 1) / (every.sum() + wide)
+
+    def _invert_counts(self, seen: np.ndarray) -> np.ndarray:
+        found = np.maximum(seen.sum(axis=0) @ self.inverse, 0.0)
+        return found / found.sum() if found.sum() > 0 else np.full(len(self.values), 1 / len(self.values))
+
+
+def compute_slope(each: np.ndarray, score: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """By how much the mean of `each` grows with the mean of a score, over values of these shares; 0 where the score is one."""
+    mean = score @ share
+    variance = score**2 @ share - mean**2
+    both = (each * score) @ share - (each @ share) * mean
+    return np.divide(
+        both,
+        variance,
+        out=np.zeros_like(both),
+        where=variance > SHARE_TOLERANCE * np.maximum(score**2 @ share, SHARE_TOLERANCE),
+    )

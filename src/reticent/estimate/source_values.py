@@ -1,0 +1,241 @@
+"""What a manifest says of the values that a column has in the source, where published ones are coarser or rows are withheld.
+
+A value at a declared top or bottom stands for all beyond it, a rounded one for all that are rounded to it.  Of a row that is withheld,
+or labelled `*`, a column's value is limited by what the steward declared: a domain, an order, a hierarchy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.data.columns import Role
+from reticent.data.parsing import parse_dtype, parse_texts
+from reticent.errors import RequestError
+from reticent.estimate.condition import (
+    ENDLESS,
+    IS_AMONG,
+    IS_NULL,
+    Atom,
+    ColumnAxis,
+    LineLabels,
+    list_constants,
+    make_range_axis,
+    make_value_axis,
+)
+from reticent.format.manifest import ColumnEntry, build_cached_tree
+from reticent.labels.scale import UnreadableLabel, parse_number
+
+EXACT_INTEGER_LIMIT = 1 << 53  # doubles hold every whole number up to it
+AS_PUBLISHED_PREFIX = "\x00published "
+"""Begins the name of a column whose published values are meant, not those they stand for."""
+
+
+def is_coded(entry: ColumnEntry) -> bool:
+    """Whether a published value may stand for others: beyond a top or bottom, or rounded to it."""
+    return entry.top is not None or entry.bottom is not None or entry.round_to is not None
+
+
+def is_closed(entry: ColumnEntry) -> bool:
+    """Whether the steward listed all values that a column of categories or ordered values can have."""
+    return entry.order is not None or (entry.hierarchy is not None and entry.built is None) or entry.dtype == "Boolean"
+
+
+def has_whole_values(entry: ColumnEntry) -> bool:
+    """Whether the source's values are whole numbers or moments; of decimals that were rounded, published ones may be whole."""
+    dtype = parse_dtype(entry.dtype)
+    return dtype.is_temporal() or (dtype.is_integer() and entry.round_to is None)
+
+
+def find_place(entry: ColumnEntry, value: Any) -> Any:
+    """Where a value of a column that has an order stands on its line."""
+    dtype = parse_dtype(entry.dtype)
+    if not dtype.is_temporal():
+        return value
+    try:
+        if isinstance(value, str):
+            return parse_texts([value], entry.dtype).to_physical()[0]
+        return pl.Series([value], dtype=dtype).to_physical()[0]
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        raise RequestError(f"{entry.name!r} is compared with a text that is no date.", attempt="a date.") from None
+
+
+def place_atom(entry: ColumnEntry, atom: Atom) -> Atom:
+    """An atom with places on the line instead of values."""
+    if atom.test == IS_NULL:
+        return atom
+    if atom.test == IS_AMONG:
+        return replace(atom, value=tuple(find_place(entry, value) for value in atom.value))
+    return replace(atom, value=find_place(entry, atom.value))
+
+
+def find_coded_ends(entry: ColumnEntry) -> tuple[Any, Any]:
+    """The declared bottom and top as places; None where there is none."""
+    bottom, top = (None if end is None else _find_end(entry, end) for end in (entry.bottom, entry.top))
+    return bottom, top
+
+
+def _find_end(entry: ColumnEntry, end: Any) -> Any:
+    return find_place(entry, str(end)) if parse_dtype(entry.dtype).is_temporal() else parse_number(str(end))
+
+
+def find_limits(entry: ColumnEntry) -> tuple[Any, Any]:
+    """The least and the greatest value that anybody of the source can have on a line; None where nothing limits it."""
+    low = high = None
+    if entry.declared and entry.domain:
+        low, high = (_widen_end(parse_number(str(end)), sign) for end, sign in zip(entry.domain, (-1, 1), strict=True))
+    elif entry.hierarchy is not None and entry.built is None and entry.type == "numeric":
+        try:
+            leaves = [parse_number(leaf.strip()) for leaf in build_cached_tree(entry.hierarchy).leaves]
+        except UnreadableLabel:
+            return None, None
+        low, high = _widen_end(min(leaves), -1), _widen_end(max(leaves), 1)
+    return None if entry.bottom is not None else low, None if entry.top is not None else high
+
+
+def _widen_end(end: int | float, sign: int) -> int | float | None:
+    """A domain is compared with values as doubles: beyond what these hold, values next to its end pass."""
+    if abs(end) < EXACT_INTEGER_LIMIT:
+        return end
+    away = np.nextafter(np.nextafter(float(end), sign * np.inf), sign * np.inf)
+    if not np.isfinite(away) or abs(away) >= ENDLESS:
+        return None
+    return int(away) if isinstance(end, int) else float(away)
+
+
+def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, asked: Sequence[Atom]) -> ColumnAxis:
+    """A column whose published values stand for more than themselves, each value being a label."""
+    null = values.is_null().to_numpy()
+    whole = has_whole_values(entry)
+    if whole:
+        shown = values.to_physical().cast(pl.Int64, strict=False)
+        if shown.null_count() > values.null_count():
+            raise RequestError(
+                f"Column {entry.name!r} has whole numbers beyond 2^63, of which questions are not answered.",
+                attempt="a question about other columns.",
+            )
+    else:
+        shown = values.cast(pl.Float64)
+    begin = shown.fill_null(0).to_numpy()
+    end = begin
+    step: float | None = None
+    if entry.round_to is not None:
+        half = float(entry.round_to) / 2
+        begin, end = begin - half, end + half
+        step = 1.0 if isinstance(entry.round_to, int) and entry.round_to > 1 else float(entry.round_to) / 10
+    lower, upper = widen_coded_ends(entry, begin, end)
+    if entry.round_to is not None:  # the division and the product that round are doubles themselves
+        lower, upper = (side + sign * 4 * np.spacing(np.abs(side) + half) for side, sign in ((lower, -1), (upper, 1)))
+    line = LineLabels(lower, upper, null, np.zeros(len(values), bool), whole, begin, end, step=step)
+    return make_line_axis(entry, entry.name, code, line, asked)
+
+
+def widen_coded_ends(entry: ColumnEntry, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of ranges, without an end where a declared bottom or top stands for all beyond it."""
+    bottom, top = find_coded_ends(entry)
+    far = ENDLESS if lower.dtype.kind == "i" else np.inf
+    if bottom is not None:
+        lower = np.where(lower <= bottom, -far, lower)
+    if top is not None:
+        upper = np.where(upper >= top, far, upper)
+    return lower, upper
+
+
+def make_line_axis(
+    entry: ColumnEntry, name: str, code: np.ndarray, line: LineLabels, asked: Sequence[Atom]
+) -> ColumnAxis:
+    """The axis of labels on a line, for atoms that compare with values."""
+    places = {atom: place_atom(entry, atom) for atom in asked}
+    found = make_range_axis(name, code, line, list(dict.fromkeys(places.values())))
+    return replace(found, truth={atom: found.truth[place] for atom, place in places.items()})
+
+
+def make_unknown_axis(entry: ColumnEntry | None, name: str, asked: Sequence[Atom]) -> ColumnAxis:
+    """A column as a row has it of which nothing is published: one label, which covers whatever the source may hold there.
+
+    `entry` None is a column of yes and no that belongs to no column of the source.
+    """
+    code = np.zeros(1, np.int64)
+    if entry is None:
+        return _make_any_axis(name, code, pl.Series([True, False]), asked)
+    as_published = name.startswith(AS_PUBLISHED_PREFIX)
+    null = entry.role != Role.SENSITIVE or entry.missing != "refuse"
+    dtype = parse_dtype(entry.dtype)
+    listed = entry.type in ("ordinal", "categorical") and is_closed(entry)
+    if (dtype.is_numeric() or dtype.is_temporal()) and not listed:
+        ends = (None, None) if as_published else find_limits(entry)
+        return make_line_axis(
+            entry, name, code, LineLabels.between(ends, whole=has_whole_values(entry), null=null), asked
+        )
+    if listed:
+        values = list_declared_values(entry)
+    elif dtype == pl.Boolean:
+        values = pl.Series([True, False])
+    else:
+        values = pl.Series(list_other_values(pl.Series([], dtype=dtype), asked), dtype=dtype, strict=False)
+    if null:
+        values = pl.concat([values, pl.Series([None], dtype=values.dtype)])
+    return _make_any_axis(name, code, values, asked)
+
+
+def _make_any_axis(name: str, code: np.ndarray, values: pl.Series, asked: Sequence[Atom]) -> ColumnAxis:
+    pairs = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
+    return make_value_axis(name, code, values, asked, pairs)
+
+
+def list_declared_values(entry: ColumnEntry) -> pl.Series:
+    """All values that the steward declared of a column of categories or ordered values."""
+    if entry.order is not None:
+        return parse_texts(list(entry.order), entry.dtype)
+    if entry.hierarchy is not None:
+        return parse_texts(list(build_cached_tree(entry.hierarchy).leaves), entry.dtype)
+    return pl.Series([True, False])
+
+
+def list_other_values(known: pl.Series, asked: Iterable[Atom]) -> list[Any]:
+    """Values that no label shows and `*` may stand for: one for each way in which a constant can lie to it.
+
+    Of numbers the first lies below all others and the last above: they stand for all that do.
+    """
+    constants = list_constants(asked)
+    shown = set(known.to_list())
+    if known.dtype == pl.String:
+        around = ["", "\U0010ffff", *constants, *(f"{value}\x01" for value in constants)]
+    elif known.dtype == pl.Boolean:
+        around = [True, False]
+    elif known.dtype.is_integer():
+        near = [int(np.floor(value)) if isinstance(value, float) else value for value in constants]
+        ends = [value for value in (*shown, *near) if value is not None] or [0]
+        around = [min(ends) - 2, *(at for value in near for at in (value - 1, value, value + 1)), max(ends) + 2]
+        least, most = _find_integer_range(known.dtype)
+        around = [at for at in around if least <= at <= most]
+    elif known.dtype.is_numeric():
+        ends = [float(value) for value in (*shown, *constants) if value is not None] or [0.0]
+        near = [
+            at
+            for value in map(float, constants)
+            for at in (np.nextafter(value, -np.inf), value, np.nextafter(value, np.inf))
+        ]
+        around = [min(ends) - 1 - abs(min(ends)), *map(float, near), max(ends) + 1 + abs(max(ends))]
+    else:
+        around = constants
+    return [value for value in dict.fromkeys(around) if value not in shown]
+
+
+def _find_integer_range(dtype: pl.DataType) -> tuple[int, int]:
+    """The least and the greatest whole number of a type, as far as 64 bits hold them."""
+    bits = int(str(dtype).lstrip("UInt"))
+    if dtype.is_unsigned_integer():
+        return 0, min((1 << bits) - 1, ENDLESS - 1)
+    return max(-(1 << (bits - 1)), 1 - ENDLESS), min((1 << (bits - 1)) - 1, ENDLESS - 1)
+
+
+def covers_other_values(entry: ColumnEntry) -> bool:
+    """Whether a label may cover values that are not listed: where the steward declared no list of them."""
+    if entry.type in ("numeric", "date"):
+        return None in find_limits(entry)
+    return not is_closed(entry)

@@ -1,0 +1,61 @@
+"""Children of a process that has computed already: they are told so, because they would wait for ever.
+
+`os.fork` copies one thread.  Polars computes in threads of its own, which start with the first table and which a child does not
+have: a child that computes waits for them until it is killed.  So a fork of a process in which they run is noted, and whatever a
+caller asks for in the child is refused before it is begun.  A process that has only imported this package may fork.
+"""
+
+from __future__ import annotations
+
+import os
+
+_TASKS = "/proc/self/task"
+_POOL_THREAD = "polars-"  # and a number
+_has_computed = False
+_lost_threads = False
+
+
+def require_not_forked() -> None:
+    """Raise in a process that was forked from one that had computed; elsewhere, note that this one computes."""
+    global _has_computed
+    if _lost_threads:
+        from reticent.errors import RequestError
+
+        raise RequestError(
+            "This process was forked from one that had computed tables already, and lacks its threads.",
+            why="Polars computes in threads, which a fork does not copy: any call would wait for them for ever.",
+            attempt='multiprocessing.get_context("spawn") or "forkserver" instead of "fork", workers that are started before the '
+            "first call (gunicorn without --preload), or a subprocess that runs the reticent command.",
+        )
+    _has_computed = True
+
+
+def _is_pool_running() -> bool:
+    """Whether Polars' threads run, by their names; where a system does not tell them, whether anything was asked for."""
+    names = []
+    try:
+        for task in os.listdir(_TASKS):
+            with open(f"{_TASKS}/{task}/comm") as file:
+                names.append(file.read().strip())
+    except OSError:
+        return _has_computed
+    return any(name.startswith(_POOL_THREAD) and name.removeprefix(_POOL_THREAD).isdigit() for name in names)
+
+
+class _Fork:
+    """What is known on both sides of a fork."""
+
+    in_parent = False
+
+    @classmethod
+    def begin(cls) -> None:
+        cls.in_parent = _lost_threads or _is_pool_running()
+
+    @classmethod
+    def in_child(cls) -> None:
+        global _lost_threads
+        _lost_threads = cls.in_parent
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_Fork.begin, after_in_child=_Fork.in_child)

@@ -1,0 +1,613 @@
+"""Data files as tables with the types that a schema states, whole or counted.
+
+A schema names a file's columns in order, each with the data type that its values have in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+
+from reticent.data.parsing import parse_dtype, parse_texts
+from reticent.errors import BundleDamaged, JobError, OutOfMemory, pluralize
+from reticent.format.distinct_rows import TooManyDistinct, count_distinct_parquet_rows
+from reticent.format.parquet import ParquetClaims, UnsoundParquet, read_claims
+from reticent.format.schema_checks import MAX_COUNT
+from reticent.memory import get_available_memory, is_memory_error
+
+# MERGED: reticent.release.formulas: Texts that a spreadsheet takes for formulas: those that begin with = + - @, a tab or a carriage return, and are no number.
+#
+# In a CSV they can be quoted: written with an apostrophe before them, which a spreadsheet takes for "this is text".  A text that
+# begins with apostrophes and then such a mark gets one more, so that what is read back is what was there.
+
+
+FORMULAS_QUOTED, FORMULAS_PRESENT = "quote", "present"
+_FORMULA_PATTERN = r"^'*[=+\-@\t\r]"
+_NUMBER_PATTERN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_QUOTED_FORMULA_PATTERN = r"^'+[=+\-@\t\r]"
+
+
+def match_formulas(column: pl.Expr) -> pl.Expr:
+    """Which texts begin as formulas do; a plain number, -5, is none."""
+    return column.str.contains(_FORMULA_PATTERN) & column.str.contains(_NUMBER_PATTERN).not_()
+
+
+def contains_formula(series: Iterable[pl.Series]) -> bool:
+    """Whether a text, or a column's name, looks like a formula."""
+    held = list(series)
+    names = pl.Series([one.name for one in held], dtype=pl.String)
+    texts = [names, *(one for one in held if one.dtype == pl.String)]
+    return any(bool(one.to_frame("text").select(match_formulas(pl.col("text")).any()).item()) for one in texts)
+
+
+def quote_formula_name(name: str) -> str:
+    return str(pl.select(_quote_formula_text(pl.lit(name))).item())
+
+
+def quote_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows as they are written: names and texts that look like formulas with an apostrophe before them."""
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    return frame.with_columns(_quote_formula_text(pl.col(name)).alias(name) for name in texts).rename(
+        {name: quote_formula_name(name) for name in frame.columns}
+    )
+
+
+def _quote_formula_text(text: pl.Expr) -> pl.Expr:
+    return pl.when(match_formulas(text)).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
+
+
+def unquote_formula_text(text: pl.Expr) -> pl.Expr:
+    """The text that was there before."""
+    return pl.when(text.str.contains(_QUOTED_FORMULA_PATTERN)).then(text.str.slice(1)).otherwise(text)
+
+
+# MERGED: reticent.release.parts: A data file of a release: its rows in one file, or in parts, flat in the folder: `data-00000.parquet`, `data-00001.parquet`, ...
+#
+# Where rows are cut is a function of how many there are and of the steward's `part_rows`: a file of no more rows is one file,
+# `data.parquet`; of more rows every part has `part_rows`, and the last one what is left.  So how a release is cut says nothing but
+# these two numbers, which its manifest states, and any other cutting is refused.
+
+
+MAX_PARTS = 10_000  # parts of one file: a manifest has a line for each, and whoever checks opens each
+DATA_SUFFIXES = (".parquet", ".csv")
+_PART_PATTERN = re.compile(r"(.+)-(\d{5})")
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """The rows of one table of a release, in the order of `paths` and, in each, of its rows."""
+
+    name: str
+    paths: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, path: Path) -> DataFile:
+        """A file that is not cut."""
+        return cls(path.stem, (path,))
+
+    @property
+    def suffix(self) -> str:
+        return self.paths[0].suffix
+
+    @property
+    def shown(self) -> str:
+        """Its name in a message."""
+        first = self.paths[0].name
+        return first if len(self.paths) == 1 else f"{self.name}{self.suffix} (in {len(self.paths):,} parts)"
+
+    @property
+    def bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.paths)
+
+    def each(self) -> Iterator[DataFile]:
+        """Every file that holds rows of it, by itself."""
+        return (DataFile(self.name, (path,)) for path in self.paths)
+
+
+def list_part_names(name: str, format: str, rows: int, part_rows: int | None) -> list[str]:
+    """The files that so many rows are written to."""
+    if part_rows is None or rows <= part_rows:
+        return [f"{name}.{format}"]
+    parts = count_parts(rows, part_rows)
+    if parts > MAX_PARTS:
+        raise JobError(
+            f"{rows:,} rows would be {parts:,} files with release.part_rows = {part_rows:,}.",
+            why=f"A data file has at most {MAX_PARTS:,} parts.",
+            attempt=f"part_rows = {-(-rows // MAX_PARTS):,} or more.",
+        )
+    return [f"{name}-{part:05d}.{format}" for part in range(parts)]
+
+
+def count_parts(rows: int, part_rows: int) -> int:
+    return max(-(-rows // part_rows), 1)
+
+
+def group_files_by_table(data: Sequence[str]) -> dict[str, list[str]]:
+    """The files that a manifest lists, by the table whose rows they hold."""
+    found: dict[str, list[str]] = {}
+    for file in data:
+        stem = Path(file).stem
+        part = _PART_PATTERN.fullmatch(stem)
+        found.setdefault(stem if part is None else part[1], []).append(file)
+    return found
+
+
+def format_file_pattern(files: Sequence[str]) -> str:
+    """The files of one table as a reader names them: one by its name, parts by a pattern."""
+    return files[0] if len(files) == 1 else _PART_PATTERN.sub(r"\1-*", Path(files[0]).stem) + Path(files[0]).suffix
+
+
+def match_table_files(data: Sequence[str], wanted: Sequence[str]) -> dict[str, tuple[str, ...]] | None:
+    """The files of each table that a manifest lists, in this order; None where it lists others, or lists them otherwise."""
+    found = group_files_by_table(data)
+    suffixes = {Path(file).suffix for file in data}
+    if list(found) != list(wanted) or len(suffixes) != 1 or not suffixes <= set(DATA_SUFFIXES):
+        return None
+    end = suffixes.pop()
+    for name, files in found.items():
+        cut = [f"{name}-{part:05d}{end}" for part in range(len(files))]
+        if files != [f"{name}{end}"] and (not 2 <= len(files) <= MAX_PARTS or files != cut):
+            return None
+    in_order = [file for files in found.values() for file in files]
+    return {name: tuple(files) for name, files in found.items()} if in_order == list(data) else None
+
+
+def require_stated_parts(files: dict[str, tuple[str, ...]], rows: int, part_rows: int | None) -> None:
+    """Refuse a manifest whose files are not those that its first table's rows, and its `part_rows`, are written to."""
+    first, *others = files.values()
+    right = len(first) == (1 if part_rows is None else count_parts(rows, part_rows))
+    cut = any(len(names) > 1 for names in (first, *others))
+    if not right or cut != (part_rows is not None):
+        stated = "says nothing of parts" if part_rows is None else f"says that parts have {part_rows:,} rows"
+        raise BundleDamaged(
+            "The release is not cut as its manifest says.",
+            why=f"It {stated}, and lists {pluralize(len(first), 'file')} for {pluralize(rows, 'row')}.",
+            attempt="getting the folder again from its publisher.",
+        )
+
+
+# MERGED: reticent.release.sound: Whether a data file can be what a manifest says, looked at before a row of it is read.
+#
+# The number of rows, the size of what is packed and the length of a line decide how much memory and time a reader takes.  A forged
+# file may claim any of them: so they are counted first, within a few megabytes, and what cannot be is refused.
+
+
+CHUNK_BYTES = 4 << 20  # bytes of a CSV that are looked at together
+MAX_RECORD_BYTES = 16 << 20  # bytes of the longest row of a CSV, and of the longest text
+ALWAYS_ALLOWED_VALUES = 1 << 25  # values that any file may claim
+MAX_VALUES_PER_BYTE = 1000  # values beyond them for each byte; a page of 20,000 equal values has 40 bytes
+TEXT_OVERHEAD_BYTES = 16  # bytes of a text in memory, beside its characters
+COPIES_IN_MEMORY = 3  # how often a table stands in memory while it is counted
+SMALL_FILE_BYTES = 64 << 20  # bytes that are read without looking for room
+MAX_COUNTED_BYTES = 3 << 30  # bytes that a table may take while it is counted, where it need not be read whole
+TEXT_TYPES = ("string", "large_string", "string_view", "dictionary")
+
+
+def require_sound_file(
+    file: DataFile, schema: Mapping[str, str], rows: int | None, part_rows: int | None = None
+) -> None:
+    """Refuse a file that is not what its manifest says; `rows` is None where the manifest does not say them."""
+    shown, found = file.shown, 0
+    try:
+        like = None
+        for at, path in enumerate(file.paths):
+            shown = path.name
+            here, shape = _inspect_file(path, schema, only=len(file.paths) == 1)
+            if like is not None and shape != like:
+                raise UnsoundParquet("it has other columns than the part before it, or other types of them")
+            if part_rows is not None:
+                _require_part_size(here, part_rows, whole=len(file.paths) == 1, last=at == len(file.paths) - 1)
+            like, found = shape, found + here
+        shown = file.shown
+        if rows is not None and found != rows:
+            raise UnsoundParquet(f"it has {found:,} rows, the manifest says {rows:,}")
+        if found * len(schema) > ALWAYS_ALLOWED_VALUES + MAX_VALUES_PER_BYTE * file.bytes:
+            raise UnsoundParquet(f"{file.bytes:,} bytes claim to be {found:,} rows")
+    except UnsoundParquet as error:
+        raise BundleDamaged(
+            f"{shown} is not a file that reticent wrote.",
+            why=f"The reason: {error}.",
+            attempt="getting the folder again from its publisher.",
+        ) from None
+
+
+def _inspect_file(path: Path, schema: Mapping[str, str], *, only: bool) -> tuple[int, Any]:
+    """How many rows a file has, and, where it is not the `only` one of its table, what the others must be like."""
+    if path.suffix == ".parquet":
+        found = _read_parquet_claims(path, schema)
+        return found.rows, found.columns
+    rows = _count_csv_rows(path)
+    return rows, None if only else _read_csv_header(path)
+
+
+def _require_part_size(rows: int, part_rows: int, *, whole: bool, last: bool) -> None:
+    """A file that is not cut has no more rows than a part; a part has as many, and the last one at least one."""
+    if rows > part_rows or (not whole and (not rows or (not last and rows != part_rows))):
+        raise UnsoundParquet(f"it has {rows:,} rows, and rows are cut into parts of {part_rows:,}")
+
+
+def require_memory(file: DataFile, schema: Mapping[str, str]) -> None:
+    """Refuse to read a file whole that would not fit in what memory is left, instead of dying of it."""
+    need = COPIES_IN_MEMORY * _estimate_bytes(file, schema)
+    left = get_available_memory() if need > SMALL_FILE_BYTES else None
+    if left is not None and need > left:
+        raise OutOfMemory(
+            f"{file.shown} is too large for the memory that is left.",
+            why=f"Reading it takes about {need / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
+            attempt="a machine with more memory.",
+        )
+
+
+def is_small_file(file: DataFile, schema: Mapping[str, str]) -> bool:
+    """Whether a file can be read whole without a thought of memory; a larger one is counted as a stream."""
+    return COPIES_IN_MEMORY * _estimate_bytes(file, schema) <= MAX_COUNTED_BYTES
+
+
+def _estimate_bytes(file: DataFile, schema: Mapping[str, str]) -> int:
+    try:
+        return sum(_estimate_file_bytes(path, schema) for path in file.paths)
+    except UnsoundParquet:
+        raise BundleDamaged(f"{file.shown} cannot be read.") from None
+
+
+def _estimate_file_bytes(path: Path, schema: Mapping[str, str]) -> int:
+    """About how many bytes a file's rows take when they are read."""
+    if path.suffix != ".parquet":
+        if (
+            most := (2 + TEXT_OVERHEAD_BYTES) * path.stat().st_size
+        ) * COPIES_IN_MEMORY <= SMALL_FILE_BYTES:  # a row has a byte at least
+            return most
+        return 2 * path.stat().st_size + TEXT_OVERHEAD_BYTES * len(schema) * _count_csv_rows(path)
+    found = read_claims(path, pages=False)
+    return found.unpacked_bytes + TEXT_OVERHEAD_BYTES * len(schema) * found.rows
+
+
+def _read_parquet_claims(path: Path, schema: Mapping[str, str]) -> ParquetClaims:
+    found = read_claims(path)
+    if list(found.columns) != list(schema):
+        raise UnsoundParquet(
+            f"it has other columns than its manifest, {len(found.columns)} instead of {len(schema)}, or other names"
+        )
+    wrong = sum(
+        _find_type_family(found.columns[name]) != _find_type_family(_find_arrow_type(dtype))
+        for name, dtype in schema.items()
+    )
+    if wrong:
+        raise UnsoundParquet(
+            f"{pluralize(wrong, 'column', 'has', 'have')} values of another type than the manifest says"
+        )
+    return found
+
+
+def _find_arrow_type(dtype: str) -> Any:
+    return pl.Series([], dtype=parse_dtype(dtype)).to_arrow().type
+
+
+def _find_type_family(type: Any) -> str:
+    """Types that are read back as one another: texts, whole numbers of any width, moments of any zone."""
+    import pyarrow as pa
+
+    name = str(type).partition("[")[0].partition("(")[0].partition("<")[0]
+    if name in TEXT_TYPES:
+        return "text"
+    return "whole" if pa.types.is_integer(type) else "float" if pa.types.is_floating(type) else name
+
+
+def _read_csv_header(path: Path) -> list[str]:
+    try:
+        return pl.scan_csv(path, infer_schema=False, glob=False).collect_schema().names()
+    except pl.exceptions.PolarsError:
+        raise UnsoundParquet("its header cannot be read") from None
+
+
+def _count_csv_rows(path: Path) -> int:
+    """How many rows a CSV has below its header: line ends outside quotes."""
+    records, since, inside = 0, 0, False
+    with open(path, "rb") as handle:
+        while chunk := handle.read(CHUNK_BYTES):
+            raw = np.frombuffer(chunk, np.uint8)
+            ends = raw == ord("\n")
+            if b'"' in chunk:
+                quotes = np.cumsum(raw == ord('"'), dtype=np.int32) + inside
+                ends &= quotes % 2 == 0
+                inside = bool(quotes[-1] % 2)
+            elif inside:
+                ends[:] = False
+            places = np.flatnonzero(ends)
+            lengths = np.diff(places, prepend=-1 - since) if len(places) else np.array([since + len(raw)])
+            since = len(raw) - 1 - int(places[-1]) if len(places) else since + len(raw)
+            if max(int(lengths.max()), since) > MAX_RECORD_BYTES:
+                raise UnsoundParquet(f"a row has more than {MAX_RECORD_BYTES:,} bytes")
+            records += len(places)
+    if since or inside:
+        raise UnsoundParquet("its last row does not end")
+    if not records:
+        raise UnsoundParquet("it has no header")
+    return records - 1
+
+
+ROW_COUNT_COLUMN = "\x00count"
+MAX_VALUES_COUNTED_AT_ONCE = 1 << 22  # values of a column that are counted at once
+Schema = Mapping[str, str]
+
+
+class QuotedSchema(dict[str, str]):
+    """The schema of a CSV in which texts and names that look like formulas are quoted."""
+
+
+def read_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> pl.DataFrame:
+    """The data file with the types of its schema, from CSV too; `only` some of its columns, where not all."""
+    wanted = _select_columns(schema, only)
+    require_memory(file, wanted)
+    lazy = _scan_file(file, schema).select(list(wanted))
+    return _cast_frame(_collect_frame(lazy, file), wanted, file)
+
+
+def scan_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> pl.LazyFrame:
+    """The same rows, lazily, in their order."""
+    wanted, lazy = _select_columns(schema, only), _scan_file(file, schema)
+    found = lazy.collect_schema()
+
+    def column(name: str, dtype: str) -> pl.Expr:
+        kind = parse_dtype(dtype)
+        if found[name] == kind:
+            return pl.col(name)
+        if found[name] != pl.String:
+            return pl.col(name).cast(kind)
+        return pl.col(name).map_batches(partial(_restore_dtype, dtype=dtype), return_dtype=kind, is_elementwise=True)
+
+    return lazy.select(column(name, dtype) for name, dtype in wanted.items())
+
+
+def read_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+    """The same rows, so many at a time; none are kept."""
+    lazy = scan_data(file, schema)
+    pieces = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    while True:
+        try:
+            piece = next(pieces, None)
+        except BaseException as error:
+            raise _translate_read_error(error, file) from None
+        if piece is None:
+            return
+        _require_short_texts(piece, file)
+        yield piece
+
+
+def read_batches_on_demand(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+    """The same rows, so many at a time or fewer, and none read ahead: for whoever is slower than the disk that they are on."""
+    _scan_file(file, schema)  # refuses other columns
+    pieces = _read_file_batches if file.suffix == ".parquet" else read_batches
+    for one in file.each():
+        yield from pieces(one, schema, rows)
+
+
+def _read_file_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file.paths[0]) as opened:
+        batches = opened.iter_batches(batch_size=rows, columns=list(schema), use_threads=False)
+        while True:
+            try:
+                batch = next(batches, None)
+            except (OSError, ValueError, pa.ArrowException) as error:
+                raise _make_read_error(error, file) from None
+            if batch is None:
+                return
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            yield _cast_frame(frame.select(list(schema)), schema, file)
+
+
+def count_distinct_rows(
+    file: DataFile, schema: Schema, only: Collection[str] | None = None, limits: tuple[int, int] | None = None
+) -> tuple[pl.DataFrame, np.ndarray]:
+    """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept.
+
+    `limits`: how many distinct values of a column and how many distinct rows are counted; of more, `TooManyDistinct` is raised.
+    """
+    wanted = _select_columns(schema, only)
+    names = list(wanted)
+    lazy = _scan_file(file, schema)
+    if file.suffix == ".parquet" and all(
+        _is_plain_dtype(dtype) for dtype in lazy.select(names).collect_schema().dtypes()
+    ):
+        try:
+            frame, times = count_distinct_parquet_rows(file.paths, names, limits)
+        except (OSError, ValueError, TypeError, LookupError) as error:
+            raise _make_read_error(error, file) from None
+        return _cast_frame(frame, wanted, file), times
+    if limits is not None and _estimate_distinct(lazy.select(names), file) > limits[1]:
+        raise TooManyDistinct
+    counted = _collect_frame(lazy.group_by(names).len(name=ROW_COUNT_COLUMN), file)
+    return _cast_frame(counted.drop(ROW_COUNT_COLUMN), wanted, file), counted[ROW_COUNT_COLUMN].to_numpy().astype(
+        np.int64
+    )
+
+
+def _estimate_distinct(lazy: pl.LazyFrame, file: DataFile) -> int:
+    """About how many distinct rows there are."""
+    found: int = _collect_frame(lazy.select(pl.struct(pl.all()).hash(7).approx_n_unique()), file).item()
+    return found
+
+
+def count_distinct_rows_in_parts(
+    file: DataFile, schema: Schema, column: str, beside: Collection[str]
+) -> Iterator[tuple[pl.DataFrame, np.ndarray]]:
+    """The distinct rows in a column and in some beside it, and how often each occurs, in parts that memory holds.
+
+    All rows with one value of the column are in one part.
+    """
+    wanted = _select_columns(schema, {column, *beside})
+    floats = [name for name, dtype in wanted.items() if dtype.startswith("Float")]
+    lazy = _scan_file(file, schema).select(list(wanted))
+    if file.suffix == ".parquet" and floats:
+        lazy = lazy.with_columns(pl.col(floats).fill_nan(None))
+    key = pl.col(column).hash(7)
+    values = _collect_frame(lazy.select(key.approx_n_unique()), file).item()
+    parts = values // MAX_VALUES_COUNTED_AT_ONCE + 1
+    for part in range(parts):
+        some = lazy if parts == 1 else lazy.filter(key % parts == part)
+        counted = _collect_frame(some.group_by(list(wanted)).len(name=ROW_COUNT_COLUMN), file)
+        yield (
+            _cast_frame(counted.drop(ROW_COUNT_COLUMN), wanted, file),
+            counted[ROW_COUNT_COLUMN].to_numpy().astype(np.int64),
+        )
+
+
+def read_partition(
+    file: DataFile, schema: Schema, only: Collection[str], part: int, parts: int
+) -> Iterator[pl.DataFrame]:
+    """Some columns of the data file, of every so-manieth row group from the `part`th on; of CSV, of every so-manieth file."""
+    wanted = _select_columns(schema, only)
+    if file.suffix != ".parquet":
+        for one in list(file.each())[part::parts]:
+            yield read_data(one, schema, only)
+        return
+    import pyarrow.parquet as pq
+
+    for path, places in groupby(_list_row_groups(file)[part::parts], key=lambda place: place[0]):
+        with pq.ParquetFile(path) as opened:
+            for _, at in places:
+                frame = pl.from_arrow(opened.read_row_group(at, columns=list(wanted)))
+                assert isinstance(frame, pl.DataFrame)
+                yield _cast_frame(frame.select(list(wanted)), wanted, file)
+
+
+def count_partitions(file: DataFile) -> int:
+    """How many parts `read_partition` can read a file in."""
+    return max(len(_list_row_groups(file)), 1) if file.suffix == ".parquet" else len(file.paths)
+
+
+def _list_row_groups(file: DataFile) -> list[tuple[Path, int]]:
+    import pyarrow.parquet as pq
+
+    counts = [(path, pq.read_metadata(path).num_row_groups) for path in file.paths]
+    return [(path, at) for path, groups in counts for at in range(groups)]
+
+
+def _select_columns(schema: Schema, only: Collection[str] | None) -> Schema:
+    return schema if only is None else type(schema)((name, dtype) for name, dtype in schema.items() if name in only)  # type: ignore[call-arg]  # a kind of mapping
+
+
+def _is_plain_dtype(dtype: pl.DataType) -> bool:
+    """Whether Python has these values without loss: it has no nanoseconds."""
+    return dtype in (pl.String, pl.Boolean, pl.Date) or dtype.is_integer() or dtype.is_float()
+
+
+def _scan_file(file: DataFile, schema: Schema) -> pl.LazyFrame:
+    try:
+        if file.suffix == ".parquet":
+            lazy = pl.scan_parquet(list(file.paths), glob=False)
+        else:
+            lazy = pl.scan_csv(list(file.paths), infer_schema=False, empty_string_is_null=True, glob=False)
+            if isinstance(schema, QuotedSchema):
+                lazy = _unquote_frame(lazy, schema)
+        found = lazy.collect_schema().names()
+    except BaseException as error:
+        raise _translate_read_error(error, file) from None
+    if found != list(schema):
+        raise BundleDamaged(
+            f"{file.shown} has other columns than its manifest.",
+            why=f"{len(found)} instead of {len(schema)}, or other names.",
+        )
+    return lazy
+
+
+def _unquote_frame(lazy: pl.LazyFrame, schema: QuotedSchema) -> pl.LazyFrame:
+    """Names and texts without the apostrophe that was put before them; a file with other names is left for its reader to refuse."""
+    names = {quote_formula_name(name): name for name in schema}
+    if lazy.collect_schema().names() != list(names):
+        return lazy
+    return lazy.rename(names).with_columns(
+        unquote_formula_text(pl.col(name)) for name, dtype in schema.items() if dtype == "String"
+    )
+
+
+def _collect_frame(lazy: pl.LazyFrame, file: DataFile) -> pl.DataFrame:
+    try:
+        return lazy.collect(engine="streaming")
+    except BaseException as error:
+        raise _translate_read_error(error, file) from None
+
+
+def _translate_read_error(error: BaseException, file: DataFile) -> BaseException:
+    """A file that Polars cannot read is damaged; of some it says so in a panic, which is no Exception."""
+    ours = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
+    return _make_read_error(error, file) if ours or is_memory_error(error) else error
+
+
+def _make_read_error(error: BaseException, file: DataFile) -> BundleDamaged | OutOfMemory:
+    """What an error of whoever reads the file means."""
+    return OutOfMemory() if is_memory_error(error) else BundleDamaged(f"{file.shown} cannot be read.")
+
+
+def _cast_frame(frame: pl.DataFrame, schema: Schema, file: DataFile) -> pl.DataFrame:
+    _require_short_texts(frame, file)
+    try:
+        return pl.DataFrame({name: _restore_dtype(frame[name], dtype) for name, dtype in schema.items()})
+    except MemoryError:
+        raise
+    except Exception:  # the libraries' messages quote values
+        raise BundleDamaged(
+            f"{file.shown} does not hold what its manifest says.", why="A column has values of another type."
+        ) from None
+
+
+def _require_short_texts(frame: pl.DataFrame, file: DataFile) -> None:
+    """A text of many megabytes is packed in few bytes, and whoever takes it apart needs many times its size."""
+    for name, dtype in frame.schema.items():
+        if dtype == pl.String and (frame[name].str.len_bytes() > MAX_RECORD_BYTES).any():
+            raise BundleDamaged(f"{file.shown} holds a text of more than {MAX_RECORD_BYTES:,} bytes.")
+
+
+def _restore_dtype(series: pl.Series, dtype: str) -> pl.Series:
+    wanted = parse_dtype(dtype)
+    if series.dtype == wanted:
+        return series
+    return parse_texts(series, dtype).alias(series.name) if series.dtype == pl.String else series.cast(wanted)
+
+
+# MERGED: reticent.release.numbered: Group numbers and counts of a data file, looked at before anything is as long as the greatest of them.
+
+
+def require_integers_between(table: pl.DataFrame, name: str, least: int, most: int) -> None:
+    """Refuse a column of whole numbers where one is missing, below `least` or above `most`."""
+    series = table[name]
+    present = series.drop_nulls()
+    outside = len(present) and (cast("int", present.min()) < least or cast("int", present.max()) > most)
+    if outside or len(present) < len(series):
+        raise BundleDamaged(
+            "The files of the release do not belong together.",
+            why=f"Values of {name!r} are missing, or not from {least:,} to {most:,}.",
+        )
+
+
+def require_exact_total(series: pl.Series) -> None:
+    """Refuse counts that add up to more than is counted exactly."""
+    if sum(series.to_list()) > MAX_COUNT if _may_exceed_limit(series) else False:
+        raise BundleDamaged(
+            "The files of the release do not belong together.", why=f"The counts in {series.name!r} are too large."
+        )
+
+
+def require_listed_values(table: pl.DataFrame, name: str, listed: Sequence[str]) -> None:
+    """Refuse a column that shows values which the manifest does not list, or none."""
+    unknown = len(set(table[name].cast(pl.String).unique()) - set(listed))
+    if unknown:
+        raise BundleDamaged(
+            f"Column {name!r} shows {pluralize(unknown, 'value', 'that is', 'that are')} not in the domain of the manifest."
+        )
+
+
+def _may_exceed_limit(series: pl.Series) -> bool:
+    return len(series) > 0 and cast("int", series.max()) * len(series) > MAX_COUNT

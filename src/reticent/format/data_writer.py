@@ -1,0 +1,317 @@
+"""Writing a release's data files, a piece at a time.
+
+Strings are written plain, with no categories, index or schema that could hold values of rows that were removed.  In Parquet a
+text column's pages are numbered by a dictionary of the published values: what a writer would do anyway, without hashing each row.
+Other columns of few values are numbered by the writer; whole numbers that are known to ascend are written by their differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import polars as pl
+
+from reticent.format.data_files import contains_formula, quote_formulas
+from reticent.format.rows import (
+    BATCH_ROWS,
+    AscendingColumn,
+    BatchColumn,
+    CodedColumn,
+    FileRows,
+    LookupColumn,
+    OutputColumn,
+    OutputColumns,
+    RowBatch,
+)
+
+# MERGED: reticent.release.row_groups: Where row groups of a Parquet file end: how rows came in says nothing about it.
+#
+# A group has PIECE rows, or as many as GROUP bytes hold where rows are very wide: a writer holds a whole group.
+
+
+MAX_GROUP_BYTES = 1 << 29  # bytes of a row group in memory
+ASSUMED_TEXT_BYTES = 24  # bytes that a text is taken for
+
+
+def count_group_rows(schema: Any) -> int:
+    """How many rows a group has: as the columns' types say, and no row."""
+    return max(min(BATCH_ROWS, MAX_GROUP_BYTES // max(sum(map(_estimate_value_bytes, schema.types)), 1)), 1)
+
+
+def _estimate_value_bytes(kind: Any) -> int:
+    """Bytes of a value in memory."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _estimate_value_bytes(kind.index_type)
+    try:
+        return -(-kind.bit_width // 8)
+    except ValueError:  # a text
+        return ASSUMED_TEXT_BYTES
+
+
+def split_evenly(tables: Iterable[Any], schema: Any) -> Iterator[Any]:
+    """Tables of a group's rows each, the last one of what is left; one group is held at a time."""
+    import pyarrow as pa
+
+    size, held = count_group_rows(schema), list[Any]()
+    rows, begun = 0, False
+    for table in tables:
+        held.append(table)
+        rows += len(table)
+        del table
+        if rows >= size:
+            whole = pa.concat_tables(held)
+            for start in range(0, rows - size + 1, size):
+                yield whole.slice(start, size)
+            rest = rows % size
+            held, rows, begun = [whole.slice(rows - rest)] if rest else [], rest, True
+            del whole  # not held while the next is made
+    if held and (rows or not begun):
+        yield pa.concat_tables(held)
+
+
+class TableSplitter:
+    """Tables, or frames, cut where so many rows are taken of them; what was taken is not kept."""
+
+    def __init__(self, tables: Iterable[Any]):
+        self._tables, self._rest = iter(tables), None
+
+    def take(self, rows: int | None) -> Iterator[Any]:
+        """The next so many rows; all that are left where None is asked."""
+        while rows is None or rows:
+            table = next(self._tables, None) if self._rest is None else self._rest
+            if table is None:
+                return
+            self._rest = None
+            if rows is not None:
+                if len(table) > rows:
+                    table, self._rest = table.slice(0, rows), table.slice(rows)
+                rows -= len(table)
+            if len(table):
+                yield table
+
+
+def trim_dictionaries(group: Any) -> Any:
+    """A row group whose dictionaries list its own values alone: a part of few rows repeats nothing of the others."""
+    import pyarrow as pa
+
+    columns = []
+    for column in group.columns:
+        whole = column.combine_chunks()
+        if pa.types.is_dictionary(column.type):
+            mine, codes = find_used_codes(whole.indices)
+            whole = pa.DictionaryArray.from_arrays(
+                convert_to_int32(codes), whole.dictionary.take(convert_to_int32(mine))
+            )
+        columns.append(whole)
+    return pa.Table.from_arrays(columns, schema=group.schema)
+
+
+def find_used_codes(indices: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Which numbers occur, and the place of each row's number among them."""
+    stored = np.frombuffer(indices.buffers()[1], np.int32)  # not by to_numpy: it would load pandas
+    stored = stored[indices.offset : indices.offset + len(indices)]
+    size = int(stored.max(initial=-1)) + 1
+    if size > 4 * len(stored):
+        return np.unique(stored, return_inverse=True)
+    occurs = np.zeros(size, bool)
+    occurs[stored] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[stored]
+
+
+def convert_to_int32(numbers: np.ndarray) -> Any:
+    """Numbers as Arrow has them: from_buffers, because pa.array looks for pandas and would load it."""
+    import pyarrow as pa
+
+    stored = np.ascontiguousarray(numbers, np.int32)
+    return pa.Array.from_buffers(pa.int32(), len(stored), [None, pa.py_buffer(stored)])
+
+
+MAX_PAGE_DICTIONARY_VALUES = 1 << 12  # values that a page's dictionary may have
+
+
+def write_data(path: Path, rows: FileRows | pl.DataFrame, format: str, *, quote: bool = False) -> bool:
+    """Write rows to a file.  Returns whether a text of a CSV looks like a formula; in Parquet nobody takes one for it."""
+    if format == "parquet":
+        whole = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
+        write_parquet(path, whole.columns, whole.pieces)
+        return False
+    with open(path, "wb") as handle:
+        return write_csv(handle, rows, quote=quote)
+
+
+def write_data_parts(
+    paths: Sequence[Path], rows: FileRows | pl.DataFrame, format: str, part_rows: int | None, *, quote: bool = False
+) -> bool:
+    """The same to one file or to several, so many rows each and what is left to the last."""
+    if len(paths) == 1:
+        return write_data(paths[0], rows, format, quote=quote)
+    whole = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
+    many = [*[part_rows] * (len(paths) - 1), None]
+    if format == "parquet":
+        tables = _ArrowTables(whole.columns)
+        cut = TableSplitter(tables.of(whole.pieces))
+        for path, some in zip(paths, many, strict=True):
+            tables.write(path, map(trim_dictionaries, split_evenly(cut.take(some), tables.held)))
+        return False
+    found = contains_formula(_list_known_texts(whole.columns))
+    frames = TableSplitter(whole.spell_out(piece) for piece in whole.pieces)
+    for path, some in zip(paths, many, strict=True):
+        with open(path, "wb") as handle:
+            found = _write_frames(handle, frames.take(some), _list_batch_columns(whole.columns), found, quote=quote)
+    return found
+
+
+def write_csv(handle: IO[bytes], rows: FileRows | pl.DataFrame, *, quote: bool = False) -> bool:
+    """The one way that rows are written as CSV: the same rows give the same bytes; formulas quoted where that is asked.
+
+    Returns whether a text or a name looks like a formula.
+    """
+    rows = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
+    frames = (rows.spell_out(piece) for piece in rows.pieces)
+    return _write_frames(
+        handle,
+        frames,
+        _list_batch_columns(rows.columns),
+        contains_formula(_list_known_texts(rows.columns)),
+        quote=quote,
+    )
+
+
+def _write_frames(
+    handle: IO[bytes], frames: Iterable[pl.DataFrame], beside: Sequence[str], found: bool, *, quote: bool
+) -> bool:
+    """Whether a formula was `found` before, or is in one of the columns `beside`."""
+    header = True
+    for frame in frames:
+        found = found or contains_formula(frame[name] for name in beside)
+        (quote_formulas(frame) if quote else frame).write_csv(handle, include_header=header)
+        header = False
+    return found
+
+
+def _list_batch_columns(columns: OutputColumns) -> list[str]:
+    return [name for name, column in columns.items() if isinstance(column, BatchColumn | LookupColumn)]
+
+
+def _list_known_texts(columns: OutputColumns) -> list[pl.Series]:
+    """The texts that are known before any row is: names, and the values of coded columns."""
+    return [
+        (column.values if isinstance(column, CodedColumn) else pl.Series(dtype=pl.Int32)).alias(name)
+        for name, column in columns.items()
+    ]
+
+
+def write_parquet(path: Path, columns: OutputColumns, pieces: Iterable[RowBatch]) -> None:
+    """One file, a row group for every PIECE of rows, or of fewer where they are wide."""
+    tables = _ArrowTables(columns)
+    tables.write(path, split_evenly(tables.of(pieces), tables.held))
+
+
+class _ArrowTables:
+    """Rows as Arrow tables, and how they are written."""
+
+    def __init__(self, columns: OutputColumns):
+        import pyarrow as pa
+
+        self.columns = {name: _ArrowColumn(name, column) for name, column in columns.items()}
+        fields = [pa.field(name, column.type, nullable=column.nulls) for name, column in self.columns.items()]
+        self.schema = pa.schema(fields)
+        self.looked = {
+            at: column for at, column in enumerate(self.columns.values()) if isinstance(column.column, LookupColumn)
+        }
+        self.held = self.schema  # until a row group is whole, texts that are looked up are numbers
+        for at in self.looked:
+            self.held = self.held.set(at, pa.field(self.schema.field(at).name, pa.int32()))
+
+    def of(self, pieces: Iterable[RowBatch]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for piece in pieces:
+            yield pa.Table.from_arrays([column.take(piece) for column in self.columns.values()], schema=self.held)
+
+    def write(self, path: Path, groups: Iterable[Any]) -> None:
+        import pyarrow.parquet as pq
+
+        coded = [name for name, column in self.columns.items() if column.by_number or column.few]
+        differences = {name: "DELTA_BINARY_PACKED" for name, column in self.columns.items() if column.ascending}
+        with pq.ParquetWriter(
+            path, self.schema, compression="lz4", use_dictionary=coded or False, column_encoding=differences or None,
+            write_statistics=False, store_schema=False,
+        ) as out:  # fmt: skip
+            for group in groups:
+                for at, column in self.looked.items():
+                    group = group.set_column(at, self.schema.field(at), column.look_up_texts(group.column(at)))
+                out.write_table(group)
+                del group  # before the next is made
+
+
+class _ArrowColumn:
+    """A column as Arrow: texts by number, everything else spelled out."""
+
+    def __init__(self, name: str, column: OutputColumn):
+        import pyarrow as pa
+
+        self.name, self.column = name, column
+        self.values = _convert_to_arrow(_make_example(column))
+        coded = isinstance(column, CodedColumn | LookupColumn)
+        self.nulls = column.nulls if isinstance(column, BatchColumn | LookupColumn) else bool(self.values.null_count)
+        self.ascending = isinstance(column, AscendingColumn) or (isinstance(column, BatchColumn) and column.ascending)
+        # of a column that stands beside, the writer finds out: it gives a page's dictionary up where that grows too long.
+        # Not of fractions: they are seldom few, and a dictionary may hold several that are not a number
+        self.few = (
+            len(self.values) <= MAX_PAGE_DICTIONARY_VALUES
+            if coded
+            else not self.ascending and not pa.types.is_floating(self.values.type)
+        )
+        self.by_number = coded and pa.types.is_string(self.values.type) and not self.nulls
+        self.type = pa.dictionary(pa.int32(), pa.string()) if self.by_number else self.values.type
+
+    def take(self, piece: RowBatch) -> Any:
+        import pyarrow as pa
+
+        if isinstance(self.column, BatchColumn):
+            return _convert_to_arrow(piece.beside(self.name))
+        if isinstance(self.column, AscendingColumn):
+            return convert_to_int32(piece.numbers(self.column))
+        if isinstance(self.column, LookupColumn):
+            return convert_to_int32(piece.beside(self.column.beside).to_numpy())
+        numbers = convert_to_int32(piece.codes(self.column))
+        return pa.DictionaryArray.from_arrays(numbers, self.values) if self.by_number else self.values.take(numbers)
+
+    def look_up_texts(self, numbers: Any) -> Any:
+        """The texts of a row group's numbers."""
+        import pyarrow as pa
+
+        assert isinstance(self.column, LookupColumn)
+        shown, codes = find_used_codes(numbers.combine_chunks())
+        texts = _convert_to_arrow(self.column.texts(shown))
+        return (
+            pa.DictionaryArray.from_arrays(convert_to_int32(codes), texts)
+            if self.by_number
+            else texts.take(convert_to_int32(codes))
+        )
+
+
+def _make_example(column: OutputColumn) -> pl.Series:
+    """The values of a coded column, or an empty series of the column's type."""
+    if isinstance(column, CodedColumn):
+        return column.values
+    if isinstance(column, LookupColumn):
+        return pl.Series(dtype=pl.String)
+    return pl.Series(dtype=pl.Int32 if isinstance(column, AscendingColumn) else column.dtype)
+
+
+def _convert_to_arrow(series: pl.Series) -> Any:
+    import pyarrow as pa
+
+    array = series.to_arrow()
+    return (
+        array.cast(pa.string())
+        if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type)
+        else array
+    )

@@ -1,0 +1,286 @@
+"""How often each combination of numbers occurs, counted as rows come in.
+
+The numbers of a row are packed into one word, so many bits for each column, and words are counted: short ones in an array,
+others in a table by hash.  Where a column needs more bits than it has, what was counted is packed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.kernels.audit_tallies import place_words, tally_words
+
+MAX_WORD_BITS = 62  # of a word
+INITIAL_PLACES = 1 << 12  # places of the first table
+MAX_DIRECT_BITS = 20  # bits of a word up to which words are counted in an array that has a place for each
+MAX_WAITING_ROWS = 1 << 20  # rows that are merged at once, where a word is too small
+
+
+class PackedTallies:
+    """Counts of combinations, in memory that grows with how many are distinct."""
+
+    def __init__(self, columns: int) -> None:
+        self.bits = [0] * columns
+        self.held = 0  # keys in the table
+        self.direct: np.ndarray | None = np.zeros(1, np.int64)  # instead of the table, while words are short
+        self._allocate(INITIAL_PLACES)
+
+    def __len__(self) -> int:
+        """How many distinct combinations there are."""
+        return self.held if self.direct is None else int(np.count_nonzero(self.direct))
+
+    def fits(self, sizes: list[int]) -> bool:
+        """Whether combinations of columns with so many numbers each can be packed."""
+        return sum(map(_count_bits, sizes)) <= MAX_WORD_BITS
+
+    def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
+        """Count rows: the number of row i in a column is `meaning[column[i]]`, which is less than the column's size."""
+        needed = [max(had, _count_bits(size)) for had, size in zip(self.bits, sizes, strict=True)]
+        if needed != self.bits:
+            codes, times = self.found()
+            self.bits = needed
+            self._put(self._pack_words(list(codes.T)), times)
+        named = zip(meanings, columns, strict=True)
+        begin, word = (
+            0,
+            self._pack_words([column if _is_identity(meaning) else meaning[column] for meaning, column in named]),
+        )
+        if self.direct is not None:
+            self.direct += np.bincount(word, minlength=len(self.direct))
+            return
+        while True:
+            begin, self.held = tally_words(word, begin, self.keys, self.times, self.held, len(self.keys) // 2)
+            if begin == len(word):
+                return
+            taken = self.keys >= 0
+            self._place(self.keys[taken], self.times[taken], 2 * len(self.keys))
+
+    def found(self) -> tuple[np.ndarray, np.ndarray]:
+        """The distinct combinations in their order, and how often each occurs."""
+        word, times = self._counted()
+        codes = np.empty((len(word), len(self.bits)), np.int32)
+        for at in reversed(range(len(self.bits))):
+            codes[:, at] = word & ((1 << self.bits[at]) - 1)
+            word >>= self.bits[at]
+        return codes, times
+
+    def _counted(self) -> tuple[np.ndarray, np.ndarray]:
+        """The words in their order, and how often each occurs."""
+        if self.direct is not None:
+            word = np.flatnonzero(self.direct)
+            return word, self.direct[word]
+        taken = self.keys >= 0
+        word, times = self.keys[taken], self.times[taken]
+        order = np.argsort(word)
+        return word[order], times[order]
+
+    def _put(self, word: np.ndarray, times: np.ndarray) -> None:
+        """What was counted before, in words of other bits."""
+        if sum(self.bits) <= MAX_DIRECT_BITS:
+            self.direct = np.zeros(1 << sum(self.bits), np.int64)
+            self.direct[word] = times
+            return
+        self.direct = None
+        self._place(word, times, 1 << (2 * len(word)).bit_length())
+
+    def _pack_words(self, columns: list[np.ndarray]) -> np.ndarray:
+        word = np.zeros(len(columns[0]), np.int64)
+        for column, bits in zip(columns, self.bits, strict=True):
+            word <<= bits
+            word |= column
+        return word
+
+    def _allocate(self, places: int) -> None:
+        self.keys, self.times, self.held = np.full(places, -1, np.int64), np.zeros(places, np.int64), 0
+
+    def _place(self, word: np.ndarray, times: np.ndarray, places: int) -> None:
+        """A table of at least so many places, with what was counted."""
+        self._allocate(max(places, len(self.keys)))
+        place_words(word, times, self.keys, self.times)
+        self.held = len(word)
+
+
+class SortedTallies:
+    """The same where a word is too small: combinations are sorted, and merged some row groups at a time."""
+
+    def __init__(self, codes: np.ndarray, times: np.ndarray) -> None:
+        self.codes, self.times = codes, times
+        self.waiting: list[np.ndarray] = []
+
+    def __len__(self) -> int:
+        """How many distinct combinations there are, those that wait to be merged not counted."""
+        return len(self.codes)
+
+    def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
+        listed = [meaning[column] for meaning, column in zip(meanings, columns, strict=True)]
+        self.waiting.append(np.column_stack(listed).astype(np.int32))
+        if sum(map(len, self.waiting)) > max(MAX_WAITING_ROWS, len(self.codes)):
+            self._merge()
+
+    def found(self) -> tuple[np.ndarray, np.ndarray]:
+        self._merge()
+        return self.codes, self.times
+
+    def _merge(self) -> None:
+        once = np.ones(sum(map(len, self.waiting)), np.int64)
+        codes, times = np.concatenate([self.codes, *self.waiting]), np.concatenate([self.times, once])
+        words = _pack_codes(codes)
+        order = np.lexsort(words[::-1])
+        differs = np.zeros(len(codes), bool)
+        differs[:1] = True
+        for word in words:
+            word = word[order]
+            differs[1:] |= word[1:] != word[:-1]
+        starts = np.flatnonzero(differs)
+        self.codes, self.waiting, times = codes[order[starts]], [], times[order]
+        self.times = np.add.reduceat(times, starts) if len(starts) else times
+
+
+def _pack_codes(codes: np.ndarray) -> list[np.ndarray]:
+    """Each row's codes in as few words as hold them, which order rows as their codes do."""
+    words, free = [np.zeros(len(codes), np.int64)], MAX_WORD_BITS
+    for column in codes.T:
+        bits = _count_bits(int(column.max(initial=0)) + 1)
+        if bits > free:
+            words.append(np.zeros(len(codes), np.int64))
+            free = MAX_WORD_BITS
+        words[-1] <<= bits
+        words[-1] |= column
+        free -= bits
+    return words
+
+
+def _is_identity(meaning: np.ndarray) -> bool:
+    """Whether every number means itself: a file's dictionaries list values in one order."""
+    return bool((meaning == np.arange(len(meaning))).all())
+
+
+def _count_bits(size: int) -> int:
+    return max(size - 1, 0).bit_length()
+
+
+# MERGED: reticent.release.distinct: The distinct rows of a Parquet file and how often each occurs, row group by row group, without spelling texts out.
+#
+# A text column's pages are numbered by a dictionary already.  The numbers of a row are packed into one word, words are
+# counted (`tallies.py`), and only what is distinct is kept: memory holds one row group.
+
+
+MAX_DIRECT_SPAN = 1 << 10  # whole numbers that lie no further apart are numbered by their distance from the least
+
+
+class TooManyDistinct(Exception):
+    """There are more distinct values, or rows, than are worth counting."""
+
+
+@dataclass(eq=False)
+class _ValueNumbers:
+    """The values met so far, numbered in the order they were met; a null is a value like another."""
+
+    number: dict[Any, int] = field(default_factory=dict)
+
+    def add(self, values: list[Any]) -> np.ndarray:
+        return np.array([self.number.setdefault(value, len(self.number)) for value in values], np.int32)
+
+
+def count_distinct_parquet_rows(
+    path: Path | Sequence[Path], names: list[str], limits: tuple[int, int] | None = None
+) -> tuple[pl.DataFrame, np.ndarray]:
+    """Each distinct combination of the columns `names`, and how many rows have it; of a file, or of the parts of one.
+
+    `limits`: `TooManyDistinct` is raised as soon as a column has more distinct values, or there are more distinct combinations.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = [path] if isinstance(path, Path) else path
+    schema, types = pq.read_schema(paths[0]), _read_schema(paths[0])
+    texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
+    columns = [_ValueNumbers() for _ in names]
+    tallies: PackedTallies | SortedTallies = PackedTallies(len(names))
+    with _RowGroupReader(paths, texts) as file:
+        for at in range(file.num_row_groups):
+            table = file.read_row_group(at, columns=names)
+            local = [_encode_column(table.column(name)) for name in names]
+            del table
+            meanings = [column.add(values) for column, (_, values) in zip(columns, local, strict=True)]
+            sizes = [len(column.number) for column in columns]
+            if limits is not None and (max(sizes) > limits[0] or len(tallies) > limits[1]):
+                raise TooManyDistinct
+            if isinstance(tallies, PackedTallies) and not tallies.fits(sizes):
+                tallies = SortedTallies(*tallies.found())
+            tallies.add([numbers for numbers, _ in local], meanings, sizes)
+    codes, times = tallies.found()
+    frame = {}
+    for place, (name, column) in enumerate(zip(names, columns, strict=True)):
+        series = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas
+        frame[name] = series.gather(codes[:, place])
+    return pl.DataFrame(frame), times
+
+
+def _read_schema(path: Path) -> pl.Schema:
+    return pl.scan_parquet(
+        path, glob=False, hive_partitioning=False
+    ).collect_schema()  # marks of a pattern may be its name
+
+
+class _RowGroupReader:
+    """The row groups of several files, one after the other; one file is open at a time."""
+
+    def __init__(self, paths: Sequence[Path], texts: list[str]):
+        import pyarrow.parquet as pq
+
+        self._texts, self._at = texts, Path()
+        self._open: pq.ParquetFile | None = None
+        counts = [(path, pq.read_metadata(path).num_row_groups) for path in paths]
+        self._places = [(path, group) for path, groups in counts for group in range(groups)]
+        self.num_row_groups = len(self._places)
+
+    def __enter__(self) -> _RowGroupReader:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._open is not None:
+            self._open.close()
+
+    def read_row_group(self, at: int, columns: list[str]) -> Any:
+        import pyarrow.parquet as pq
+
+        path, group = self._places[at]
+        if self._at != path:
+            self.__exit__()
+            self._open, self._at = pq.ParquetFile(path, read_dictionary=self._texts), path
+        assert self._open is not None
+        return self._open.read_row_group(group, columns=columns)
+
+
+def _encode_column(column: Any) -> tuple[np.ndarray, list[Any]]:
+    """A column of one row group as numbers, and the value that each would stand for; None last where there are nulls."""
+    import pyarrow as pa
+
+    column = column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):  # no rows
+        return np.zeros(0, np.int64), []
+    if pa.types.is_integer(column.type) and column.type.bit_width <= 32 and len(column) and not column.null_count:
+        stored = _convert_to_numpy(column)
+        least, most = int(stored.min()), int(stored.max())
+        if most - least < MAX_DIRECT_SPAN:
+            return np.subtract(stored, least, dtype=np.int64), list(range(least, most + 1))
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    values = coded.dictionary.to_pylist()
+    numbers = coded.indices
+    if numbers.null_count:
+        numbers, values = numbers.fill_null(len(values)), [*values, None]
+    return _convert_to_numpy(numbers), values
+
+
+def _convert_to_numpy(numbers: Any) -> np.ndarray:
+    """The numbers of an Arrow array without nulls."""
+    width = numbers.type.to_pandas_dtype()
+    stored = np.frombuffer(numbers.buffers()[1], width)  # not by to_numpy: it would load pandas
+    return stored[numbers.offset : numbers.offset + len(numbers)]

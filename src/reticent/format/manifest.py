@@ -1,0 +1,445 @@
+"""The manifest of a release as a value: what it says, typed, and nothing that its kind does not have.
+
+`Manifest.of` reads what JSON gave; a key that is not known, at whatever depth, or a value of another type is refused, so that
+nothing can be hidden in a manifest and nothing below stumbles over a forged one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import date, datetime
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import polars as pl
+
+from reticent import catalogue, limits
+from reticent.data.columns import Role
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.label_options import LabelOptions
+from reticent.data.parsing import parse_dtype
+from reticent.errors import HierarchyError, JobError
+from reticent.format import schema_checks
+from reticent.format.schema_checks import (
+    MisshapenValue,
+    check_weights,
+    list_required_fields,
+    make_checkers,
+    parse_fraction,
+    require_known_columns,
+    require_relations,
+    require_usable_weights,
+)
+
+# MERGED: reticent.release.trees: The hierarchies that manifests hold, built once: opening, loss, cover and measures ask for the same tree again.
+
+
+MAX_SMALL_TREE_LEAVES = 10_000  # of a tree that is remembered by its rows
+MAX_LARGE_TREES = 2  # of more leaves, remembered by a digest of their rows
+_LARGE_TREES: OrderedDict[bytes, Hierarchy] = OrderedDict()
+
+
+def build_cached_tree(rows: Sequence[Sequence[str]]) -> Hierarchy:
+    """The tree of a column's entry; raises `HierarchyError` where the rows are none."""
+    if len(rows) <= MAX_SMALL_TREE_LEAVES:
+        return _build_small_tree(tuple(map(tuple, rows)))
+    digest = sha256(json.dumps(rows).encode()).digest()
+    tree = _LARGE_TREES.pop(digest, None) or Hierarchy.of(rows)
+    _LARGE_TREES[digest] = tree
+    while len(_LARGE_TREES) > MAX_LARGE_TREES:
+        _LARGE_TREES.popitem(last=False)
+    return tree
+
+
+@lru_cache(maxsize=64)
+def _build_small_tree(rows: tuple[tuple[str, ...], ...]) -> Hierarchy:
+    return Hierarchy.of(rows)
+
+
+# MERGED: reticent.release.column_entry: What a manifest says of one published column, typed: the fields that its role has, values that its type can hold.
+
+
+def _check_dtype(value: Any) -> str:
+    """The name of a type that values are read back as."""
+    try:
+        if str(found := parse_dtype(schema_checks.check_text(value))) == value:
+            pl.Series([], dtype=found).to_arrow()  # a zone that is none is found here
+            return value
+    except MisshapenValue:
+        raise
+    except BaseException as error:  # Polars ends some of these in a panic, which is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+    raise MisshapenValue("no data type that is published")
+
+
+def _check_ends(value: Any) -> list[Any]:
+    """The least and the greatest value of a column; nothing where every label is `*`."""
+    found = schema_checks.check_list_of(schema_checks.check_scalar)(value)
+    if len(found) not in (0, 2):
+        raise MisshapenValue("no least and greatest value")
+    return found
+
+
+def _check_labels(value: Any) -> Any:
+    """How ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
+    try:
+        if LabelOptions.of(value).to_plain() == value and LabelOptions.of(value).style in ("snapped", "padded"):
+            return value
+    except (JobError, TypeError):
+        pass
+    raise MisshapenValue("no style of labels")
+
+
+_COLUMN_CHECKS: dict[str, schema_checks.Checker] = {
+    "name": schema_checks.check_text,
+    "role": schema_checks.check_one_of(Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE),
+    "type": schema_checks.check_one_of("numeric", "date", "ordinal", "categorical", "carried"),
+    "dtype": _check_dtype,
+    "null": schema_checks.check_flag,
+    "missing": schema_checks.check_one_of("refuse", "category"),
+    "order": schema_checks.check_list_of(schema_checks.check_text),
+    "hierarchy": schema_checks.check_list_of(schema_checks.check_list_of(schema_checks.check_text)),
+    "built": schema_checks.check_parameter,
+    "domain": _check_ends,
+    "declared": schema_checks.check_flag,
+    "values": schema_checks.check_list_of(schema_checks.check_text),
+    "bottom": schema_checks.check_scalar,
+    "top": schema_checks.check_scalar,
+    "round_to": schema_checks.check_scalar,
+    "format": schema_checks.check_text,
+    "labels": _check_labels,
+}
+_REQUIRED_FIELDS = {"name", "role", "type", "dtype"}
+_FIELDS_BY_ROLE: dict[str, set[str]] = {
+    Role.QUASI: _REQUIRED_FIELDS
+    | {"null", "order", "hierarchy", "built", "domain", "declared", "values", "bottom", "top", "format", "labels"},
+    Role.SENSITIVE: _REQUIRED_FIELDS | {"missing", "order", "hierarchy", "domain", "declared", "format"},
+    Role.INSENSITIVE: _REQUIRED_FIELDS | {"round_to", "format"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnEntry:
+    """What a manifest says of one published column; None is what it does not say.
+
+    `domain` is where the values of the whole source lie if it was `declared`; else it is where those of published rows do.
+    """
+
+    name: str
+    role: str
+    type: str
+    dtype: str = "String"
+    null: bool = False
+    missing: str | None = None
+    order: list[str] | None = None
+    hierarchy: list[list[str]] | None = None
+    built: Mapping[str, Any] | None = None
+    domain: list[Any] | None = None
+    declared: bool = False
+    values: list[str] | None = None
+    bottom: Any = None
+    top: Any = None
+    round_to: Any = None
+    format: str | None = None
+    labels: Any = None
+
+    @classmethod
+    def of(cls, value: Any) -> ColumnEntry:
+        role = schema_checks.check_mapping(value).get("role")
+        known = _FIELDS_BY_ROLE.get(role) if isinstance(role, str) else None
+        if known is None:
+            raise MisshapenValue("a column has no role that is published", inside=True)
+        entry = cls(
+            **schema_checks.check_fields(
+                "a column", value, {name: _COLUMN_CHECKS[name] for name in known}, _REQUIRED_FIELDS
+            )
+        )
+        _require_ends_fit_type(entry)
+        if entry.type == "ordinal" and entry.order is None:
+            raise MisshapenValue("an ordered column has no order", inside=True)
+        if entry.hierarchy is not None:
+            try:
+                build_cached_tree(entry.hierarchy)
+            except (HierarchyError, TypeError):
+                raise MisshapenValue("a column has a hierarchy that is no tree", inside=True) from None
+        return entry
+
+    def to_dict(self) -> dict[str, Any]:
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None and (name not in ("null", "declared") or value)
+        }
+
+    def at(self, **changes: Any) -> ColumnEntry:
+        return replace(self, **changes)
+
+
+def _require_ends_fit_type(entry: ColumnEntry) -> None:
+    """Ends and steps that a column of this type cannot have."""
+    given = [*(entry.domain or ()), *(end for end in (entry.bottom, entry.top) if end is not None)]
+    if not all(_is_end_of_type(entry.type, end) for end in given):
+        raise MisshapenValue("a column has ends that are none of its type", inside=True)
+    if entry.domain and _parse_end(entry.domain[0]) > _parse_end(entry.domain[1]):
+        raise MisshapenValue("a column ends before it begins", inside=True)
+    if entry.declared and (entry.type != "numeric" or not entry.domain):
+        raise MisshapenValue("a column declares a domain that it does not have", inside=True)
+    if entry.round_to is not None and (isinstance(entry.round_to, bool | str) or not entry.round_to > 0):
+        raise MisshapenValue("a column is rounded to something that is no step", inside=True)
+    if entry.order is not None and len(set(entry.order)) != len(entry.order):
+        raise MisshapenValue("an order lists a value twice", inside=True)
+
+
+def _is_end_of_type(type: str, end: Any) -> bool:
+    if type == "numeric":
+        return isinstance(end, int | float) and not isinstance(end, bool)
+    if type != "date" or not isinstance(end, str):
+        return False
+    try:
+        _parse_moment(end)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse_end(end: Any) -> Any:
+    return _parse_moment(end) if isinstance(end, str) else parse_fraction(end)
+
+
+def _parse_moment(text: str) -> datetime:
+    """A day as its midnight; moments with a zone compare as they are written."""
+    if len(text) == 10:
+        return datetime.combine(date.fromisoformat(text), datetime.min.time())
+    return datetime.fromisoformat(text[:26]).replace(tzinfo=None)
+
+
+FORMAT_VERSION = 1
+VERSION_PATTERN = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[a-z0-9.+-]{0,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentEntry:
+    """A promise, method or stage as a manifest names it: its name and its parameters."""
+
+    name: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def column(self) -> str | None:
+        return self.parameters.get("column")
+
+    def to_dict(self, key: str = "name") -> dict[str, Any]:
+        return {key: self.name, **self.parameters}
+
+
+def parse_component(value: Any, rows: Mapping[str, Any], key: str, what: str) -> ComponentEntry:
+    """An entry {key: name, parameter: ...} whose name stands in the catalogue, with parameters that it has."""
+    given = schema_checks.check_mapping(value)
+    name = given.get(key)
+    if not isinstance(name, str) or name not in rows:
+        raise MisshapenValue(f"a {what} is not one that this version knows", inside=True)
+    row, where = rows[name], f"the {what} {name}"
+    found = schema_checks.check_fields(
+        where,
+        given,
+        {key: schema_checks.check_text, **make_checkers(row.fields)},
+        {key, *list_required_fields(row.fields)},
+    )
+    found.pop(key)
+    require_relations(where, row.relations, found)
+    return ComponentEntry(name, found)
+
+
+def parse_promise(value: Any) -> ComponentEntry:
+    return parse_component(value, catalogue.PROMISES, "model", "promise")
+
+
+def _check_sha256(value: Any) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", schema_checks.check_text(value)):
+        raise MisshapenValue("no SHA-256")
+    return value
+
+
+def _check_version(value: Any) -> str:
+    if not VERSION_PATTERN.fullmatch(schema_checks.check_text(value)):
+        raise MisshapenValue("no version")
+    return value
+
+
+def _check_file(value: Any) -> Mapping[str, Any]:
+    return schema_checks.check_fields(
+        "a file", value, {"sha256": _check_sha256, "bytes": schema_checks.check_count}, {"sha256", "bytes"}
+    )
+
+
+def _check_file_name(value: Any) -> str:
+    """A file's name: of letters, digits and few signs, so that it means the same to every system and every terminal."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}\.[a-z]{1,16}", schema_checks.check_text(value)):
+        raise MisshapenValue("naming a file outside the folder, or one that is none of a release")
+    return value
+
+
+def _check_files(value: Any) -> Mapping[str, Any]:
+    return {_check_file_name(name): _check_file(entry) for name, entry in schema_checks.check_mapping(value).items()}
+
+
+def _check_part_rows(value: Any) -> int:
+    if schema_checks.check_count(value) < limits.MIN_PART_ROWS:
+        raise MisshapenValue("no number of rows that a part may have")
+    return value
+
+
+def _check_rows_per_person(value: Any) -> int:
+    if schema_checks.check_count(value) < 2:
+        raise MisshapenValue("no number of rows that a person may have")
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """`own` are the fields that only the release's kind has (a perturbed release's matrix)."""
+
+    kind: str
+    rows: int
+    withheld: int
+    columns: tuple[ColumnEntry, ...]
+    promises: tuple[ComponentEntry, ...]
+    method: ComponentEntry
+    data: tuple[str, ...]
+    jointly: bool = False
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    reticent: str = ""
+    format: int = FORMAT_VERSION
+    weights: Mapping[str, Any] | None = None
+    seeded: bool = False
+    rows_per_person: int = 1
+    formulas: str | None = None
+    part_rows: int | None = None
+    prepare: tuple[ComponentEntry, ...] = ()
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    OPTIONAL: ClassVar[frozenset[str]] = frozenset(
+        {"weights", "seeded", "rows_per_person", "formulas", "part_rows", "prepare"}
+    )
+
+    @classmethod
+    def of(cls, value: Any, own: Mapping[str, schema_checks.Checker], optional: Iterable[str] = ()) -> Manifest:
+        """From what JSON gave; `own` are the shapes of the fields that only this kind has, some of them `optional`."""
+        known = {**_MANIFEST_CHECKS, **own}
+        found = schema_checks.check_fields("the manifest", value, known, set(known) - cls.OPTIONAL - set(optional))
+        kept = {name: entry for name, entry in found.items() if name not in own}
+        parts: dict[str, Any] = {
+            name: tuple(entry) if isinstance(entry, list) else entry for name, entry in kept.items()
+        }
+        manifest = cls(
+            **parts,
+            own={name: entry for name, entry in found.items() if name in own},
+        )
+        names = [column.name for column in manifest.columns]
+        if len(set(names)) != len(names):
+            raise MisshapenValue("a column is described twice", inside=True)
+        if not set(manifest.data) <= set(manifest.files):
+            raise MisshapenValue("'data' names no file of the release", inside=True)
+        if not manifest.rows:
+            raise MisshapenValue("it has no rows", inside=True)
+        manifest._require_known_columns()
+        require_usable_weights(manifest.weights, [column.name for column in manifest.named(Role.QUASI)])
+        return manifest
+
+    def _require_known_columns(self) -> None:
+        """Refuse parameters that name a column which the release does not have."""
+        known: dict[str, list[str]] = {"any": [column.name for column in self.columns]}
+        for column in self.columns:
+            known.setdefault(str(column.role), []).append(column.name)
+        described: list[tuple[Mapping[str, Any], ComponentEntry]] = [(catalogue.PROMISES, one) for one in self.promises]
+        described.append((catalogue.METHODS, self.method))
+        described += [(catalogue.STAGES, one) for one in self.prepare]
+        for rows, one in described:
+            require_known_columns(one.name, rows[one.name].fields, one.parameters, known)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it; what is unset is left out."""
+        found: dict[str, Any] = {
+            "reticent": self.reticent,
+            "format": self.format,
+            "kind": self.kind,
+            "data": list(self.data),
+            "rows": self.rows,
+            "withheld": self.withheld,
+            "columns": [column.to_dict() for column in self.columns],
+            "jointly": self.jointly,
+            "promises": [promise.to_dict("model") for promise in self.promises],
+            "method": self.method.to_dict(),
+            "files": {name: dict(facts) for name, facts in self.files.items()},
+            **self.own,
+        }
+        if self.weights is not None:
+            found["weights"] = dict(self.weights)
+        if self.seeded:
+            found["seeded"] = True
+        if self.rows_per_person > 1:
+            found["rows_per_person"] = self.rows_per_person
+        if self.formulas is not None:
+            found["formulas"] = self.formulas
+        if self.part_rows is not None:
+            found["part_rows"] = self.part_rows
+        if self.prepare:
+            found["prepare"] = [stage.to_dict() for stage in self.prepare]
+        return found
+
+    def named(self, role: str) -> list[ColumnEntry]:
+        return [column for column in self.columns if column.role == role]
+
+    @property
+    def sensitive(self) -> ColumnEntry:
+        """The first sensitive column: the only one, for kinds that take one."""
+        return self.named(Role.SENSITIVE)[0]
+
+    def stage(self, name: str) -> ComponentEntry | None:
+        return next((stage for stage in self.prepare if stage.name == name), None)
+
+
+_MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
+    "reticent": _check_version,
+    "format": schema_checks.check_count,
+    "kind": schema_checks.check_text,
+    "data": schema_checks.check_list_of(_check_file_name),
+    "rows": schema_checks.check_count,
+    "withheld": schema_checks.check_count,
+    "columns": schema_checks.check_list_of(ColumnEntry.of),
+    "jointly": schema_checks.check_flag,
+    "promises": schema_checks.check_list_of(parse_promise),
+    "method": lambda value: parse_component(value, catalogue.METHODS, "name", "method"),
+    "weights": check_weights,
+    "seeded": schema_checks.check_flag,
+    "rows_per_person": _check_rows_per_person,
+    "formulas": schema_checks.check_one_of("quote", "present"),
+    "part_rows": _check_part_rows,
+    "prepare": schema_checks.check_list_of(lambda value: parse_component(value, catalogue.STAGES, "name", "stage")),
+    "files": _check_files,
+}
+
+
+# MERGED: reticent.release.domain_declaration: What declared the domain that a release draws sensitive values from.
+
+
+def find_domain_declaration(manifest: Manifest) -> str | None:
+    """What declared the domain that values were drawn from; None where it is the values that occur.
+
+    Manifests of older versions do not say it: there a hierarchy, an order or the method's own list shows it.
+    """
+    if "declared" in manifest.own:
+        return str(manifest.own["declared"])
+    column = manifest.sensitive
+    if column.hierarchy is not None:
+        return "hierarchy"
+    if column.order is not None:
+        return "order"
+    return "list" if "domain" in manifest.method.parameters else None

@@ -1,0 +1,168 @@
+"""Rows that are not spelled out yet: a column's distinct values, which of them each entry shows, and the entry of each row.
+
+A release of five million rows has a few thousand different labels.  Rows come in pieces and are spelled out as they are
+written, so that memory holds one piece, and of an engine that has all rows in memory one number per row and not its texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+BATCH_ROWS = 1 << 19  # rows; a piece is a row group of a Parquet file
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """`values[of_entry[e]]` is what entry e shows in this column; no value is listed that no row shows.
+
+    Where `of_entry` is shorter than the recipe (what a cell shows, whatever its entries), `by` says where each entry is in it.
+    Where there is no recipe of all rows, `beside` names the numbers that stand beside the rows of each piece.
+    """
+
+    values: pl.Series
+    of_entry: np.ndarray
+    by: np.ndarray | None = None
+    beside: str | None = None
+
+    @classmethod
+    def of(
+        cls, values: pl.Series, of_entry: np.ndarray, shown: np.ndarray, by: np.ndarray | None = None
+    ) -> CodedColumn:
+        """With the values cut down to those that the places `shown` of `of_entry` use."""
+        used = np.zeros(len(values), bool)
+        used[of_entry[shown]] = True
+        number = np.cumsum(used, dtype=np.int32) - 1
+        return cls(values.filter(pl.Series(used)), np.maximum(number[of_entry], 0), by)
+
+
+@dataclass(frozen=True, eq=False)
+class LookupColumn:
+    """Texts of which nobody holds all: numbers stand beside the rows of each piece, and `texts` looks up those of some, in their order."""
+
+    texts: Callable[[np.ndarray], pl.Series]
+    beside: str
+    nulls: bool
+
+
+@dataclass(frozen=True, eq=False)
+class AscendingColumn:
+    """Whole numbers of 32 bits that are known to ascend from row to row: the number of each entry's group."""
+
+    of_entry: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class BatchColumn:
+    """A column whose values stand beside the entries of a piece.  `nulls`: whether any may be missing."""
+
+    dtype: pl.DataType
+    nulls: bool = True
+    ascending: bool = False  # known to ascend from row to row
+
+
+OutputColumn = CodedColumn | LookupColumn | AscendingColumn | BatchColumn
+OutputColumns = Mapping[str, OutputColumn]
+
+
+@dataclass(frozen=True, eq=False)
+class RowBatch:
+    """Some rows: the entry of each, and the columns that stand beside."""
+
+    entry: np.ndarray | slice
+    carried: pl.DataFrame | None = None
+    _through: dict[int, np.ndarray] = field(default_factory=dict, repr=False)
+
+    def codes(self, column: CodedColumn) -> np.ndarray:
+        """Which of a column's values each row shows."""
+        if column.beside is not None:
+            return self.beside(column.beside).to_numpy()
+        if column.by is None:
+            return column.of_entry[self.entry]
+        if id(column.by) not in self._through:  # several columns are looked up by the same
+            self._through[id(column.by)] = column.by[self.entry]
+        return column.of_entry[self._through[id(column.by)]]
+
+    def numbers(self, column: AscendingColumn) -> np.ndarray:
+        return column.of_entry[self.entry].astype(np.int32, copy=False)
+
+    def beside(self, name: str) -> pl.Series:
+        assert self.carried is not None, "a column stands beside entries that have none"
+        return self.carried[name]
+
+
+class RowBatches(Protocol):
+    """Published rows as an engine hands them over, in the order in which they are written; read once."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def beside(self) -> Mapping[str, BatchColumn]:
+        """The columns that stand beside the entries of each piece."""
+
+    def __iter__(self) -> Iterator[RowBatch]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class InMemoryRows:
+    """All rows in memory: the entry of each (or a slice of all entries), and the columns that stand beside."""
+
+    entry: np.ndarray | slice
+    rows: int
+    carried: pl.DataFrame | None = None
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, entry: np.ndarray | slice = slice(None)) -> InMemoryRows:
+        return cls(entry, len(frame), frame)
+
+    @property
+    def beside(self) -> dict[str, BatchColumn]:
+        columns = [] if self.carried is None else self.carried.get_columns()
+        return {
+            one.name: BatchColumn(one.dtype, one.null_count() > 0, one.dtype.is_integer() and one.flags["SORTED_ASC"])
+            for one in columns
+        }
+
+    def __iter__(self) -> Iterator[RowBatch]:
+        """An empty table is one empty piece."""
+        for start in range(0, max(self.rows, 1), BATCH_ROWS):
+            here = slice(start, min(start + BATCH_ROWS, self.rows))
+            entry = here if isinstance(self.entry, slice) else self.entry[here]
+            yield RowBatch(entry, None if self.carried is None else self.carried[here])
+
+
+@dataclass(frozen=True, eq=False)
+class FileRows:
+    """One published file: its columns in order, and its rows in pieces."""
+
+    columns: OutputColumns
+    pieces: RowBatches
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame) -> FileRows:
+        pieces = InMemoryRows.from_frame(frame)
+        return cls(pieces.beside, pieces)
+
+    def __len__(self) -> int:
+        return self.pieces.rows
+
+    def spell_out(self, piece: RowBatch) -> pl.DataFrame:
+        return pl.DataFrame({name: _spell_out_column(piece, name, column) for name, column in self.columns.items()})
+
+    def frame(self) -> pl.DataFrame:
+        """All rows, spelled out."""
+        return pl.concat([self.spell_out(piece) for piece in self.pieces])
+
+
+def _spell_out_column(piece: RowBatch, name: str, column: OutputColumn) -> pl.Series:
+    if isinstance(column, LookupColumn):
+        used, codes = np.unique(piece.beside(column.beside).to_numpy(), return_inverse=True)
+        return column.texts(used).gather(codes).alias(name)
+    if isinstance(column, CodedColumn):
+        return column.values.gather(piece.codes(column)).alias(name)
+    return pl.Series(name, piece.numbers(column)) if isinstance(column, AscendingColumn) else piece.beside(name)

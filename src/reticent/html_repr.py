@@ -1,0 +1,195 @@
+"""How our objects look in a notebook: one function for each, in words first and a table below.
+
+They are given the object itself and ask for nothing that it does not print: no file is read and no record shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from html import escape
+from numbers import Integral, Real
+from typing import Any
+
+from reticent.errors import pluralize
+
+# MERGED: reticent.showing: Small HTML tables for notebooks: what an object prints, as `_repr_html_` shows it.
+#
+# No script, no style sheet of its own, no network: plain tables that a notebook styles as it does its others.  Every text is
+# escaped, long ones and long tables are cut, and nothing is shown that the object does not print anyway.
+
+
+MAX_TABLE_ROWS, MAX_CELL_LETTERS = 30, 120
+_TEXT_CELL_STYLE = "text-align: left; vertical-align: top; padding: 0.15em 0.8em 0.15em 0;"
+_NUMBER_CELL_STYLE = (
+    "text-align: right; vertical-align: top; padding: 0.15em 0.8em 0.15em 0; font-variant-numeric: tabular-nums;"
+)
+
+
+def format_value(value: Any) -> str:
+    """A value as people read it, short enough for a cell."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Integral):
+        return f"{int(value):,}"
+    if isinstance(value, Fraction):
+        return str(value) if value.limit_denominator(99) == value else f"{float(value):.4g}"
+    if isinstance(value, Real):
+        number = float(value)
+        return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {format_value(inner)}" for name, inner in value.items())
+    text = str(value)
+    return text if len(text) <= MAX_CELL_LETTERS else text[: MAX_CELL_LETTERS - 1] + "…"
+
+
+def render_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table, numbers to the right; rows beyond the thirtieth are counted."""
+    listed = [list(row) for row in rows]
+    if not listed:
+        return ""
+    right = [all(_is_number(row[at]) for row in listed) for at in range(len(head))]
+    top = "".join(_render_cell("th", name, at) for name, at in zip(head, right, strict=True))
+    body = "".join(
+        f"<tr>{''.join(_render_cell('td', format_value(cell), at) for cell, at in zip(row, right, strict=True))}</tr>"
+        for row in listed[:MAX_TABLE_ROWS]
+    )
+    more = len(listed) - MAX_TABLE_ROWS
+    below = f"<p>and {more:,} more</p>" if more > 0 else ""
+    return f"<table style='margin-bottom: 0.8em;'><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"
+
+
+def render_page(title: str, *parts: str) -> str:
+    """A heading in words and what belongs under it."""
+    return f"<div><p><strong>{_escape_text(title)}</strong></p>{''.join(parts)}</div>"
+
+
+def render_list(sentences: Iterable[str]) -> str:
+    """Sentences, one below the other."""
+    said = "".join(f"<li>{_escape_text(format_value(sentence))}</li>" for sentence in sentences)
+    return f"<ul>{said}</ul>" if said else ""
+
+
+def _render_cell(tag: str, text: str, right: bool) -> str:
+    return f'<{tag} style="{_NUMBER_CELL_STYLE if right else _TEXT_CELL_STYLE}">{_escape_text(text)}</{tag}>'
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
+
+
+def _escape_text(value: Any) -> str:
+    return escape(str(value), quote=True)
+
+
+VERDICT_SENTENCES = {
+    True: "every promise is kept",
+    False: "NOT every promise is kept",
+    None: "the files alone do not show every promise",
+}
+KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
+
+
+def render_job(self: Any) -> str:
+    """What is published and what is promised; where the data come from stays out, it may hold a password."""
+    columns = [
+        (name, column.role.value, column.type or "by its values", _describe_column_options(column))
+        for name, column in self.columns.items()
+    ]
+    return render_page(
+        f"A job for {self.method.name}",
+        render_table(("column", "role", "type", "how"), columns),
+        render_table(("promise", "parameters"), [_describe_component(promise) for promise in self.promises]),
+        render_table(("preparing stage", "parameters"), [_describe_component(stage) for stage in self.prepare]),
+    )
+
+
+def _describe_column_options(column: Any) -> str:
+    given = {"hierarchy": column.hierarchy is not None, "order": column.order is not None, "top": column.top is not None,
+             "bottom": column.bottom is not None, "round_to": column.round_to is not None,
+             "rows_per_person": column.rows_per_person is not None}  # fmt: skip
+    return ", ".join(name for name, there in given.items() if there) or "-"
+
+
+def _describe_component(part: Any) -> tuple[str, str]:
+    from dataclasses import fields
+
+    given = {field.name.removesuffix("_"): getattr(part, field.name) for field in fields(part)}
+    return part.name, format_value({name: value for name, value in given.items() if value is not None}) or "-"
+
+
+def render_check(self: Any) -> str:
+    """Whether the promise is reached, by which methods, at what loss."""
+    own = self.methods[0]
+    head = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
+    rows = [(one.method, one.reachable, one.groups, one.smallest, one.withheld, one.ail) for one in self.methods]
+    reached = {True: "is reachable", False: "IS NOT reachable", None: "may or may not be reachable"}[own.reachable]
+    said = [f"{one.method}: {one.why}" for one in self.methods if one.why]
+    title = f"{self.rows:,} rows in {self.cells:,} cells. The promise {reached} by {own.method}."
+    return render_page(title, render_table(head, rows), render_list([*said, *self.warnings]))
+
+
+def render_release(self: Any) -> str:
+    """What was published: kind, promises and columns, as the manifest says."""
+    columns = [(column.name, column.role, column.type) for column in self.columns]
+    stated = [(promise.name, format_value(promise.parameters)) for promise in self.manifest.promises]
+    title = f"A {self.kind} release of {self.manifest.rows:,} rows, {self.manifest.withheld:,} withheld"
+    parts = (render_table(("promise", "parameters"), stated), render_table(("column", "role", "type"), columns))
+    return render_page(title, *parts, render_list(self.notices))
+
+
+def render_audit(self: Any) -> str:
+    """The verdict, what was asked and achieved, and every measure."""
+    verdict = VERDICT_SENTENCES[self.kept] if self.promises else "no promise was stated"
+    title = f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {verdict}"
+    promises = [
+        (
+            one.model + (f" of {one.column}" if one.column else ""),
+            format_value(one.asked),
+            format_value(one.achieved),
+            KEPT_WORDS[one.kept],
+        )
+        for one in self.promises
+    ]
+    measures = [
+        (name, "none holds" if value is None else format_value(value))
+        for name, value in {**self.exact, **self.utility}.items()
+        if not hasattr(value, "items")
+    ]
+    parts = [
+        render_table(("promise", "asked", "achieved", "kept"), promises),
+        render_table(("measure", "achieved"), measures),
+    ]
+    if self.source is not None:
+        parts.append(render_list(self.source.sentences))
+    return render_page(
+        title,
+        *parts,
+        render_list([*self.disagreements, *self.notes, *([] if self.page is None else [self.page.sentence])]),
+    )
+
+
+def render_hierarchy(self: Any) -> str:
+    """Its levels, from the values up: how many labels each has and the first of them."""
+    rows = []
+    for level in range(self.height + 1):
+        labels = list(dict.fromkeys(self.labels[node] for node in self.paths[:, level]))
+        first = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
+        rows.append((level, len(labels), first))
+    return render_page(f"A hierarchy of {len(self.leaves):,} values, {pluralize(self.height, 'level')} above them",
+                render_table(("level", "labels", "the first of them"), rows))  # fmt: skip
+
+
+def render_attack(self: Any) -> str:
+    """What the adversary reached, beside the baseline and the promise."""
+    found = self.to_dict()
+    rows = [
+        (name.replace("_", " "), format_value(value))
+        for name, value in found.items()
+        if not isinstance(value, list | dict)
+    ]
+    return render_page(
+        f"The attack {found.get('attack', '')}".strip(), render_table(("", ""), rows[1:] if "attack" in found else rows)
+    )

@@ -1,0 +1,274 @@
+"""What a column looks like, by counts: distinct and missing values, numbers, dates and their format, codes, free text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import cast
+
+import polars as pl
+
+from reticent.data import source as sources
+from reticent.data.columns import Column
+from reticent.data.sentinels import find_far_values
+from reticent.data.text_formats import NUMBER_FORMATS, build_parse_expression, count_units
+
+KNOWN_NULL_VALUES = (
+    "?", "NA", "N/A", "na", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "-", ".",
+    "unknown", "Unknown", "UNKNOWN", "missing", "Missing", "not known",
+)  # fmt: skip
+"""What files use for "missing"."""
+
+DATE_FORMATS = (
+    "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%d %b %Y", "%d-%b-%Y", "%d %B %Y",
+    "%b %d, %Y", "%B %d, %Y", "%m/%d/%y", "%d.%m.%y", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%m/%d/%Y %I:%M %p",
+    "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y-%m-%d %H:%M:%S%z",
+)  # fmt: skip
+"""Formats that are recognised, the likelier first; ISO dates and times need none."""
+
+NUMBER_PATTERN = r"^\s*[+-]?\d+(\.\d+)?\s*$"
+_PADDED_PATTERN = r"^0\d"
+_AMOUNT_PATTERN = r"[$€£¥,.]"
+_MIN_FITTING_SHARE = 0.9  # of the distinct values must fit a format that is told of
+_MIN_FREE_TEXT_WORDS, _MIN_FREE_TEXT_LENGTH, _MIN_FREE_TEXT_VALUES = 4.0, 30.0, 50
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnGuess:
+    """One column.  `misfit` is how many distinct values a format that fits most does not read; `other` fits as well."""
+
+    name: str
+    dtype: pl.DataType
+    values: pl.Series  # distinct, without null and marks
+    missing: int
+    most: int  # rows that share a value
+    marks: tuple[str, ...] = ()
+    type: str | None = None
+    format: str | None = None
+    unparsed_count: int = 0
+    other: str | None = None
+    free: bool = False
+    codes: tuple[str, ...] = ()  # numbers that stand for "missing" by their looks, as they are written
+    code_rows: int = 0  # that hold one of them
+    far_rows: int = 0  # rows that hold another value that stretches the range
+
+    @property
+    def distinct(self) -> int:
+        return len(self.values)
+
+    @property
+    def declared(self) -> Column:
+        """The column as a draft would declare it, to read its values by."""
+        return Column("quasi-identifying", self.type, format=None if self.unparsed_count else self.format)
+
+
+def guess_column(column: pl.Series, *, typed: bool = False) -> ColumnGuess:
+    """What a column looks like.  `typed`: its source says what is text, and text that spells numbers holds codes."""
+    found = _guess_from_counts(column, typed=typed)
+    return _remove_codes(found, column) if found.type == "numeric" and found.format is None else found
+
+
+def _remove_codes(found: ColumnGuess, column: pl.Series) -> ColumnGuess:
+    """The same without numbers that stand for "missing", which would stretch its range."""
+    written = found.values.cast(pl.String)
+    numbers = pl.DataFrame({"text": written, "number": written.str.strip_chars().cast(pl.Float64, strict=False)})
+    numbers = numbers.filter(pl.col("number").is_finite()).unique("number", maintain_order=True).sort("number")
+    if len(numbers) < 3:
+        return found
+    rows = column.cast(pl.String).value_counts(name="rows").rename({column.name: "text"})
+    counts = numbers.join(rows, on="text", how="left", maintain_order="left")["rows"].fill_null(0).to_numpy()
+    far = find_far_values(found.name, numbers["text"].to_list(), numbers["number"].to_numpy(), counts)
+    if far is None:
+        return found
+    is_code = written.is_in(list(far.codes))
+    held = int(rows.filter(pl.col("text").is_in(list(far.codes)))["rows"].sum())
+    return replace(
+        found,
+        values=found.values.filter(~is_code),
+        codes=far.codes,
+        code_rows=held,
+        missing=found.missing + held,
+        far_rows=far.rows - held,
+    )
+
+
+def _guess_from_counts(column: pl.Series, *, typed: bool) -> ColumnGuess:
+    column = column.cast(pl.String) if sources.is_text(column.dtype) else column
+    counted = column.drop_nulls().value_counts(name="\x00rows")
+    values = counted[column.name] if len(counted) else column.drop_nulls()
+    most = cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
+    found = ColumnGuess(column.name, column.dtype, values, column.null_count(), most)
+    if column.dtype != pl.String:
+        dated = column.dtype in (pl.Date, pl.Datetime)
+        return replace(found, type="numeric" if column.dtype.is_numeric() else "date" if dated else None)
+    marked = counted.filter(pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
+    kept = counted.filter(~pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
+    found = replace(
+        found,
+        values=kept[column.name],
+        missing=found.missing + int(marked["\x00rows"].sum()),
+        most=cast("int", kept["\x00rows"].max() or 0),
+        marks=tuple(marked[column.name].to_list()),
+    )
+    return _guess_text_type(found, typed=typed) if found.distinct else found
+
+
+def parse_values(found: ColumnGuess) -> pl.Series:
+    """The distinct values as the draft's declaration reads them."""
+    if found.unparsed_count or found.dtype != pl.String or (found.format is None and found.type != "date"):
+        return found.values
+    read = build_parse_expression(found.values, found.declared)
+    return found.values if read is None else found.values.to_frame().select(read)[found.name]
+
+
+def _guess_text_type(found: ColumnGuess, *, typed: bool) -> ColumnGuess:
+    values = found.values
+    if values.str.contains(NUMBER_PATTERN).all() and not values.str.contains(_PADDED_PATTERN).any():
+        return found if typed else replace(found, type="numeric")
+    if _count_unparsed(values, "date", None) == 0:
+        return replace(found, type="date")
+    amounts = values.str.contains(_AMOUNT_PATTERN).any() and values.str.contains(r"^[^A-Za-z]*\d").all()
+    for format in NUMBER_FORMATS if amounts and len(count_units(values)) < 2 else ():
+        if _count_unparsed(values, None, format) == 0 and not values.str.contains(_PADDED_PATTERN).any():
+            return replace(found, type="numeric", format=format)
+    if values.str.contains(r"\d").mean() or 0:
+        found = _guess_date_format(found)
+    words = cast("float", values.str.count_matches(r"\S+").mean() or 0.0)
+    length = cast("float", values.str.len_chars().mean() or 0.0)
+    several = found.distinct >= _MIN_FREE_TEXT_VALUES and found.type is None
+    return replace(found, free=several and (words >= _MIN_FREE_TEXT_WORDS or length > _MIN_FREE_TEXT_LENGTH))
+
+
+def _guess_date_format(found: ColumnGuess) -> ColumnGuess:
+    """The format that reads most values, if it reads nearly all; of two that do, the other is named."""
+    sample = found.values if found.distinct <= 200 else found.values.sample(200, seed=1)
+    likely = [
+        format
+        for format in DATE_FORMATS
+        if _count_unparsed(sample, None, format) <= (1 - _MIN_FITTING_SHARE) * len(sample)
+    ]
+    counts = {format: _count_unparsed(found.values, None, format) for format in likely}
+    if not counts:
+        return found
+    best = min(counts, key=lambda format: counts[format])
+    if counts[best] > (1 - _MIN_FITTING_SHARE) * found.distinct:
+        return found
+    other = next((format for format in counts if format != best and counts[format] == counts[best]), None)
+    return replace(found, type=None if counts[best] else "date", format=best, unparsed_count=counts[best], other=other)
+
+
+def _count_unparsed(values: pl.Series, type: str | None, format: str | None) -> int:
+    """How many distinct values do not read so."""
+    read = build_parse_expression(values, Column("quasi-identifying", type, format=format))
+    if read is None:  # ISO days
+        return int(values.str.to_date("%Y-%m-%d", strict=False).null_count())
+    return int(values.to_frame().select(read.is_null().sum()).item())
+
+
+# MERGED: reticent.draft.names: Whether a column's name is that of an identifier: what names, numbers or reaches one person.
+#
+# A column's name is read as words, and a compound is what its last word says: `patient_age` is an age, `home_phone` a phone.  A
+# `name` is that of the word before: `patient_name` is a person's, `drug_name` is not.  Where that word is not known, a person is
+# meant: one column too many that is not published costs less than one too few.
+
+
+def _split_words(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)")
+_NAME_WORDS = _split_words("name names nm")
+_ID_WORDS = _split_words("id ids identifier uid pid uuid guid")
+_NUMBER_WORDS = _split_words("no nr num nbr number key ref hash")
+_IDENTIFIER_WORDS = _split_words(
+    "ssn nin nhs mrn maiden initials email mail phone telephone tel fax mobile address street "
+    "passport license licence iban account url ip plate vin serial person patient household"
+)
+_NUMBERED_WORDS = _IDENTIFIER_WORDS | _split_words(
+    "id client customer member user subject case record visit encounter episode admission participant respondent employee "
+    "student staff hh policy card tax insurance security house file chart hospitalization claim"
+)
+"""Whose number is an identifier: of persons, of what one person has, and of what happens to one."""
+_QUALIFIER_WORDS = _split_words(
+    "home work office private mobile cell primary secondary main alternate alt emergency current former permanent "
+    "postal mailing line ext full first last middle second given family legal preferred display short long official "
+    "local raw clean orig original text"
+)
+"""Words beside an identifier that say which of several it is."""
+_COMPOUND_ENDINGS = {
+    "name": None,
+    "id": _NUMBERED_WORDS,
+    "number": _NUMBERED_WORDS,
+    **dict.fromkeys(("phone", "email", "address"), _QUALIFIER_WORDS | _NUMBERED_WORDS),
+}
+"""Last words that are written without a mark before them, and after which words; None after any."""
+_FILLER_WORDS = _split_words("of the a in")
+_MEASURE_WORDS = _split_words(
+    "length len count type changed flag score match valid missing quality origin language frequency rank"
+)
+"""What is measured of a name or an id, and is neither."""
+_THING_WORDS = _split_words(
+    "hospital clinic ward unit department dept division section facility site location institution institute center "
+    "centre lab laboratory pharmacy school university college campus city town village municipality county country "
+    "nation state province region district area zone borough parish neighborhood neighbourhood precinct constituency "
+    "station stop airport port building room store shop branch bank market company employer firm business vendor "
+    "supplier manufacturer organization organisation org agency association union insurer payer plan team club league "
+    "event incident accident disaster holiday storm conference drug medication medicine med substance compound "
+    "chemical ingredient vaccine antibiotic product item good brand generic trade scientific common proprietary "
+    "device equipment machine instrument model make species breed animal organism gene variant allele protein allergy "
+    "allergen specimen test panel analyte exam procedure operation surgery treatment therapy intervention service "
+    "diagnosis disease illness condition disorder symptom syndrome finding specialty speciality program programme "
+    "project study trial cohort survey course module degree major field discipline grade class category group type "
+    "kind status stage level label job position role occupation profession industry sector task activity sport "
+    "currency language religion ethnicity race nationality tribe month day weekday season period quarter color colour "
+    "variable column table dataset data file sheet question questionnaire measure measurement metric indicator index "
+    "scale score outcome parameter attribute feature property code vehicle ship vessel route road airline carrier "
+    "network channel campaign app browser platform system software version technique method source standard scheme "
+    "fund award contract policy hosp fac inst univ corp prod proc mfr dx rx"
+)
+"""What has a name and is no person."""
+
+
+def split_name(name: str) -> list[str]:
+    """The words of `patient_name`, `patientName`, `PATIENT NAME` and `patientname`, in small letters."""
+    found = [word for word in re.split(r"[\W_]+", _WORD_BOUNDARY.sub(" ", name).lower()) if word]
+    return [part for word in found for part in _split_compound(word)]
+
+
+def is_identifier_name(name: str) -> bool:
+    """Whether a column of this name is an identifier."""
+    words = split_name(name)
+    if _MEASURE_WORDS & set(words[-1:]):
+        return False
+    if (at := next((at for at, word in enumerate(words) if word in _NAME_WORDS), None)) is not None:
+        return _find_owner_word(words, at) not in _THING_WORDS
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIER_WORDS - _IDENTIFIER_WORDS):
+        words = words[:-1]
+    head, before = set(words[-1:]), set(words[-2:-1])
+    return bool(
+        _ID_WORDS & set(words) or _IDENTIFIER_WORDS & head or (_NUMBER_WORDS & head and _NUMBERED_WORDS & before)
+    )
+
+
+def is_person_number(name: str) -> bool:
+    """Whether an identifier of this name may number persons, as `patient_id` does and `email` does not."""
+    words = set(split_name(name))
+    return not _NAME_WORDS & words and bool(
+        {*_ID_WORDS, "ssn", "nin", "nhs", "mrn", "person", "patient", "passport"} & words
+    )
+
+
+def _find_owner_word(words: list[str], at: int) -> str:
+    """Whose name it is: the word before it, or, where it comes first, the one after."""
+    before = [word for word in words[:at] if word not in _QUALIFIER_WORDS and not word.isdigit()]
+    after = [word for word in words[at + 1 :] if word not in _QUALIFIER_WORDS | _FILLER_WORDS and not word.isdigit()]
+    return before[-1] if before else after[0] if after else ""
+
+
+def _split_compound(word: str) -> list[str]:
+    """`firstname` is two words, and so are `patientid` and `homephone`; covid, paid and telephone are one."""
+    for last, owners in _COMPOUND_ENDINGS.items():
+        owner = word.removesuffix(last)
+        if owner not in ("", word) and (owners is None or owner in owners):
+            return [owner, last]
+    return [word]

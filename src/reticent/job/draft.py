@@ -1,0 +1,408 @@
+"""A first job file for a table: guessed types, a proposed role for every column with the reason, risky columns named.
+
+It shows column names and counts and never a value, but texts and codes that files use for "missing": a draft is passed around
+before anybody has thought about roles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from textwrap import wrap
+from typing import Any, cast
+
+import polars as pl
+
+from reticent.data import source as sources
+from reticent.data.column_types import has_types
+from reticent.data.columns import Role
+from reticent.data.csv import require_header
+from reticent.data.hierarchy_proposal import (
+    choose_round_width,
+    format_hierarchy_command,
+    name_hierarchy_file,
+    propose_builder,
+)
+from reticent.data.source import Source
+from reticent.errors import SourceError, pluralize
+from reticent.job import job
+from reticent.job.column_guesses import (
+    KNOWN_NULL_VALUES,
+    ColumnGuess,
+    guess_column,
+    is_identifier_name,
+    is_person_number,
+    parse_values,
+)
+
+# MERGED: reticent.draft.proposals: A role for each column and the reason, what is risky about it, and what else a steward would declare of it.
+
+
+NEAR_UNIQUE_SHARE, OFTEN_UNIQUE_SHARE, MIN_ROWS_FOR_UNIQUENESS, MANY_VALUES = 0.9, 0.25, 20, 50
+MAX_ROWS_PER_PERSON = 100  # rows of one person; an identifier that repeats more often names something else
+
+_PRIVATE_NAME = re.compile(
+    r"disease|diagnos|illness|icd|condition|symptom|treat|drug|medic|hiv|cancer|disab|salar|income|wage|earning|debt|credit|"
+    r"relig|faith|politic|party|vote|orientation|crime|offen[cs]e|convict|verdict|grade|score|result|occupation|cause",
+    re.IGNORECASE,
+)
+_PLACE_OR_BIRTH_NAME = re.compile(
+    r"zip|post(al)?_?code|birth|dob|lat(itude)?$|lon(gitude)?$|geo|county|district", re.IGNORECASE
+)
+_WEIGHT_NAME = re.compile(
+    r"^(?!.*(kg|lbs?|pounds?|grams?)$)(|.*_)(weight|wgt|wt|pweight|fnlwgt)(_|$)|fnlwgt", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProposal:
+    """One column: counts, the type to declare (None: decided from the data), the role and why, what is risky about it, what
+    else is `declared` of it, and of a quasi-identifier the hierarchy that `suits` it (empty: none does)."""
+
+    name: str
+    distinct: int
+    missing: int
+    type: str | None
+    role: Role
+    why: str
+    risk: str = ""
+    hierarchy: Mapping[str, Any] = field(default_factory=dict)
+    suits: str = ""
+    declared: Mapping[str, Any] = field(default_factory=dict)
+
+
+def propose_columns(looks: Sequence[ColumnGuess], rows: int) -> tuple[ColumnProposal, ...]:
+    found = [_propose_column(one, rows) for one in looks]
+    at = _find_person_column(looks, found)
+    if at is not None:
+        most = looks[at].most
+        found[at] = replace(
+            found[at],
+            declared={**found[at].declared, "rows_per_person": most},
+            why=f"{found[at].why}; one has up to {most} rows, so that k-anonymity counts persons",
+        )
+    return tuple(found)
+
+
+def _find_person_column(looks: Sequence[ColumnGuess], found: Sequence[ColumnProposal]) -> int | None:
+    """The identifier that numbers persons: of those that repeat in a way persons do, the one with most values."""
+    able = [
+        at
+        for at, (one, proposal) in enumerate(zip(looks, found, strict=True))
+        if proposal.role is Role.IDENTIFYING
+        and is_person_number(one.name)
+        and not one.missing
+        and 1 < one.most <= MAX_ROWS_PER_PERSON
+    ]
+    return max(able, key=lambda at: looks[at].distinct, default=None)
+
+
+def _propose_column(found: ColumnGuess, rows: int) -> ColumnProposal:
+    many = f"{found.distinct:,} distinct values in {rows:,} rows"
+    if found.distinct + bool(found.missing) <= 1:
+        return _make_proposal(found, Role.INSENSITIVE, "it says the same of everybody")
+    if is_identifier_name(found.name):
+        named = "its name is that of an identifier"
+        return _make_proposal(found, Role.IDENTIFYING, f"{named} ({many})", named)
+    if found.type == "numeric" and _WEIGHT_NAME.search(found.name):
+        return _propose_weight(found, many)
+    if rows >= MIN_ROWS_FOR_UNIQUENESS and found.distinct >= NEAR_UNIQUE_SHARE * (rows - found.missing):
+        free = ", free text" if found.free else ""
+        return _make_proposal(found, Role.IDENTIFYING, f"near-unique: {many}", f"near-unique{free}: {many}")
+    if found.free:
+        said = f"free text, which may hold names ({many})"
+        return _make_proposal(found, Role.IDENTIFYING, said, said)
+    if _PRIVATE_NAME.search(found.name):
+        return _propose_private(found, many)
+    built, suits = propose_builder(parse_values(found), found.name)
+    quasi = _make_proposal(found, Role.QUASI, f"an adversary may know it ({many})", _describe_risk(found, rows, many))
+    code = built.get("build") == "prefixes" and found.type is None and "by its name" in suits
+    moved = {**quasi.declared, "hierarchy": built} if code else quasi.declared
+    return replace(quasi, declared=moved, hierarchy={} if code else built, suits="" if code else suits,
+                   why=f"{quasi.why}; {suits}" if code else quasi.why)  # fmt: skip
+
+
+def _make_proposal(found: ColumnGuess, role: Role, why: str, risk: str = "") -> ColumnProposal:
+    declared: dict[str, Any] = {}
+    if found.type is not None and role is Role.QUASI:
+        declared["type"] = found.type
+    if found.format is not None and not found.unparsed_count and role is not Role.IDENTIFYING:
+        declared["format"] = found.format
+        declared.pop("type", None)
+    if found.missing:
+        why += f"; {found.missing:,} missing"
+    return ColumnProposal(
+        found.name,
+        found.distinct,
+        found.missing,
+        found.type,
+        role,
+        why + _describe_misfit(found),
+        risk,
+        declared=declared,
+    )
+
+
+def _describe_misfit(found: ColumnGuess) -> str:
+    """What does not read by the format that fits most, what else does, and which numbers stand apart."""
+    if found.codes:
+        many = pluralize(found.code_rows, "row", "holds", "hold")
+        return f"; {many} a number that files use for missing: see `missing` above, bands are proposed without it"
+    if found.far_rows:
+        many = pluralize(found.far_rows, "row", "holds", "hold")
+        return (
+            f"; {many} a number several ranges away from all others: a code for missing, or `top` and `bottom` bound it"
+        )
+    if found.unparsed_count:
+        return f'; {found.format} reads all but {found.unparsed_count:,} of its distinct values: mend them, then format = "{found.format}"'
+    return f'; every value reads as "{found.other}" too' if found.other else ""
+
+
+def _propose_weight(found: ColumnGuess, many: str) -> ColumnProposal:
+    """A survey's weight is needed beside each row, and an exact one names it."""
+    numbers = parse_values(found).cast(pl.Float64, strict=False).drop_nulls()
+    step = choose_round_width(numbers, 20)
+    said = _make_proposal(found, Role.INSENSITIVE, f"a weight, rounded so that it singles nobody out ({many})")
+    risk = f"a survey's weight is carried, rounded to {step}; the weight of a body is quasi-identifying"
+    return replace(said, risk=risk, declared={**said.declared, "round_to": step})
+
+
+def _propose_private(found: ColumnGuess, many: str) -> ColumnProposal:
+    said = _make_proposal(found, Role.SENSITIVE, f"its name is that of something private ({many})")
+    if found.missing:
+        said = replace(said, declared={**said.declared, "missing": "category"},
+                       why=f'{said.why}, published as a category of their own; missing = "refuse" stops instead')  # fmt: skip
+    built, _ = propose_builder(found.values, f"code {found.name}") if found.type is None else ({}, "")
+    return replace(said, hierarchy=built) if built.get("build") == "prefixes" else said
+
+
+def _describe_risk(found: ColumnGuess, rows: int, many: str) -> str:
+    """Why a quasi-identifier deserves a second look."""
+    if _PLACE_OR_BIRTH_NAME.search(found.name):
+        return "a place or a birth date singles people out together with little else"
+    if rows >= MIN_ROWS_FOR_UNIQUENESS and found.distinct >= OFTEN_UNIQUE_SHARE * rows:
+        return f"many people have a value of their own ({many})"
+    unordered = found.distinct > MANY_VALUES and found.type is None
+    return f"many values and no order ({many}): a hierarchy would lose less" if unordered else ""
+
+
+MAX_ROWS = 1_000_000  # rows that are looked at
+BATCH_ROWS = 200_000
+MAX_LINE_LETTERS = 120  # of a line that is not one value
+UNEXAMINED_PROPERTIES = (
+    "which columns together single people out (`reticent check` measures that), whether values are right, "
+    "names inside other texts, and other tables that hold the same people"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """`guessed_encoding`: the file is not UTF-8, and was read as what `source` says."""
+
+    source: Source
+    rows: int
+    marks: tuple[str, ...]
+    columns: tuple[ColumnProposal, ...]
+    guessed_encoding: bool = False
+    codes: tuple[str, ...] = ()  # numbers that look like "missing", and are no value of any other column
+    shared: tuple[str, ...] = ()  # columns with such numbers that another column holds as values
+    looked_at: int | None = None  # rows, where only a part of them was looked at
+
+    def to_toml(self) -> str:
+        """The job file, commented."""
+        return "\n".join([*self._head_lines(), *self._source(), *self._columns(), *self._promise_lines(), *_TAIL_LINES])
+
+    @property
+    def sampled(self) -> str:
+        """What a draft from a part of the rows says of itself; empty where all were looked at."""
+        if self.looked_at is None:
+            return ""
+        return (
+            f"Only {self.looked_at:,} of the {self.rows:,} rows were looked at, evenly spread: counts of values, missing ones and "
+            "texts for missing are of these, and rarer ones may occur. How many rows a person has is that of some persons with all of "
+            "their rows: `reticent check` counts everybody."
+        )
+
+    def _head_lines(self) -> list[str]:
+        lines = [
+            f"# A draft for {self.rows:,} rows: types are guessed, roles are proposals.  Confirm every line marked CONFIRM;",
+            "# nothing is published that you did not declare.",
+            *(f"# {line}" for line in wrap(self.sampled, 110)),
+            *(f"# {line}" for line in wrap(f"Not looked at: {UNEXAMINED_PROPERTIES}.", 110)),
+        ]
+        risky = [column for column in self.columns if column.risk]
+        if risky:
+            lines += [
+                "#",
+                "# Risky columns:",
+                *(line for c in risky for line in _wrap_comment(f"{job.format_toml_key(c.name)}: {c.risk}")),
+            ]
+        return lines
+
+    def _source(self) -> list[str]:
+        lines = ["", "[source]"]
+        for name in ("path", "delimiter", "encoding"):
+            given = getattr(self.source, name)
+            if given is not None and given != ("utf-8" if name == "encoding" else None):
+                guessed = name == "encoding" and self.guessed_encoding
+                lines.append(
+                    f"{name} = {job.format_toml_value(given)}"
+                    + ("  # CONFIRM: the file is not UTF-8" if guessed else "")
+                )
+        marks = dict.fromkeys((*(self.source.missing or self.marks), *self.codes))
+        given = job.format_toml_value(list(marks))
+        if self.source.missing and not self.codes:
+            lines.append(f"missing = {given}")
+        elif marks:
+            lines.append(f"missing = {given}  # CONFIRM: these occur and usually mean missing")
+        else:
+            lines.append('# missing = ["?"]  # texts that mean missing, beside the empty field')
+        for name in self.shared:
+            lines += _wrap_comment(
+                f"{job.format_toml_key(name)} holds numbers that look like codes for missing, and another column holds the same as "
+                "values: `missing` speaks of all columns, so write them as an empty field in that column."
+            )
+        return lines
+
+    def _columns(self) -> list[str]:
+        declared = [
+            f"{job.format_toml_key(column.name)} = {job.format_toml_value(_make_declaration(column))}"
+            for column in self.columns
+        ]
+        return [
+            "",
+            "[columns]  # identifying (never published), quasi-identifying, sensitive, insensitive (published as it is)",
+            *(text for line, column in zip(declared, self.columns, strict=True)
+              for text in (line, *_wrap_comment(f"CONFIRM: {column.why}"), *self._hierarchy_lines(column))),
+            "# a column can also have:  hierarchy = \"file.csv\"   order = [\"low\", \"high\"]   missing = \"category\"",
+        ]  # fmt: skip
+
+    def _hierarchy_lines(self, column: ColumnProposal) -> list[str]:
+        """The hierarchy that suits a quasi-identifier, to be moved up into its line; of a sensitive code how to make one."""
+        if column.role is Role.SENSITIVE and column.hierarchy:
+            read = replace(self.source, missing=self.source.missing or self.marks)
+            return [
+                "#   These codes share beginnings. To protect families of them, make a hierarchy:",
+                f"#     {format_hierarchy_command(column.name, read)}",
+                f'#   Then say hierarchy = "{name_hierarchy_file(column.name)}" here, and promise semantic-beta-likeness below.',
+                "#   It lists the codes that occur. perturbed-generalization needs the whole classification instead.",
+            ]
+        if not column.suits:
+            return []
+        asked = f"hierarchy = {job.format_toml_value(column.hierarchy)}" if column.hierarchy else "no hierarchy"
+        return _wrap_comment(f"{asked}: {column.suits}")
+
+    def _promise_lines(self) -> list[str]:
+        sensitive = [column.name for column in self.columns if column.role is Role.SENSITIVE]
+        lines = ["", "[[promise]]  # every row reads like at least k - 1 others", 'model = "k-anonymity"', "k = 5"]
+        for name in sensitive:
+            lines += ["", "[[promise]]  # no group lifts a value's frequency by more than beta, relatively",
+                      'model = "beta-likeness"', "beta = 4"]  # fmt: skip
+            if len(sensitive) > 1:
+                lines.append(f"column = {job.format_toml_value(name)}")
+        if not sensitive:
+            lines += ["", "# No column looks sensitive.  Declare the one to protect, and promise something about it:",
+                      "# [[promise]]", '# model = "beta-likeness"', "# beta = 4"]  # fmt: skip
+        return lines
+
+
+_TAIL_LINES = [
+    "", "[method]", 'name = "mondrian"', "", "[release]",
+    'undeclared = "refuse"  # or "drop"', 'format = "parquet"     # or "csv"', "",
+]  # fmt: skip
+
+
+def draft_job(source: Source) -> Draft:
+    """Look at every column once, by counts.  A file that is not UTF-8, and of which nothing else is said, is read as latin-1.
+
+    Of more than MAX_ROWS rows that many, evenly spread, are looked at; the draft says so.
+    """
+    try:
+        rows_read = _read_rows(source)
+        guessed = False
+    except SourceError as error:
+        if source.encoding != "utf-8" or "not UTF-8" not in error.what:
+            raise
+        source, guessed = replace(source, encoding="latin-1"), True
+        rows_read = _read_rows(source)
+    if not rows_read.rows:
+        raise SourceError("The source has a header and no rows.", attempt="a file with rows.")
+    typed = has_types(source)
+    looks = [guess_column(column, typed=typed) for column in rows_read.frame]
+    looks = [replace(one, most=max(one.most, rows_read.repeats.get(one.name, 0))) for one in looks]
+    marks = tuple(mark for mark in KNOWN_NULL_VALUES if any(mark in one.marks for one in looks))
+    shared = [one.name for one in looks if one.codes and _has_shared_code(one, looks)]
+    looks = [_keep_codes(one) if one.name in shared else one for one in looks]
+    looked_at = len(rows_read.frame)
+    sampled = looked_at if looked_at < rows_read.rows else None
+    columns = propose_columns(looks, looked_at)
+    published = [one for one, column in zip(looks, columns, strict=True) if column.role is not Role.IDENTIFYING]
+    codes = tuple(dict.fromkeys(code for one in published for code in one.codes))
+    return Draft(source, rows_read.rows, marks, columns, guessed, codes, tuple(shared), sampled)
+
+
+def _has_shared_code(column: ColumnGuess, looks: Sequence[ColumnGuess]) -> bool:
+    """Whether a code of a column is a value of another one, which `missing` would take away."""
+    others = (one.values.cast(pl.String) for one in looks if one is not column)
+    return any(bool(values.is_in(list(column.codes)).any()) for values in others)
+
+
+def _keep_codes(column: ColumnGuess) -> ColumnGuess:
+    """The same column where its codes stay values, because a job cannot declare them missing here alone."""
+    return replace(
+        column,
+        codes=(),
+        code_rows=0,
+        missing=column.missing - column.code_rows,
+        far_rows=column.far_rows + column.code_rows,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DraftRows:
+    """The rows to look at, how many the source has, and of columns that number persons the most rows that one has."""
+
+    frame: pl.DataFrame
+    rows: int
+    repeats: Mapping[str, int] = field(default_factory=dict)
+
+
+def _read_rows(source: Source) -> DraftRows:
+    lazy = sources.scan_source(source, by_pieces=True)
+    require_header(sources.list_source_columns(source), lazy)
+    rows = int(sources.collect_frame(lazy.select(pl.len()), "Counting the rows", "streaming").item())
+    if rows > MAX_ROWS:
+        return _read_sample(lazy, rows)
+    frame = sources.collect_frame(sources.scan_source(source), "Reading the table")
+    return DraftRows(frame, len(frame))
+
+
+def _read_sample(lazy: pl.LazyFrame, rows: int) -> DraftRows:
+    """One row in `step`, evenly spread, and of columns that number persons all rows of one person in as many."""
+    step = -(-rows // MAX_ROWS)
+    persons = [name for name in lazy.collect_schema().names() if is_person_number(name)]
+    kept: list[pl.DataFrame] = []
+    numbers: dict[str, list[pl.Series]] = {name: [] for name in persons}
+    before = 0
+    for batch in sources.iterate_batches(lazy, "Reading the table", BATCH_ROWS):
+        kept.append(batch.gather_every(step, offset=-before % step))
+        before += len(batch)
+        for name in persons:
+            numbers[name].append(batch[name].filter(batch[name].hash(0) % step == 0))
+    repeats = {name: _count_most_frequent(pl.concat(parts)) for name, parts in numbers.items()}
+    return DraftRows(pl.concat(kept), rows, repeats)
+
+
+def _count_most_frequent(numbers: pl.Series) -> int:
+    """How many rows the most frequent number has."""
+    counted = numbers.drop_nulls().value_counts(name="\x00rows")
+    return cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
+
+
+def _wrap_comment(said: str) -> list[str]:
+    return [f"#   {line}" for line in wrap(said, MAX_LINE_LETTERS - 4, break_long_words=False, break_on_hyphens=False)]
+
+
+def _make_declaration(column: ColumnProposal) -> dict[str, Any]:
+    return {"role": column.role.value, **column.declared}

@@ -1,0 +1,336 @@
+"""The job: the one request that API, command line and studio share.  Job <-> TOML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reticent import html_repr, registry
+from reticent.data.columns import Column, parse_columns
+from reticent.data.source import Source
+from reticent.errors import JobError, suggest
+from reticent.limits import require_large_parts
+from reticent.models.promise import Promises
+from reticent.models.rational_bounds import Number, flag, parse_fraction
+from reticent.redaction import redact
+from reticent.validation import (
+    describe_type,
+    is_output,
+    optional,
+    path_or_table,
+    promises,
+    require_known_options,
+    validate_arguments,
+)
+from reticent.validation import path as a_path
+
+if TYPE_CHECKING:
+    from reticent.methods.base import Method, Stage
+    from reticent.models.promise import Promise
+
+
+# MERGED: reticent.accepted: What a job accepts in Python, beside objects of ours: names, tables as in a job file, and one where a list is meant.
+#
+#     rt.Job(columns={"age": "quasi-identifying", "d": "sensitive"}, promises=rt.KAnonymity(5), method="mosaic")
+#
+# Anything else is refused with what to write instead.
+
+
+def resolve_source(given: Any) -> Source:
+    """A path or a URL as a text, a `Source`, or None for a frame that is handed over later."""
+    if isinstance(given, Source):
+        return given
+    if given is None:
+        return Source()
+    if isinstance(given, Mapping):
+        require_known_options(given, [field.name for field in fields(Source)], "The source")
+        return Source(**given)
+    if not isinstance(given, str) and not hasattr(given, "__fspath__"):
+        attempt = 'source = "data.csv"; a frame is given to rt.publish(job, frame=...).'
+        raise JobError(f"source must be a path; it is {describe_type(given)}.", attempt=attempt)
+    if "://" in str(given):
+        return Source(url=str(given))
+    return Source(path=str(path_or_table(given, "source")))
+
+
+def resolve_promises(given: Any) -> Promises:
+    """One promise or several, each as an object or as its table in a job file."""
+    if isinstance(given, Promises):
+        return given
+    listed = promises(given, "promises")
+    return Promises.of(registry.make_promise(one) if isinstance(one, Mapping) else one for one in listed)
+
+
+def resolve_method(given: Any) -> Any:
+    """A method, its name, or its table in a job file."""
+    if given is None:
+        return registry.load_method_class("mondrian")()
+    if isinstance(given, str | Mapping):
+        return registry.make_method(given)
+    _require_verb(given, "method", "plan", registry.METHODS, 'method = "mosaic", or rt.Mosaic().')
+    return given
+
+
+def resolve_stages(given: Any) -> tuple[Any, ...]:
+    """Preparing stages; one alone may stand by itself."""
+    alone = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    listed = [given] if alone else list(given)
+    return tuple(map(_resolve_stage, listed))
+
+
+def _resolve_stage(given: Any) -> Any:
+    if isinstance(given, str | Mapping):
+        return registry.make_stage({"name": given} if isinstance(given, str) else given)
+    _require_verb(given, "prepare", "prepare", registry.STAGES, "prepare = [rt.Suppression(l=3)].")
+    return given
+
+
+def _require_verb(given: Any, name: str, verb: str, known: Mapping[str, str], attempt: str) -> None:
+    """Whatever has no such verb, and a class where an object is meant."""
+    if isinstance(given, type) and callable(getattr(given, verb, None)):
+        raise JobError(f"{name} is the class {given.__name__} itself.", attempt=f"rt.{given.__name__}(...).")
+    if isinstance(given, type) or not callable(getattr(given, verb, None)) or not hasattr(given, "name"):
+        listed = suggest("", known)
+        raise JobError(f"{name} must be {listed[:-1]}; it is {describe_type(given)}.", attempt=attempt)
+
+
+_UNSET: Any = None  # what is left out is filled in when the job is made
+PASSWORD_COMMENT = """\
+# The URL's password is left out.  Give it by PGPASSWORD, PGPASSFILE or a service file (PGSERVICEFILE), or write
+# url = "postgresql://user:${NAME}@host/database" and set the environment variable NAME.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.
+
+    `formulas` "quote" puts an apostrophe before texts of a CSV that a spreadsheet would take for formulas.
+    `part_rows` cuts a data file of more rows into parts of so many: `data-00000.parquet`, `data-00001.parquet`, ...
+    `together` is the greatest belief in a value that this release and earlier ones of the same people may leave together.
+    """
+
+    undeclared: str = "refuse"
+    format: str = "parquet"
+    suppress_at_most: Fraction = Fraction(0)
+    formulas: str = "keep"
+    together: Fraction | None = None
+    part_rows: int | None = None
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0,
+            formulas: str = "keep", together: Number | None = None, part_rows: int | None = None,
+        ) -> None: ...  # fmt: skip
+
+    def __post_init__(self) -> None:
+        for name, known in (
+            ("undeclared", ("refuse", "drop")),
+            ("format", ("parquet", "csv")),
+            ("formulas", ("keep", "quote")),
+        ):
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
+                raise JobError(
+                    f"release.{name} = {getattr(self, name)!r} is not known.",
+                    attempt=suggest(str(getattr(self, name)), known),
+                )
+        if self.formulas == "quote" and self.format != "csv":
+            raise JobError(
+                'release.formulas = "quote" is for CSV files, which spreadsheets open.',
+                attempt='format = "csv", or leaving formulas out.',
+            )
+        share = parse_fraction(self.suppress_at_most, "suppress_at_most")
+        if not 0 <= share <= 1:
+            raise JobError("suppress_at_most must be a share of the rows.", attempt="a number from 0 to 1.")
+        object.__setattr__(self, "suppress_at_most", share)
+        if self.together is not None:
+            limit = parse_fraction(self.together, "together")
+            if not 0 < limit <= 1:
+                raise JobError("release.together must be a belief.", attempt="a number above 0 and at most 1, as 0.5.")
+            object.__setattr__(self, "together", limit)
+        if self.part_rows is not None:
+            require_large_parts(self.part_rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to publish, what to promise, and by which method."""
+
+    source: Source = _UNSET
+    columns: Mapping[str, Column]
+    promises: Promises
+    method: Method = _UNSET
+    prepare: tuple[Stage, ...] = ()
+    release: Output = field(default_factory=Output)
+    jointly: bool = False
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            *,
+            source: Source | str | Path | None = None,
+            columns: Mapping[str, Column | str],
+            promises: Promise | Iterable[Promise],
+            method: Method | str | None = None,
+            prepare: Stage | Iterable[Stage] = (),
+            release: Output = ...,
+            jointly: bool = False,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", resolve_source(self.source))
+        object.__setattr__(self, "columns", parse_columns(self.columns))
+        object.__setattr__(self, "promises", resolve_promises(self.promises))
+        object.__setattr__(self, "prepare", resolve_stages(self.prepare))
+        object.__setattr__(self, "method", resolve_method(self.method))
+        is_output(self.release, "release")
+        flag(self.jointly, "jointly")
+        if not self.columns:
+            raise JobError(
+                "The job declares no columns.", attempt="a role for each column; `reticent init DATA` drafts one."
+            )
+
+    @classmethod
+    @validate_arguments(path=a_path)
+    def read(cls, path: str | Path) -> Job:
+        """A job from a TOML file; relative paths in it are relative to it."""
+        from reticent.job.parse import read_job
+
+        return read_job(path)
+
+    @classmethod
+    @validate_arguments(beside=optional(a_path))
+    def from_dict(cls, table: Mapping[str, Any], beside: Path | None = None) -> Job:
+        """A job from what a TOML file says, each field checked."""
+        from reticent.job.parse import parse_job
+
+        return parse_job(table, beside)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The job as TOML would hold it; frames and built hierarchies as their rows."""
+        source: dict[str, Any] = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in _collect_set_fields(self.source).items()
+        }
+        if "url" in source:
+            source["url"] = redact(source["url"])
+        return {
+            "source": source,
+            "columns": {name: _convert_column(column) for name, column in self.columns.items()},
+            "jointly": self.jointly,
+            "promise": [registry.describe(promise) for promise in self.promises],
+            "prepare": [registry.describe(stage) for stage in self.prepare],
+            "method": registry.describe(self.method),
+            "release": {
+                name: registry.convert_to_plain(value) for name, value in _collect_set_fields(self.release).items()
+            },
+        }
+
+    def to_toml(self) -> str:
+
+        text, url = dump_toml(self.to_dict()), self.source.url
+        return text if url is None or redact(url) == url else PASSWORD_COMMENT + text
+
+    def _repr_html_(self) -> str:
+        return html_repr.render_job(self)
+
+    def at(self, **changes: Any) -> Job:
+        """The same job with some parts replaced."""
+        require_known_options(changes, [f.name for f in fields(self)], "A job")
+        return replace(self, **changes)
+
+
+def _collect_set_fields(value: Any) -> dict[str, Any]:
+    """Fields that differ from their default."""
+    return {
+        f.name: getattr(value, f.name)
+        for f in fields(value)
+        if getattr(value, f.name) is not None and getattr(value, f.name) != f.default
+    }
+
+
+def _convert_column(column: Column) -> dict[str, Any]:
+    found = {
+        key: list(value) if isinstance(value, tuple) else value for key, value in _collect_set_fields(column).items()
+    }
+    found["role"] = column.role.value
+    if column.labels is not None:
+        found["labels"] = column.labels.to_plain()
+    if "hierarchy" in found and not isinstance(found["hierarchy"], str | Mapping):
+        from reticent.data.hierarchy import Hierarchy
+
+        found["hierarchy"] = Hierarchy.of(found["hierarchy"]).rows()
+    return found
+
+
+# MERGED: reticent.toml: Writing the small part of TOML that a job needs (the standard library only reads it).
+
+
+def dump_toml(table: Mapping[str, Any]) -> str:
+    """Top-level values, then [tables] of inline values, then [[lists of tables]]."""
+    lines = [
+        f"{format_toml_key(name)} = {format_toml_value(value)}"
+        for name, value in table.items()
+        if not isinstance(value, Mapping) and not _is_list_of_tables(value) and value != []
+    ]
+    for name, value in table.items():
+        if isinstance(value, Mapping) and value:
+            lines += [
+                "",
+                f"[{format_toml_key(name)}]",
+                *(
+                    f"{format_toml_key(key)} = {format_toml_value(entry)}"
+                    for key, entry in value.items()
+                    if entry is not None
+                ),
+            ]
+        elif _is_list_of_tables(value):
+            for entry in value:
+                lines += [
+                    "",
+                    f"[[{format_toml_key(name)}]]",
+                    *(
+                        f"{format_toml_key(key)} = {format_toml_value(item)}"
+                        for key, item in entry.items()
+                        if item is not None
+                    ),
+                ]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
+
+
+def format_toml_key(name: str) -> str:
+    plain = name and all(mark.isascii() and (mark.isalnum() or mark in "-_") for mark in name)
+    return name if plain else _quote_toml(name)
+
+
+def format_toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _quote_toml(value)
+    if isinstance(value, Mapping):
+        return (
+            "{ "
+            + ", ".join(f"{format_toml_key(key)} = {format_toml_value(entry)}" for key, entry in value.items())
+            + " }"
+        )
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(format_toml_value(entry) for entry in value) + "]"
+    if isinstance(value, Fraction) and value != int(value):
+        return json.dumps(str(value))
+    return str(value)
+
+
+def _quote_toml(text: str) -> str:
+    """JSON's escapes are TOML's, but JSON lets DEL pass."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

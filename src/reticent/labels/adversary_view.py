@@ -1,0 +1,399 @@
+"""Groups of a generalized release as boxes of codes, exactly as their labels say: sets with holes, nulls, nodes, `*`.
+
+The codes are those of the table that the boxes are laid over (the source's cells).  A node covers all leaves under it, `*` the
+whole domain: a reader of the labels knows no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from reticent.data.cells import Cells, find_distinct_rows
+from reticent.data.domain import Domain
+from reticent.errors import BundleDamaged, RequestError, pluralize
+from reticent.format.manifest import ColumnEntry
+from reticent.labels.cover import LabelCover, join_boxes, make_cover, place_values
+from reticent.labels.range_ends import RangeEnds, find_range_ends
+
+# MERGED: reticent.release.reading.pairs: Points and the boxes that cover them, as a list of pairs: for large tables, where most boxes cover few of the points.
+
+
+PAIRS_PER_BLOCK = 100_000  # pairs whose values are held together
+
+
+@dataclass(frozen=True, eq=False)
+class PointBoxPairs:
+    """`box` covers `point`; sorted by point, then by box."""
+
+    point: np.ndarray
+    box: np.ndarray
+
+    @classmethod
+    def of(cls, point: np.ndarray, box: np.ndarray) -> PointBoxPairs:
+        order = np.lexsort((box, point))
+        return cls(point[order], box[order])
+
+    def add_up_boxes(self, of_boxes: np.ndarray, found: np.ndarray) -> np.ndarray:
+        """(points, ...): what the boxes over each point hold, added up in `found`, some points at a time."""
+        starts = np.flatnonzero(np.diff(self.point, prepend=-1))
+        stops = np.append(starts[1:], len(self.point))
+        first = 0
+        while first < len(starts):
+            last = max(int(np.searchsorted(stops, starts[first] + PAIRS_PER_BLOCK, side="right")), first + 1)
+            here = slice(starts[first], stops[last - 1])
+            found[self.point[starts[first:last]]] = np.add.reduceat(
+                of_boxes[self.box[here]], starts[first:last] - starts[first], axis=0
+            )
+            first = last
+        return found
+
+    def find_densest(
+        self, density: np.ndarray, people: np.ndarray, nearest: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(point, box, people): the densest boxes over each point, at most `nearest`, sharing its people by their density."""
+        dense = density[self.box] > 0
+        point, box = self.point[dense], self.box[dense]
+        order = np.lexsort((box, -density[box], point))
+        point, box = point[order], box[order]
+        starts = np.flatnonzero(np.diff(point, prepend=-1))
+        lengths = np.diff(np.append(starts, len(point)))
+        kept = np.arange(len(point)) - np.repeat(starts, lengths) < nearest
+        point, box = point[kept], box[kept]
+        whole = np.bincount(point, weights=density[box], minlength=len(people))
+        return point, box, density[box] / whole[point] * people[point]
+
+
+POINTS_PER_CHUNK = 256  # points looked at together
+POINTS_AT_ONCE = 1 << 17
+PAIRS_AT_ONCE = 4_000_000
+MIN_PAIRS_LISTED, MAX_LISTED_SHARE_DIVISOR = (
+    20_000_000,
+    16,
+)  # of so many pairs of a point and a box, those that meet are listed if they are one in so many
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """`covers` says which codes each label of a quasi-identifier covers, `label` which label each group has there."""
+
+    covers: tuple[LabelCover, ...]
+    label: np.ndarray  # (quasi, groups)
+    until: np.ndarray  # (groups, values + 1): rows of a group with a value below v
+    ends: tuple[RangeEnds | None, ...] = ()  # by quasi-identifier, of each label; None for categories
+    texts: tuple[list[str | None], ...] = ()  # by quasi-identifier, each label as it is published
+    source_room: np.ndarray | None = None  # the room of each box over the source, where the points are of other people
+
+    @classmethod
+    def from_spans(cls, first: np.ndarray, last: np.ndarray, until: np.ndarray) -> Boxes:
+        """Boxes without holes, from the first and last code of each group on each quasi-identifier: (quasi, groups) each."""
+        first, last = (np.asarray(ends, np.int64) for ends in (first, last))
+        none = np.zeros((0, 1), np.int32)
+        covers = tuple(
+            LabelCover(low, high, np.full(len(low), -1, np.int64), none) for low, high in zip(first, last, strict=True)
+        )
+        return cls(covers, np.repeat(np.arange(first.shape[1])[None, :], len(covers), axis=0), until)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(groups, values): the rows that each group publishes of each value."""
+        return np.diff(self.until, axis=1)
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        return self._pick_by_label(lambda column, label: column.lower[label])
+
+    @cached_property
+    def last(self) -> np.ndarray:
+        return self._pick_by_label(lambda column, label: column.upper[label])
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """(quasi, groups): how many codes a group's label covers."""
+        return self._pick_by_label(lambda column, label: column.sizes[label])
+
+    def _pick_by_label(self, pick: Callable[[LabelCover, np.ndarray], np.ndarray]) -> np.ndarray:
+        found = [pick(column, label) for column, label in zip(self.covers, self.label, strict=True)]
+        return np.ascontiguousarray(np.array(found, np.int32).reshape(len(self.covers), -1))
+
+    @cached_property
+    def room(self) -> np.ndarray:
+        """How many combinations of values each box covers."""
+        if self.source_room is not None:
+            return self.source_room
+        return np.prod(self.widths.astype(np.float64), axis=0)
+
+    @cached_property
+    def density(self) -> np.ndarray:
+        """(groups, values): the rows of each value for each combination that a box covers; 0 where it covers none."""
+        covered = np.where(self.room > 0, self.room, np.inf)
+        return self.counts / covered[:, None]
+
+    def lay_over(self, entries: Sequence[ColumnEntry], cells: Cells, foreign: bool = False) -> Boxes:
+        """Lay the same groups over the cells of other people: a label may cover none of them.
+
+        Values keep their codes, and groups the density that they have over the source.
+        """
+        return replace(
+            self,
+            covers=find_covers(entries, cells, self.texts, foreign, others=True),
+            ends=list_range_ends(entries, cells, self.texts, foreign),
+            source_room=self.room,
+        )
+
+    @cached_property
+    def holes(self) -> tuple[np.ndarray, np.ndarray]:
+        """(quasi, groups) the row of a table of prefix counts for labels that have holes, -1 for others; and that table."""
+        wide = max((column.prefix.shape[1] for column in self.covers), default=1)
+        tables, start = [], 0
+        place = np.full(self.label.shape, -1, np.int32)
+        for axis, column in enumerate(self.covers):
+            hole = column.holes[self.label[axis]]
+            place[axis] = np.where(hole >= 0, hole + start, -1)
+            tables.append(np.pad(column.prefix, ((0, 0), (0, wide - column.prefix.shape[1])), mode="edge"))
+            start += len(column.prefix)
+        return place, np.ascontiguousarray(np.concatenate(tables or [np.zeros((0, wide))]), np.int32)
+
+    def covering(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """(points, groups): which boxes cover each point, a chunk of points at a time."""
+        groups = self.label.shape[1]
+        for start in range(0, len(points), POINTS_PER_CHUNK):
+            here = slice(start, min(start + POINTS_PER_CHUNK, len(points)))
+            inside = np.ones((here.stop - start, groups), bool)
+            for axis, column in enumerate(self.covers):
+                inside &= column.table(points[here, axis])[:, self.label[axis]]
+            yield here, inside
+
+    def spread(self, axis: int, size: int) -> np.ndarray:
+        """(codes, values): the rows of every group counted at every code that its label covers."""
+        column, label = self.covers[axis], self.label[axis]
+        held = np.zeros((len(column.lower), self.counts.shape[1]))
+        np.add.at(held, label, self.counts)
+        return column.spread(held, size)
+
+    def belief(self, points: np.ndarray) -> np.ndarray:
+        """(points, values): of every box that covers a point the density of its rows; 0 where none does."""
+        density = self.density
+        found = np.zeros((len(points), density.shape[1]))
+        if (few := self._find_sparse_pairs(points)) is not None:
+            return few.add_up_boxes(density, found)
+        for here, inside in self.covering(points):
+            found[here] = inside @ density
+        return found
+
+    def _find_sparse_pairs(self, points: np.ndarray) -> PointBoxPairs | None:
+        """Which boxes cover which points, where it is worth listing: of many points and boxes, few of which meet."""
+        if len(points) * self.label.shape[1] < MIN_PAIRS_LISTED:
+            return None
+        regions = join_boxes(self.covers, self.label.T.astype(np.int64), points)
+        return (
+            PointBoxPairs.of(*regions.pairs())
+            if regions.many * MAX_LISTED_SHARE_DIVISOR <= len(points) * self.label.shape[1]
+            else None
+        )
+
+    def list_pairs(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Yield (point, box) of each box that covers a point, of some points after the other; points count from their first."""
+        labels = self.label.T.astype(np.int64)
+        starts = range(0, len(points), POINTS_AT_ONCE)
+        waiting = [slice(start, min(start + POINTS_AT_ONCE, len(points))) for start in reversed(starts)]
+        while waiting:
+            here = waiting.pop()
+            regions = join_boxes(self.covers, labels, points[here])
+            middle = (here.start + here.stop) // 2
+            if regions.many > PAIRS_AT_ONCE and here.start < middle:
+                waiting += [slice(middle, here.stop), slice(here.start, middle)]
+                continue
+            yield here, *regions.pairs()
+
+    def memberships(
+        self, points: np.ndarray, people: np.ndarray, nearest: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(point, group, people): the densest boxes over each point, at most `nearest`, sharing its people by their density."""
+        density = self.counts.sum(axis=1) / np.where(self.room > 0, self.room, np.inf)
+        if (few := self._find_sparse_pairs(points)) is not None:
+            return few.find_densest(density, people, nearest)
+        most = min(nearest, len(density))
+        found, groups, weights = [], [], []
+        for here, inside in self.covering(points):
+            reach = np.where(inside, density, 0)
+            chosen = np.argpartition(-reach, most - 1, axis=1)[:, :most]
+            share = np.take_along_axis(reach, chosen, axis=1)
+            at, _ = np.nonzero(share)
+            found.append(at + here.start)
+            groups.append(chosen[share > 0])
+            whole = np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+            weights.append((share / whole)[share > 0] * people[at + here.start])
+        return np.concatenate(found), np.concatenate(groups), np.concatenate(weights)
+
+
+def build_boxes(
+    entries: Sequence[ColumnEntry],
+    frame: pl.DataFrame,
+    cells: Cells,
+    *,
+    foreign: bool = False,
+    others: bool = False,
+    weights: np.ndarray | None = None,
+) -> Boxes:
+    """The groups of a published table, over the cells of the table it was made from; `foreign`: another tool's labels.
+
+    `others`: the cells are of people who are not in the release, so that a label may cover none of them.  `weights`: how many people
+    each row stands for.
+    """
+    sensitive = cells.sensitive[0]
+    numbers, labels = [], []
+    for entry in entries:
+        number, distinct = _encode_labels(frame[entry.name])
+        numbers.append(number)
+        labels.append(distinct)
+    numbered = np.column_stack(numbers) if numbers else np.zeros((len(frame), 0), np.int64)
+    unique, group = find_distinct_rows(numbered)
+    known = {text: code for code, text in enumerate(sensitive.texts)}
+    texts = frame[sensitive.name].cast(pl.String)
+    value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
+    counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
+    np.add.at(counts, (group, value + 1), 1 if weights is None else weights)
+    covers, ends = (
+        find_covers(entries, cells, labels, foreign, others),
+        list_range_ends(entries, cells, labels, foreign),
+    )
+    return Boxes(covers, np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1), ends, tuple(labels))
+
+
+def _encode_labels(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
+    """The number of each row's label, and the labels."""
+    distinct = labels.unique(maintain_order=True)
+    number = pl.DataFrame({"label": distinct, "number": np.arange(len(distinct))})
+    rows = pl.DataFrame({"label": labels}).join(number, on="label", how="left", nulls_equal=True, maintain_order="left")
+    return rows["number"].to_numpy(), distinct.to_list()
+
+
+def find_covers(
+    entries: Sequence[ColumnEntry],
+    cells: Cells,
+    labels: Sequence[list[str | None]],
+    foreign: bool = False,
+    others: bool = False,
+) -> tuple[LabelCover, ...]:
+    """Which codes of the cells the distinct labels of each quasi-identifier cover."""
+    return tuple(_find_cover(*column, foreign, others) for column in zip(entries, cells.quasi, labels, strict=True))
+
+
+def list_range_ends(
+    entries: Sequence[ColumnEntry], cells: Cells, labels: Sequence[list[str | None]], foreign: bool = False
+) -> tuple[RangeEnds | None, ...]:
+    """Which codes of the cells stand at the ends of the distinct labels of each quasi-identifier."""
+    columns = zip(entries, cells.quasi, labels, strict=True)
+    return tuple(
+        find_range_ends(entry, shown, _list_texts(domain), foreign=foreign) for entry, domain, shown in columns
+    )
+
+
+def _list_texts(domain: Domain) -> pl.Series:
+    return pl.Series(domain.name, [*domain.texts, *([None] if domain.null else [])], dtype=pl.String)
+
+
+def _find_cover(
+    entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign: bool, others: bool
+) -> LabelCover:
+    """What the labels cover, in the domain's own codes."""
+    texts = _list_texts(domain)
+    try:
+        found = place_values(entry, labels, texts, foreign=foreign)
+    except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
+        raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
+    order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
+    places = found.codes[order]
+    covered = [np.sort(order[_find_held_places(places, held)]) for held in found.covered]
+    if not foreign and not others and not all(len(codes) for codes in covered):
+        raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
+    return make_cover(covered, domain.size)
+
+
+def _find_held_places(places: np.ndarray, held: np.ndarray) -> np.ndarray | slice:
+    """Which of the sorted places are among the sorted ones held."""
+    if len(held) and held[-1] - held[0] + 1 == len(held):
+        return slice(np.searchsorted(places, held[0]), np.searchsorted(places, held[-1], "right"))
+    return np.isin(places, held)
+
+
+# MERGED: reticent.release.reading.members: Groups whose people are known: each published row has exact quasi-identifiers and says its group.
+
+
+@dataclass(frozen=True, eq=False)
+class GroupMembers:
+    """`people` people with the quasi-identifiers `codes` are in `group`; `counts` are the groups' published values."""
+
+    codes: np.ndarray  # (members, quasi)
+    group: np.ndarray
+    people: np.ndarray
+    counts: np.ndarray  # (groups, values)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        return self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+
+    def spread(self, axis: int, size: int) -> np.ndarray:
+        found = np.zeros((size, self.counts.shape[1]))
+        np.add.at(found, self.codes[:, axis], self.shares[self.group] * self.people[:, None])
+        return found
+
+    def belief(self, points: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(points), self.counts.shape[1]))
+        np.add.at(found, self._point(points), self.shares[self.group] * self.people[:, None])
+        return found
+
+    def memberships(
+        self, points: np.ndarray, people: np.ndarray, nearest: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._point(points), self.group, self.people
+
+    def keep_members_at(self, points: np.ndarray) -> GroupMembers:
+        """Leave out the members who are at none of the points; the groups' values stay."""
+        kept = self._find_points(points) >= 0
+        return replace(self, codes=self.codes[kept], group=self.group[kept], people=self.people[kept])
+
+    def _point(self, points: np.ndarray) -> np.ndarray:
+        """Which of the points each member is."""
+        found = self._find_points(points)
+        if (found < 0).any():
+            raise RequestError(
+                f"{pluralize(int(self.people[found < 0].sum()), 'published row', 'is', 'are')} not in the source.",
+                attempt="the data that the release was made from.",
+            )
+        return found
+
+    def _find_points(self, points: np.ndarray) -> np.ndarray:
+        """Which of the points each member is, -1 where it is none."""
+        both = np.concatenate([points, self.codes])
+        _, number = np.unique(both, axis=0, return_inverse=True)
+        number = number.reshape(-1)
+        of = np.full(int(number.max(initial=0)) + 1, -1, np.int64)
+        of[number[: len(points)]] = np.arange(len(points))
+        return of[number[len(points) :]]
+
+
+def build_members(quasi: pl.DataFrame, group: pl.Series, counts: np.ndarray, cells: Cells) -> GroupMembers:
+    """From exact quasi-identifiers and the group of each row, in the codes of the source's cells."""
+    codes = [encode_values(domain, quasi[domain.name]) for domain in cells.quasi]
+    rows = np.column_stack([*codes, group.to_numpy().astype(np.int64)])
+    distinct, people = np.unique(rows, axis=0, return_counts=True)
+    return GroupMembers(distinct[:, :-1], distinct[:, -1], people.astype(np.float64), counts)
+
+
+def encode_values(domain: Domain, series: pl.Series) -> np.ndarray:
+    """Codes of published values: those of the source's domain."""
+    known = {text: code for code, text in enumerate(domain.texts)}
+    texts = series.cast(pl.String)
+    found = texts.replace_strict(known, default=-1, return_dtype=pl.Int64)
+    coded = pl.select(pl.when(texts.is_null()).then(domain.null_code).otherwise(found)).to_series().to_numpy()
+    if (coded < 0).any():
+        raise RequestError(
+            f"Column {domain.name!r} holds {pluralize(int((coded < 0).sum()), 'value')} that the source lacks."
+        )
+    return coded

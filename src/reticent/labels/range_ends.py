@@ -1,0 +1,138 @@
+"""The ends of published ranges as values of a table: which value of it stands at each end, and what an end is known to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from reticent.data.columns import Role
+from reticent.data.grammar import ANY_LABEL, parse_label
+from reticent.data.label_options import LabelOptions
+from reticent.data.parsing import parse_texts
+from reticent.errors import BundleDamaged, RequestError, pluralize, quote_list
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.labels.cover import find_places, rebuild_hierarchy
+from reticent.labels.scale import Extent, LineScale, make_scale
+
+# MERGED: reticent.release.bounds: The typed ends of published ranges.
+
+
+def parse_bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:
+    """Typed lower and upper ends of a range column's labels; null for `*`, for null, and where a top or bottom hides the end."""
+    distinct = labels.unique().drop_nulls()
+    found = []
+    try:
+        named = _find_node_ends(column, distinct)
+        ends = {label: named.get(label) or parse_label(label)[1] for label in distinct if label != ANY_LABEL}
+        for at in (0, -1):
+            texts = labels.replace_strict(
+                list(ends), [pair[at] for pair in ends.values()], default=None, return_dtype=pl.String
+            )
+            found.append(parse_texts(texts, column.dtype))
+    except (pl.exceptions.PolarsError, ValueError, LookupError, ArithmeticError, RecursionError):
+        raise BundleDamaged(f"Column {column.name!r} holds labels that its schema does not explain.") from None
+    return _name_bounds(found[0], found[1], column)
+
+
+def _find_node_ends(column: ColumnEntry, labels: pl.Series) -> dict[str, tuple[str, str]]:
+    """The ends of labels that are nodes of a steward's hierarchy over numbers: `20-29`, or `2` for a decade."""
+    if not column.hierarchy or column.type != "numeric":
+        return {}
+    line = make_scale(column, labels.to_list())
+    assert isinstance(line, LineScale)
+    return {
+        label: (str(line.named[label].lower), str(line.named[label].upper)) for label in labels if label in line.named
+    }
+
+
+def _join_columns(parts: list[pl.Series]) -> pl.DataFrame:
+    names = [part.name for part in parts]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise RequestError(
+            f"The release has {pluralize(len(twice), 'column')} named as the ends of another would be: {quote_list(twice)}.",
+            attempt="frame() without bounds.",
+        )
+    return pl.DataFrame(parts)
+
+
+def add_label_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """The frame with `age_lower` and `age_upper` after each range column."""
+    parts: list[pl.Series] = []
+    for column in manifest.columns:
+        series = frame[column.name]
+        parts.append(series)
+        if column.role == Role.QUASI and column.type != "categorical":
+            parts += parse_bounds(series, column)
+    return _join_columns(parts)
+
+
+def add_value_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """A table of exact values with both ends of each column that has an order: the value itself, unless a top or bottom hides it."""
+    parts: list[pl.Series] = []
+    kinds = {column.name: column for column in manifest.columns if column.role == Role.QUASI}
+    for name in frame.columns:
+        parts.append(frame[name])
+        if name in kinds and kinds[name].type != "categorical":
+            parts += _name_bounds(frame[name], frame[name], kinds[name])
+    return _join_columns(parts)
+
+
+def _name_bounds(lower: pl.Series, upper: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:
+    return (
+        _hide_coded_end(lower, column.bottom, column).alias(f"{column.name}_lower"),
+        _hide_coded_end(upper, column.top, column).alias(f"{column.name}_upper"),
+    )
+
+
+def _hide_coded_end(ends: pl.Series, hidden: object, column: ColumnEntry) -> pl.Series:
+    return ends if hidden is None else ends.set(ends == parse_texts([str(hidden)], column.dtype)[0], None)
+
+
+@dataclass(frozen=True, eq=False)
+class RangeEnds:
+    """By label: whether it is a range, the value (by its place in the list given) at either end, and whether somebody has it."""
+
+    ranged: np.ndarray  # (labels,) bool
+    value: np.ndarray  # (labels, 2) int64, -1 where no value of the table stands there
+    known: np.ndarray  # (labels, 2) bool: the release tells that a row of the group has just this value
+
+
+def find_range_ends(
+    entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, *, foreign: bool = False
+) -> RangeEnds | None:
+    """None for a column of categories, whose labels have no ends."""
+    whole = rebuild_hierarchy(entry, values)
+    column = make_scale(whole, labels, foreign=foreign)
+    if not isinstance(column, LineScale):
+        return None
+    place = {at: code for code, at in enumerate(find_places(column, whole, values)) if at is not None}
+    count = len(labels)
+    found = RangeEnds(np.zeros(count, bool), np.full((count, 2), -1, np.int64), np.zeros((count, 2), bool))
+    tight = not foreign and entry.labels is None and not entry.hierarchy and entry.built is None
+    whole_numbers = (
+        not foreign
+        and not entry.hierarchy
+        and entry.dtype.startswith(("Int", "UInt", "Date"))
+        and entry.dtype[:5] != "Datet"
+    )
+    coded = {column.positions([str(end)])[0] for end in (entry.bottom, entry.top) if end is not None}
+    for at, extent in enumerate(column.read(labels)):
+        if extent.form != "range" or extent.lower == extent.upper:
+            continue
+        found.ranged[at] = True
+        # A group of one value prints that value, so that a range of two holds both, however its ends were chosen.
+        both = (whole_numbers and extent.upper - extent.lower == 1) or _is_unpadded(entry, extent)
+        for side, (end, outside) in enumerate(((extent.lower, extent.open_lower), (extent.upper, extent.open_upper))):
+            found.value[at, side] = -1 if outside else place.get(end, -1)
+            found.known[at, side] = (tight or both) and end not in coded
+    return found
+
+
+def _is_unpadded(entry: ColumnEntry, extent: Extent) -> bool:
+    """Whether a range is so narrow that no narrower one was padded to it: a pad is at most a share of the range, which only whole
+    numbers and days have."""
+    how = LabelOptions.of(entry.labels) if entry.labels is not None else None
+    return how is not None and how.share is not None and how.find_max_pad(int(extent.upper - extent.lower) - 1, 1) == 0

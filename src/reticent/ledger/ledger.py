@@ -1,0 +1,276 @@
+"""The ledger: one list, for all outputs of an owner, of which rows were published in which release.
+
+It lies in the folder that is asked for, else in RETICENT_LEDGER, else in the user's state folder:
+
+    ledger.jsonl       a line for each release
+    ledger.key         the secret under which values are hashed; it is made with the ledger
+    ledger-stages/     which staging folders there are, while there are any (`stage_records`)
+    ledger-sketches/   what is kept of each table's content (`fingerprint`)
+    ledger.journal/    while a release is being kept: what is about to change (`journal`)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reticent.data.source import Source
+from reticent.errors import AlreadyPublished, RequestError, pluralize
+from reticent.format.folder import translate_disk_errors
+from reticent.ledger import fingerprint, journal, private_files, staging
+from reticent.ledger.commit import commit_release, require_target_free
+from reticent.ledger.fingerprint import CountedRows, HashedRows, measure_similarity
+from reticent.ledger.journal import SKETCHES_FOLDER, CommitIntent
+from reticent.ledger.notes import build_notes
+from reticent.ledger.paths import (
+    compute_release_digest,
+    resolve_ledger_folder,
+    resolve_notes_folder,
+    resolve_owner_folder,
+)
+from reticent.ledger.staging import ignore_signals
+from reticent.ledger.storage import (
+    LEDGER_FILE,
+    LOCK_FILE,
+    ensure_key,
+    make_unreadable_error,
+    read_entries,
+    read_legacy_entries,
+)
+from reticent.ledger.witness import encrypt_witness
+
+# MERGED: reticent.owner.bytewise: Ledgers of the first version, which lie beside a release and know a source by its bytes or its address.
+#
+# They are read and no longer written.  A file that has not changed since, or a database's table under the same
+# address, is known again by them; a frame is not, because they never noted one.
+
+
+def find_legacy_entries(entries: Sequence[dict[str, Any]], source: Source | None) -> list[dict[str, Any]]:
+    """Those of a first ledger's entries that note this source."""
+    if not entries or source is None:
+        return []
+    known = compute_legacy_fingerprint(source)
+    return [entry for entry in entries if entry["source"] == known]
+
+
+def compute_legacy_fingerprint(source: Source) -> str | None:
+    """SHA-256 of a file's bytes, or of a database's address and query."""
+    if source.url:
+        from reticent.data.database import build_select
+        from reticent.redaction import redact
+
+        return hashlib.sha256(f"{redact(source.url)} {build_select(source.table, source.query)}".encode()).hexdigest()
+    if source.path is None:
+        return None
+    with open(source.path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPublication:
+    """What is noted of a batch's set: which publication it is, the rows of all batches, and where they are put."""
+
+    publication: str
+    all_rows: CountedRows
+    target: Path
+
+    @property
+    def notes(self) -> Path:
+        """The folder of their notes."""
+        return resolve_notes_folder(self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedRelease:
+    """An earlier release of the same people, and the share of rows in common; 1 only where all rows are the same."""
+
+    entry: Mapping[str, Any]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A ledger's folder; `batch` where what is published is one of several batches."""
+
+    folder: Path
+    batch: BatchPublication | None = None
+
+    @classmethod
+    def of(cls, given: Ledger | str | Path | None = None) -> Ledger:
+        """The ledger in a folder; without one, that of RETICENT_LEDGER or of the user."""
+        return given if isinstance(given, Ledger) else cls(resolve_ledger_folder(given))
+
+    def for_batches(self, whole: CountedRows, to: Path) -> Ledger:
+        return replace(self, batch=BatchPublication(secrets.token_hex(8), whole, to))
+
+    def read_entries(self) -> list[dict[str, Any]]:
+        """What it holds, oldest first."""
+        with private_files.hold_read_lock(self.folder / LOCK_FILE):
+            return read_entries(self.folder / LEDGER_FILE)
+
+    def require_not_published(self, target: Path, rows: CountedRows | None, again: bool) -> None:
+        """Refuse rows that were published before, all or most of them, unless the owner accepts it.
+
+        A release that is to be replaced counts too: it may be out already.
+        """
+        if rows is None:
+            return
+        key = self._ensure_key()
+        if again or self.batch is not None:  # the ledger was asked about all batches together
+            return
+        if first := find_legacy_entries(read_legacy_entries(resolve_owner_folder(target) / LEDGER_FILE), rows.source):
+            raise _make_repeat_error("This source was published before", first)
+        _require_no_repeats(self._find_repeats(rows.hash_values(key), self.read_entries()))
+
+    def commit(self, staged: Path, target: Path, *, force: bool, again: bool, **owned: Any) -> None:
+        """Put a staged release in its place and note it here and in the owner's folder, whole or not at all."""
+        with translate_disk_errors(target):
+            os.chmod(staged, 0o755)
+            private_files.sync_tree(staged)
+        key, rows = self._ensure_key(), owned["source"]
+        with ignore_signals(), self._lock():
+            journal.settle_journal(self.folder)
+            require_target_free(target, force)
+            known = read_entries(self.folder / LEDGER_FILE)
+            if not again:  # another process may have published them meanwhile
+                _require_no_repeats(
+                    self._find_repeats((rows if self.batch is None else self.batch.all_rows).hash_values(key), known)
+                )
+            earlier = [repeat.entry for repeat in self._find_repeats(rows.hash_values(key), known)]
+            entry, sketched = self._make_entry(staged, target, rows, key)
+            entry |= {"promises": owned["promises"], "repeats": list(dict.fromkeys(one["digest"] for one in earlier))}
+            intent = self._make_intent(staged, target, entry, list(sketched))
+            witness = owned.get("witness")
+            encrypted = None if witness is None else encrypt_witness(witness, key)
+            commit_release(self.folder, intent, build_notes(entry, earlier, target, owned, encrypted), sketched)
+
+    def find_repeats(self, rows: CountedRows) -> list[RepeatedRelease]:
+        """The earlier releases of the same people, oldest first."""
+        return self._find_repeats(rows.hash_values(self._ensure_key()), self.read_entries())
+
+    def find_joined_entries(self, target: Path) -> list[dict[str, Any]]:
+        """A release's latest entry, after those of the earlier releases of the same people."""
+        place = (str(target.resolve().parent), target.name)
+        noted = self.read_entries()
+        at = max((i for i, one in enumerate(noted) if (one["folder"], one["release"]) == place), default=None)
+        if at is None:
+            return []
+        return [*(one for one in noted[:at] if one["digest"] in noted[at]["repeats"]), noted[at]]
+
+    def _make_entry(
+        self, staged: Path, target: Path, rows: CountedRows, key: bytes
+    ) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """A release's line, and what is to be kept of its rows and of all batches', if the ledger lacks it."""
+        content = rows.hash_values(key).content
+        entry: dict[str, Any] = {
+            "release": target.name,
+            "folder": str(target.resolve().parent),
+            "digest": compute_release_digest(staged),
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "content": content.mark,
+            "rows": content.rows,
+            "columns": list(content.columns),
+        }
+        kept = {content.mark: content}
+        if self.batch is not None:
+            whole = self.batch.all_rows.hash_values(key).content
+            kept[whole.mark] = whole
+            entry |= {"publication": self.batch.publication, "whole": whole.mark}
+        lacking = {mark: one for mark, one in kept.items() if not (self.folder / SKETCHES_FOLDER / mark).exists()}
+        return entry, {mark: fingerprint.pack_sketch(one) for mark, one in lacking.items()}
+
+    def _make_intent(self, staged: Path, target: Path, entry: dict[str, Any], marks: list[str]) -> CommitIntent:
+        notes = resolve_notes_folder(target) if self.batch is None else self.batch.notes / target.name
+        lacking = [os.path.abspath(folder) for folder in notes.parents if not folder.exists()]
+        path = self.folder / LEDGER_FILE
+        size = path.stat().st_size if path.exists() else 0
+        within = "" if self.batch is None else str(self.batch.target.resolve())
+        places = [os.path.abspath(place) for place in (target, staged, notes)]
+        device, inode = staging.get_staged_identity(staged)
+        return CommitIntent(places[0], places[1], places[2], lacking, size, marks, entry, within, device, inode)
+
+    def _find_repeats(self, table: HashedRows, known: Sequence[dict[str, Any]]) -> list[RepeatedRelease]:
+        """Those of the known entries that are of the same people; not those of other batches of this publication."""
+        publication = None if self.batch is None else self.batch.publication
+        others = [one for one in known if publication is None or one.get("publication") != publication]
+        marks = dict.fromkeys(mark for entry in others for mark in _list_marks(entry))
+        table.shares.update({mark: self._measure_share(table, mark) for mark in marks if mark not in table.shares})
+        found = [RepeatedRelease(entry, max(table.shares[mark] for mark in _list_marks(entry))) for entry in others]
+        return [repeat for repeat in found if repeat.share]
+
+    def _measure_share(self, table: HashedRows, mark: str) -> float:
+        """The share of rows that a table has in common with an earlier one, 0 where it is no repeat of it."""
+        if mark == table.content.mark:
+            return 1.0
+        try:
+            earlier = fingerprint.read_sketch(self.folder / SKETCHES_FOLDER, mark)
+        except (OSError, ValueError):
+            raise make_unreadable_error(self.folder / SKETCHES_FOLDER / mark) from None
+        like = measure_similarity(table, earlier)
+        return min(like.share, 0.99) if like is not None and like.is_near else 0.0
+
+    def _lock(self) -> AbstractContextManager[None]:
+        return private_files.hold_lock(self.folder / LOCK_FILE)
+
+    def _ensure_key(self) -> bytes:
+        """The ledger's secret, made with the ledger."""
+        return ensure_key(self.folder)
+
+
+def _list_marks(entry: Mapping[str, Any]) -> list[str]:
+    """What an entry's rows are known by: their own mark, and that of all batches together."""
+    return [entry["content"], *([entry["whole"]] if "whole" in entry else [])]
+
+
+def _require_no_repeats(repeats: Sequence[RepeatedRelease]) -> None:
+    if same := [repeat.entry for repeat in repeats if repeat.share == 1]:
+        raise _make_repeat_error("The same rows were published before", same)
+    if repeats:
+        most = max(repeats, key=lambda repeat: repeat.share)
+        raise _make_repeat_error(
+            "Most of these rows were published before",
+            [repeat.entry for repeat in repeats],
+            f"About {int(100 * most.share)} % of the rows of this table, or of that of {most.entry['release']!r} if it "
+            "is smaller, are in both. ",
+        )
+
+
+def _make_repeat_error(what: str, noted: Sequence[Mapping[str, Any]], like: str = "") -> AlreadyPublished:
+    last = noted[-1]
+    return AlreadyPublished(
+        f"{what}: {pluralize(len(noted), 'release')}, last as {last['release']!r} ({last['at'][:10]}).",
+        why=f"{like}Two releases of the same people can be joined: together they promise less than each alone.",
+        attempt="--again (again=True) if you accept that.",
+    )
+
+
+# MERGED: reticent.owner.same_people: Whether the ledger notes that releases were made from the same rows: for who joins them.
+
+
+def require_same_people(folders: Sequence[Path], ledger: Ledger | None = None) -> bool:
+    """Refuse releases that the ledger notes as made from different rows; whether it knows them all.
+
+    Rows are the same where their content has one fingerprint, or where the ledger noted one release as a repeat of the other.
+    """
+    noted = (ledger or Ledger.of()).read_entries()
+    known = [[entry for entry in noted if entry["digest"] == compute_release_digest(folder)] for folder in folders]
+    for folder, entries in zip(folders[1:], known[1:], strict=True):
+        if not entries or not known[0]:
+            continue
+        marks = [{entry["content"], *entry["repeats"], entry["digest"]} for entry in entries]
+        first = [{entry["content"], *entry["repeats"], entry["digest"]} for entry in known[0]]
+        if not any(one & other for one in marks for other in first):
+            raise RequestError(
+                f"{folders[0].name!r} and {folder.name!r} were made from different rows.",
+                why=f"The ledger notes {pluralize(known[0][-1]['rows'], 'row')} of the one and {entries[-1]['rows']:,} of the other, "
+                "and their contents differ: beliefs about different people cannot be joined.",
+                attempt="releases of the same data, or --force-join (force_join=True) if you know better.",
+            )
+    return all(known)

@@ -1,0 +1,156 @@
+"""What the owner's folder keeps of each release: its digest, audit and job, its place, and a README."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reticent import catalogue
+from reticent.errors import RequestError
+from reticent.format.folder import translate_disk_errors
+from reticent.ledger import private_files
+from reticent.ledger.paths import DIGEST_FILE, PLACE_FILE, encode_place, resolve_ledger_folder
+from reticent.ledger.storage import LOCK_FILE
+from reticent.ledger.witness import WITNESS
+
+# MERGED: reticent.owner.together: What several releases of the same people no longer promise together, and the owner's README that says so.
+
+
+def describe_lost_promises(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each promise of the latest of these ledger entries; none where it is the only release."""
+    if not entries:
+        return []
+    latest = entries[-1]
+    others = list(
+        dict.fromkeys(_locate_entry(entry) for entry in entries if _locate_entry(entry) != _locate_entry(latest))
+    )
+    if not others:
+        return []
+    named = ", ".join(repr(name) for _, name in others[:8]) + (", ..." if len(others) > 8 else "")
+    found = [
+        f"These people are now in {len(others) + 1} releases. Who also holds {named} can join them: what is promised "
+        "holds for each alone, not for all together."
+    ]
+    models = dict.fromkeys(promise["model"] for promise in latest["promises"])
+    return found + [f"{model} no longer holds: {catalogue.PROMISES[model].composition_reason}." for model in models]
+
+
+def summarize_lost_promises(entries: Sequence[Mapping[str, Any]]) -> str | None:
+    """Which promises of the latest entry no longer hold together with the others, as half a sentence; None where it is alone."""
+    if not describe_lost_promises(entries):
+        return None
+    others = list(
+        dict.fromkeys(entry["release"] for entry in entries if _locate_entry(entry) != _locate_entry(entries[-1]))
+    )
+    named = ", ".join(repr(name) for name in others[:4]) + (", ..." if len(others) > 4 else "")
+    models = list(dict.fromkeys(promise["model"] for promise in entries[-1]["promises"]))
+    if not models:
+        return None
+    listed = models[0] if len(models) == 1 else f"{', '.join(models[:-1])} and {models[-1]}"
+    return f"together with {named}, {listed} no longer hold{'s' if len(models) == 1 else ''}"
+
+
+def _locate_entry(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return entry.get("folder", ""), entry["release"]
+
+
+def render_owner_readme(
+    entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = (), *, witnessed: bool = False
+) -> str:
+    """For the owner's folder: what this release is, what to know of it, and what it and earlier ones say together."""
+    latest = entries[-1]
+    parts = [
+        f"# {latest['release']}: for its owner, never to be handed out",
+        "",
+        f"Published {latest['at']}. `digest.txt` tells a changed copy (`reticent audit --expect-digest`), `audit.json` is",
+        "what was recounted before it was kept, `job.toml` how it was made.",
+    ]
+    if witnessed:
+        parts += [
+            "`witness.bin` says, encrypted by the ledger's secret, whose value is whose: `reticent audit --source` counts it to show",
+            "that the groups are those of your people. Delete it when you delete the source.",
+        ]
+    if notices:
+        parts += ["", "## To know", "", *(f"- {notice}" for notice in notices)]
+    if lost := describe_lost_promises(entries):
+        parts += ["", "## Together with earlier releases", "", *(f"- {sentence}" for sentence in lost)]
+    return "\n".join(parts) + "\n"
+
+
+def build_notes(
+    entry: Mapping[str, Any],
+    earlier: Sequence[Mapping[str, Any]],
+    target: Path,
+    owned: Mapping[str, Any],
+    witness: bytes | None = None,
+) -> dict[str, bytes | str]:
+    """The files of a release's notes; `witness` is the encrypted one, of a kind that has one."""
+    notes: dict[str, bytes | str] = {
+        DIGEST_FILE: entry["digest"] + "\n",
+        PLACE_FILE: encode_place(target),
+        "audit.json": json.dumps(owned["audit"], indent=1) + "\n",
+        "job.toml": owned["job"],
+        "README.md": render_owner_readme([*earlier, entry], owned.get("notices", ()), witnessed=witness is not None),
+    }
+    if witness is not None:
+        notes[WITNESS] = witness
+    return notes
+
+
+# MERGED: reticent.owner.report_pages: Public pages that this user wrote into release folders, by their checksums, in the ledger.
+#
+#     ledger-pages.jsonl     a line for each page: the digest of the release and the SHA-256 of the page
+#
+# A page in a folder is believed by whoever opens it.  Making it anew to compare would run a renderer on a stranger's folder, so a
+# page counts as checked only if the ledger, which no stranger can write, has its checksum.
+
+
+PAGES_FILE = "ledger-pages.jsonl"
+MAX_PAGES_BYTES = 1 << 26
+
+
+def record_page(release_digest: str, page: bytes, ledger: Path | None = None) -> None:
+    """Note that this page is the one of the release with this digest; DiskError where the ledger cannot be written."""
+    book = resolve_ledger_folder() if ledger is None else ledger
+    line = json.dumps({"release": release_digest, "page": _compute_checksum(page)}).encode("ascii") + b"\n"
+    with translate_disk_errors(book):
+        private_files.make_folder(book)
+        with private_files.hold_lock(book / LOCK_FILE):
+            noted = _read_pages(book)
+            if line not in noted.splitlines(keepends=True):
+                whole = noted.rfind(b"\n") + 1  # what follows is half a line of a process that was ended
+                private_files.write_after(book / PAGES_FILE, whole, line)
+                private_files.sync_to_disk(book)
+
+
+def is_page_recorded(release_digest: str, page: bytes) -> bool:
+    """Tell whether this user's ledger has noted the page as that of the release with this digest."""
+    try:
+        with private_files.hold_read_lock(resolve_ledger_folder() / LOCK_FILE):
+            noted = _read_pages(resolve_ledger_folder())
+    except (OSError, RequestError):
+        return False
+    checksum = _compute_checksum(page)
+    for line in noted.splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if entry == {"release": release_digest, "page": checksum}:
+            return True
+    return False
+
+
+def _read_pages(ledger: Path) -> bytes:
+    try:
+        with open(ledger / PAGES_FILE, "rb") as stream:
+            return stream.read(MAX_PAGES_BYTES)
+    except FileNotFoundError:
+        return b""
+
+
+def _compute_checksum(page: bytes) -> str:
+    return hashlib.sha256(page).hexdigest()

@@ -1,0 +1,163 @@
+"""Where things of the owner lie: the ledger, the owner's folder, each release's notes; and where no release may lie."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+
+from reticent.errors import OutputExists, RequestError
+
+OWNER_FOLDER = "reticent-owner"
+PLACE_FILE, DIGEST_FILE = "place.txt", "digest.txt"
+
+
+def resolve_ledger_folder(given: str | Path | None = None) -> Path:
+    """The ledger's folder: the one that is given, else RETICENT_LEDGER, else one in the user's state folder."""
+    if given or os.environ.get("RETICENT_LEDGER"):
+        return Path(given or os.environ["RETICENT_LEDGER"])
+    try:
+        return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "reticent"
+    except RuntimeError:
+        raise RequestError(
+            "There is no home folder to keep the ledger in.", attempt="--ledger FOLDER (ledger=), or RETICENT_LEDGER."
+        ) from None
+
+
+def resolve_owner_folder(target: Path) -> Path:
+    return Path(os.environ.get("RETICENT_OWNER") or target.parent / OWNER_FOLDER)
+
+
+def resolve_notes_folder(target: Path) -> Path:
+    """Where a release's notes are, or will be: by its name, or by its name and place where another has the name.
+
+    Only RETICENT_OWNER can hold notes of two releases of one name.  Whose notes a folder has stands in its `place.txt`;
+    notes of an earlier version lack one and are this release's if they have its digest.
+    """
+    notes = resolve_owner_folder(target) / target.name
+    if not os.environ.get("RETICENT_OWNER") or not notes.exists():
+        return notes
+    place = encode_place(target)
+    try:
+        ours = (notes / PLACE_FILE).read_bytes() == place
+    except FileNotFoundError:
+        ours = read_digest_file(notes) == compute_release_digest(target) is not None
+    except OSError:
+        ours = False
+    return notes if ours else notes.with_name(f"{notes.name}-{hashlib.sha256(place).hexdigest()[:8]}")
+
+
+def list_notes_folders(target: Path) -> list[Path]:
+    """Where the notes of a release may be: its own, or those of the batch it is in."""
+    return [resolve_notes_folder(target), resolve_notes_folder(target.parent) / target.name]
+
+
+def encode_place(target: Path) -> bytes:
+    """A release's place as its notes say it."""
+    return os.fsencode(target.resolve()) + b"\n"
+
+
+def compute_release_digest(folder: Path) -> str | None:
+    """A release's digest as `bundle.digest` has it, without loading what reads a release; None where there is none."""
+    try:
+        with open(folder / "manifest.json", "rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def read_digest_file(notes: Path) -> str | None:
+    try:
+        return (notes / DIGEST_FILE).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
+
+
+def find_enclosing_release(folder: Path) -> Path | None:
+    """The release that a folder is, or lies in."""
+    return next((place for place in (folder, *folder.parents) if _is_release(place)), None)
+
+
+def _is_release(folder: Path) -> bool:
+    """Other programs have a manifest.json, too; ours says by which version it was written."""
+    try:
+        with open(folder / "manifest.json", "rb") as handle:
+            return b'"reticent"' in handle.read(64 << 20)
+    except OSError:
+        return False
+
+
+def is_foreign_link(folder: Path) -> bool:
+    """Tell whether a path is a symbolic link that another user than this one, or root, made."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISLNK(status.st_mode) and hasattr(os, "geteuid") and status.st_uid not in (os.geteuid(), 0)
+
+
+def require_separate_folders(target: Path, ledger: Path) -> None:
+    """A release is handed out whole: neither does it lie among what stays with the owner, nor does that lie in it."""
+    try:
+        place = target.resolve()
+        held = {"owner's folder": resolve_owner_folder(target).resolve(), "ledger": ledger.resolve()}
+    except (OSError, RuntimeError, ValueError):  # a circle of links, a name that no file can have
+        raise RequestError(f"{target} is no place for a release.", attempt="another name.") from None
+    for folder in (resolve_owner_folder(target), ledger):
+        if is_foreign_link(folder):
+            raise RequestError(
+                f"{folder} is a link that another user made.",
+                why="What stays with you would be written to wherever it leads.",
+                attempt="another place for the release; or RETICENT_OWNER, and --ledger (RETICENT_LEDGER).",
+            )
+    if (holder := find_enclosing_release(place.parent)) is not None:
+        raise OutputExists(
+            f"{target} lies in the release {holder}.", why="A release holds what its manifest lists, and nothing else.",
+            attempt="another place for the release.",
+        )  # fmt: skip
+    for what, folder in held.items():
+        setting = "RETICENT_OWNER" if what != "ledger" else "--ledger (RETICENT_LEDGER)"
+        if place in folder.parents:
+            raise RequestError(
+                f"The {what} {folder} lies inside the release {target}.",
+                why="A release is handed out whole, and what stays with you would be in it.",
+                attempt=f"{setting} for a folder elsewhere.",
+            )
+        if folder == place or folder in place.parents:
+            raise OutputExists(
+                f"{target} lies in the {what} {folder}.",
+                why="What lies there stays with you, and a release is handed out.",
+                attempt="another place for the release.",
+            )
+        if folder.exists() and not folder.is_dir():
+            raise RequestError(f"The {what} {folder} is no folder.", attempt=f"{setting} for another one.")
+        if (holder := find_enclosing_release(folder)) is not None:
+            raise RequestError(
+                f"The {what} {folder} lies in the release {holder}.",
+                why="That release is handed out whole, and what stays with you would be in it.",
+                attempt=f"{setting} for a folder elsewhere.",
+            )
+    if OWNER_FOLDER in place.parts:
+        raise OutputExists(
+            f"{target} lies in a folder {OWNER_FOLDER!r}.",
+            why="What lies there stays with you, and a release is handed out.",
+            attempt="another place for the release.",
+        )
+
+
+# MERGED: reticent.owner.noted: The digest that the owner's folder beside a release notes of it, for who audits on the owner's machine.
+
+
+def read_recorded_digest(folder: Path) -> str | None:
+    """The digest; None where nobody noted one, or it cannot be read."""
+    for notes in list_notes_folders(Path(folder).absolute()):
+        try:
+            with open(notes / DIGEST_FILE, encoding="ascii") as handle:
+                written = handle.read(80).strip()
+        except (OSError, ValueError):
+            continue
+        if re.fullmatch(r"[0-9a-f]{64}", written):
+            return written
+    return None

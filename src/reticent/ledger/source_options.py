@@ -1,0 +1,101 @@
+"""The source of a release read as `publish` read it: by the job, by the owner's job beside the release, or by options.
+
+Which texts mean missing, the delimiter, the encoding and the query decide what a value is.  A source that is read
+otherwise differs from its own release, and a good release would be called broken.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from reticent.data.columns import Column
+from reticent.data.source import Source
+from reticent.errors import SourceError, pluralize
+from reticent.ledger.paths import list_notes_folders
+from reticent.redaction import is_address
+
+JOB_FILE = "job.toml"
+
+
+def read_owner_source(release: Any) -> Source | None:
+    """What the owner's job says of the source of a release; None where there is no such job."""
+    text = getattr(release, "job_text", None) or _read_owner_job(getattr(release, "folder", release))
+    if text is None:
+        return None
+    try:
+        given = tomllib.loads(text).get("source", {})
+        return Source(**{field.name: given[field.name] for field in fields(Source) if field.name in given})
+    except (tomllib.TOMLDecodeError, AttributeError, SourceError, TypeError):
+        return None  # a damaged note says nothing
+
+
+def read_owner_person_columns(release: Any) -> tuple[str, ...]:
+    """The columns of which the owner's job of a release declares how many rows a person has; none where there is no such job."""
+    text = getattr(release, "job_text", None) or _read_owner_job(getattr(release, "folder", release))
+    if text is None:
+        return ()
+    try:
+        columns = tomllib.loads(text).get("columns", {})
+        return tuple(
+            name for name, column in columns.items() if isinstance(column, Mapping) and "rows_per_person" in column
+        )
+    except (tomllib.TOMLDecodeError, AttributeError):
+        return ()  # a damaged note says nothing
+
+
+def find_person_columns(
+    release: Any, columns: Mapping[str, Column] | None = None, given: Iterable[str] | None = None
+) -> tuple[str, ...]:
+    """The columns that say whose a row is: those given, or those that the columns' roles or the owner's job declare."""
+    if given:
+        return tuple(dict.fromkeys(given))
+    declared = [name for name, column in (columns or {}).items() if column.rows_per_person is not None]
+    return tuple(declared) or read_owner_person_columns(release)
+
+
+def _read_owner_job(folder: Any) -> str | None:
+    """The job in the owner's folder of a release, or of the batch that the release is in."""
+    if not isinstance(folder, str | Path) or not Path(folder).is_dir():
+        return None
+    place = Path(folder).resolve()
+    for notes in list_notes_folders(place):
+        try:
+            return (notes / JOB_FILE).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+    return None
+
+
+def resolve_source(
+    release: Any, given: Any, job: Any = None, *, missing: Sequence[str] = (), how: Mapping[str, Any] | None = None
+) -> tuple[Source, Any]:
+    """How to read `given` (a path, an address, a frame or a `Source`), and the frame if it is one.
+
+    `how` holds fields of a `Source` that are given expressly; they win over the job's, which wins over the owner's.
+    """
+    how = dict(how or {})
+    if isinstance(given, Source):
+        return replace(given, **how, missing=tuple(dict.fromkeys((*given.missing, *missing)))), None
+    base = job.source if job is not None else read_owner_source(release) or Source()
+    how["missing"] = tuple(dict.fromkeys((*base.missing, *missing)))
+    if not isinstance(given, str | Path):
+        return Source(missing=how["missing"]), given
+    if is_address(str(given)) and not Path(given).exists():
+        asked = {"table": how.pop("table", None), "query": how.pop("query", None)}
+        if not any(asked.values()):
+            asked = {"table": base.table, "query": base.query}
+        return replace(base, path=None, url=str(given), **asked, **how), None
+    return replace(base, **{"url": None, "table": None, "query": None, **how, "path": str(given)}), None
+
+
+def describe_source_options(source: Source) -> str:
+    """In which ways a source is not read as a file is that says nothing of itself; empty where it is."""
+    found = [f"{name} {getattr(source, name)!r}" for name in ("delimiter", "encoding", "quote", "empty")
+             if getattr(source, name) != Source.__dataclass_fields__[name].default]  # fmt: skip
+    if source.missing:
+        found.append(f"{pluralize(len(source.missing), 'text', 'means', 'mean')} missing")
+    return ", ".join(found)

@@ -1,0 +1,441 @@
+"""Staging: what is being written, in a folder beside its target that only its maker can enter.
+
+    .reticent-staging-XXXXXXXXXXXXXXXX/
+        note.json   signed: which folder this is, and the target's name (`stage_records`)
+        release/    what is staged, and after the exchange what it replaced
+        replaced/   what it replaces, where two names cannot be exchanged in one step
+
+The ledger has a record of each folder, made before the folder is and locked as long as its maker lives.  A record whose lock is
+free is a dead process's.  Then the folder is put right and removed, if it is this user's, has the mode 700, is no link, lies
+where the record says and holds a note that the ledger signed for this very folder.  Any other folder stays as it is, whatever
+is in it.  Where a system has no user ids, modes, folder handles or locks, folders of killed processes stay.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reticent.errors import ReticentError
+from reticent.format.folder import translate_disk_errors
+from reticent.ledger import private_files
+from reticent.ledger.atomic_rename import move_between, move_to_new_name
+from reticent.ledger.paths import resolve_ledger_folder
+from reticent.ledger.private_files import FolderIdentity, exists_in, is_plain_name, open_folder, remove_entry
+from reticent.ledger.staging_records import (
+    NOTE_FILE,
+    STAGING_PREFIX,
+    StagingRecord,
+    UntrustedStagingError,
+    add_record,
+    claim_record,
+    iterate_claimed_records,
+    locate_record,
+    require_genuine_folder,
+    require_genuine_place,
+    write_note,
+)
+from reticent.ledger.storage import ensure_key, read_key
+
+# MERGED: reticent.owner.signals: Steps that Ctrl-C, or an order to end, must not fall into: it comes too late, or a moment later.
+
+
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@contextmanager
+def ignore_signals() -> Iterator[None]:
+    """What comes in this block is not heard."""
+    with _handle_signals(signal.SIG_IGN):
+        yield
+
+
+@contextmanager
+def defer_signals() -> Iterator[None]:
+    """What comes in this block is heard at its end."""
+    came: list[int] = []
+    try:
+        with _handle_signals(lambda number, _: came.append(number)):
+            yield
+    finally:
+        for number in came:
+            os.kill(os.getpid(), number)
+
+
+@contextmanager
+def _handle_signals(how: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
+    """Only the main thread may say how signals are handled, and only those that somebody handles are touched."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    touched = [number for number in _SIGNALS if callable(signal.getsignal(number)) or how is signal.SIG_IGN]
+    before = {number: signal.signal(number, how) for number in touched}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+RELEASE_FOLDER, REPLACED_FOLDER = "release", "replaced"
+OLDER_PREFIX = ".reticent-stage-"
+"""What folders of versions are called that signed nothing: they are named to the user, and never acted on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _StagingFolder:
+    """A staging folder that this process made or has taken over from a dead one."""
+
+    place: str
+    name: str
+    identity: FolderIdentity
+    record: StagingRecord | None
+    process: int
+
+
+_STAGING_FOLDERS: dict[Path, _StagingFolder] = {}  # by the path of what is staged
+_LEFT_FOLDERS: set[Path] = set()  # folders that outlive the block that staged them
+
+
+@contextmanager
+def stage_folder(target: Path | None, ledger: Path | None = None) -> Iterator[Path]:
+    """An empty folder on the target's file system, or a temporary one: only its maker can read it, and it goes if the
+    block fails.
+
+    It is recorded in `ledger`, and nothing is staged where that cannot be written.  Without one it is recorded in the user's
+    own ledger if there is one that can be written, and otherwise nowhere: if the process is killed then, it stays.
+    """
+    folder: Path | None = None
+    with _clean_up_parents(target):
+        try:
+            with translate_disk_errors(target):
+                if target is not None:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                place = Path(tempfile.gettempdir()) if target is None else target.parent
+                name = None if target is None else target.name
+                with defer_signals():
+                    folder = _begin_staging(place, name, ledger)
+            yield folder
+        except BaseException:
+            if folder is not None and folder not in _LEFT_FOLDERS:
+                discard_staged(folder)
+            raise
+
+
+@contextmanager
+def _clean_up_parents(target: Path | None) -> Iterator[None]:
+    """Folders above the target that the block makes go with it if it fails."""
+    lacking = [] if target is None else [parent for parent in target.parents if not parent.exists()]
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for parent in lacking:  # the innermost first; one that somebody else uses by now is not empty
+                parent.rmdir()
+        raise
+
+
+@contextmanager
+def stage_file(
+    target: Path,
+    *,
+    only_new: bool = False,
+    near: Path | None = None,
+    ledger: Path | None = None,
+) -> Iterator[Path]:
+    """A path to write to; what is there when the block ends takes the target's place in one step.
+
+    It is staged beside `near`, where that is given: a file of a release is staged beside the release, not among its files.
+    """
+    with stage_folder(near or target, ledger) as folder:
+        with translate_disk_errors(target):
+            yield folder / target.name
+            private_files.sync_to_disk(folder / target.name)
+            (move_to_new_name if only_new else os.replace)(folder / target.name, target)
+            private_files.sync_to_disk(target.parent)
+        discard_staged(folder)
+
+
+@contextmanager
+def make_temp_dirs(target: Path | None, ledger: Path | None = None) -> Iterator[Callable[[], Path]]:
+    """Makes folders for what does not fit memory, staged as a release is; all of them are gone when the block ends."""
+    with _clean_up_parents(target), ExitStack() as made:
+
+        def room() -> Path:
+            folder = made.enter_context(stage_folder(target, ledger))
+            made.callback(discard_staged, folder)
+            return folder
+
+        yield room
+        with ignore_signals():  # what was made of it is kept by now: too late to end
+            made.close()
+
+
+def discard_staged(folder: Path) -> None:
+    """Remove what was staged or, after an exchange, what it replaced; nothing that this process does not hold."""
+    container = _STAGING_FOLDERS.get(folder)
+    if container is None or container.process != os.getpid():  # a child that was forked removes nothing of its parent's
+        return
+    with defer_signals():  # an order to end in the middle would leave the rest
+        del _STAGING_FOLDERS[folder]
+        try:
+            gone = _remove_staging_folder(container)
+        except UntrustedStagingError:
+            gone = False
+        if container.record is not None:
+            _close_record(container.record, gone)
+
+
+def leave_staged(folder: Path) -> None:
+    """What was staged stays for the next command, which a journal tells what to do with it."""
+    _LEFT_FOLDERS.add(folder)
+    container = _STAGING_FOLDERS.pop(folder, None)
+    if container is not None and container.record is not None:
+        container.record.release_lock()
+
+
+def get_staged_identity(folder: Path) -> FolderIdentity:
+    """Return the device and inode of the staging folder that something is staged in."""
+    return _STAGING_FOLDERS[folder].identity
+
+
+def find_temp_dir() -> Path:
+    """Where temporary releases are staged, without the trial file that `tempfile` writes to find it."""
+    named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    return next((Path(name) for name in named if name and os.path.isdir(name)), Path("/tmp"))  # looked at
+
+
+def adopt_staged(ledger: Path, folder: Path, identity: FolderIdentity) -> bool:
+    """Take over a dead process's staging folder, by what is staged in it; False unless it is genuine and this very one."""
+    if folder in _STAGING_FOLDERS:
+        return _STAGING_FOLDERS[folder].identity == identity
+    try:
+        record = claim_record(ledger, folder.parent.name)
+    except UntrustedStagingError:
+        return False
+    if record is None:
+        return False
+    try:
+        container = _verify_folder(record)
+    except (UntrustedStagingError, OSError):
+        container = None
+    if container is None or container.identity != identity or Path(record.folder) != folder.parent:
+        record.release_lock()
+        return False
+    _STAGING_FOLDERS[folder] = container
+    return True
+
+
+def remove_abandoned(ledger: Path) -> tuple[int, list[str]]:
+    """Remove the staging folders that dead processes of this user left, by the ledger's records.
+
+    Returns how many there were, and a sentence about each that is recorded and is not what was recorded.
+    """
+    removed = 0
+    sentences = []
+    for name, record in iterate_claimed_records(ledger):
+        if isinstance(record, UntrustedStagingError):
+            sentences.append(_describe_left_alone(str(locate_record(ledger, name)), record))
+            continue
+        try:
+            removed += _repair_and_remove(record)
+        except UntrustedStagingError as reason:
+            sentences.append(_describe_left_alone(record.folder, reason))
+    return removed, sentences
+
+
+def _repair_and_remove(record: StagingRecord) -> bool:
+    """Put right and remove the staging folder of a record that this process has claimed.  Whether there was one to remove."""
+    try:
+        container = _verify_folder(record)
+    except BaseException as reason:
+        record.release_lock()
+        if isinstance(reason, OSError):  # its place is not there now
+            return False
+        raise
+    if container is None:
+        record.remove()
+        return False
+    folder = Path(container.place, container.name, RELEASE_FOLDER)
+    _STAGING_FOLDERS[folder] = container
+    try:
+        restore_replaced(folder)
+    except BaseException:
+        del _STAGING_FOLDERS[folder]
+        record.release_lock()
+        raise
+    discard_staged(folder)
+    return not os.path.lexists(folder.parent)
+
+
+def _describe_left_alone(folder: str, reason: UntrustedStagingError) -> str:
+    return f"{folder!r} was left alone: {reason}. Look at it, and remove it by hand."
+
+
+def list_older_folders(place: Path, min_age: float = 0) -> list[str]:
+    """List this user's staging folders of older versions in a place; they signed nothing, and nothing is done with them.
+
+    `min_age` is in seconds: younger ones may be in use.
+    """
+    names = []
+    with suppress(OSError, ValueError), os.scandir(place) as entries:
+        for entry in entries:
+            if entry.name.startswith(OLDER_PREFIX) and entry.is_dir(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                if status.st_uid == private_files.get_user_id() and status.st_mtime <= time.time() - min_age:
+                    names.append(entry.name)
+    return sorted(names)
+
+
+def restore_replaced(folder: Path) -> None:
+    """Put what was replaced back, if its maker died between the two steps that replace it: what was staged is still there.
+
+    NotOurs where something else has the target's name by now: nothing is written over, and what was replaced stays.
+    """
+    container = _STAGING_FOLDERS.get(folder)
+    if container is None or container.record is None or container.record.target is None:
+        return
+    with _open_staging_folder(container) as (place, handle):
+        if not exists_in(REPLACED_FOLDER, handle) or not exists_in(RELEASE_FOLDER, handle):
+            return
+        try:
+            move_between(handle, REPLACED_FOLDER, place, container.record.target)
+        except FileExistsError:
+            raise UntrustedStagingError("it holds what was to be replaced, and something else has its place") from None
+        os.fsync(place)
+
+
+def _verify_folder(record: StagingRecord) -> _StagingFolder | None:
+    """The staging folder of a record, if it is genuine; None if it is gone, or was never more than begun.
+
+    NotOurs where something else lies there.
+    """
+    try:
+        with open_folder(record.place) as place:
+            if not exists_in(record.name, place):
+                return None
+            require_genuine_place(record, place)
+            with open_folder(record.name, place) as handle:
+                has_note = require_genuine_folder(record, handle)
+                container = _build_staging_folder(record, handle)
+    except OSError as error:  # a link is no folder
+        if not os.path.lexists(record.place):
+            raise  # on a disk that is not there now, perhaps
+        raise UntrustedStagingError("it cannot be opened as a folder") from error
+    if not has_note:
+        if not _remove_staging_folder(container):
+            raise UntrustedStagingError("it cannot be removed")
+        return None
+    return container
+
+
+def _build_staging_folder(record: StagingRecord, handle: int) -> _StagingFolder:
+    status = os.fstat(handle)
+    return _StagingFolder(record.place, record.name, (status.st_dev, status.st_ino), record, os.getpid())
+
+
+@contextmanager
+def _open_staging_folder(container: _StagingFolder) -> Iterator[tuple[int, int]]:
+    """The handles of the place and of the staging folder; NotOurs if the name means another folder by now."""
+    try:
+        with open_folder(container.place) as place, open_folder(container.name, place) as handle:
+            if private_files.read_identity(handle) != container.identity:
+                raise UntrustedStagingError("it was exchanged")
+            if container.record is not None:
+                require_genuine_place(container.record, place)
+            yield place, handle
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UntrustedStagingError("it is gone") from error
+
+
+def _remove_staging_folder(container: _StagingFolder) -> bool:
+    """Remove a staging folder; the note goes last, by which whoever comes after a kill knows the folder.
+
+    Whether it is gone.  What lies in it is removed by its handle, and its name only if it is empty then.
+    """
+    if not private_files.HAS_DIRECTORY_HANDLES:
+        shutil.rmtree(os.path.join(container.place, container.name), ignore_errors=True)
+        return not os.path.lexists(os.path.join(container.place, container.name))
+    with suppress(OSError), _open_staging_folder(container) as (place, handle):
+        for name in sorted(os.listdir(handle), key=lambda name: name == NOTE_FILE):
+            if name != NOTE_FILE or os.listdir(handle) == [NOTE_FILE]:
+                remove_entry(name, handle)
+        os.rmdir(container.name, dir_fd=place)
+    return not os.path.lexists(os.path.join(container.place, container.name))
+
+
+def _remove_empty_folder(name: str, place: int) -> bool:
+    """Remove a folder that was made and could not be opened, if it is empty.  Whether it is gone."""
+    with suppress(OSError):
+        os.rmdir(name, dir_fd=place)
+    return not exists_in(name, place)
+
+
+def _close_record(record: StagingRecord, gone: bool) -> None:
+    """End the record of a folder that is gone; what could not be removed is left to the next command."""
+    if gone:
+        record.remove()
+    else:
+        record.release_lock()
+
+
+def _begin_staging(place: Path, target: str | None, ledger: Path | None) -> Path:
+    """Record a staging folder, make it and write its note; what is staged goes into the path that is returned."""
+    path = os.path.realpath(place)
+    if not private_files.HAS_DIRECTORY_HANDLES:
+        made = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
+        container = _StagingFolder(path, os.path.basename(made), private_files.read_identity(made), None, os.getpid())
+        folder = Path(made, RELEASE_FOLDER)
+        folder.mkdir()
+        _STAGING_FOLDERS[folder] = container
+        return folder
+    name = target if is_plain_name(target) else None
+    with open_folder(path) as place_handle:
+        record, key = _record_folder(path, place_handle, name, ledger)
+        return _make_staging_folder(path, place_handle, record, key)
+
+
+def _record_folder(
+    path: str, place_handle: int, target: str | None, ledger: Path | None
+) -> tuple[StagingRecord | None, bytes]:
+    """The record of a staging folder that is about to be made, and the ledger's secret."""
+    try:
+        book = (resolve_ledger_folder() if ledger is None else ledger).absolute()
+        key = read_key(book) if ledger is None else ensure_key(book)
+        with translate_disk_errors(book):
+            return add_record(book, key, path, place_handle, target), key
+    except ReticentError:
+        if ledger is not None:
+            raise
+        return None, b""
+
+
+def _make_staging_folder(path: str, place_handle: int, record: StagingRecord | None, key: bytes) -> Path:
+    name = record.name if record is not None else os.path.basename(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path))
+    container: _StagingFolder | None = None
+    try:
+        if record is not None:
+            private_files.make_private_folder(name, place_handle)
+        with open_folder(name, place_handle) as handle:
+            status = os.fstat(handle)
+            container = _StagingFolder(path, name, (status.st_dev, status.st_ino), record, os.getpid())
+            if record is not None:
+                write_note(record, key, handle)
+            private_files.make_private_folder(RELEASE_FOLDER, handle)
+    except BaseException:
+        gone = _remove_staging_folder(container) if container is not None else _remove_empty_folder(name, place_handle)
+        if record is not None:
+            _close_record(record, gone)
+        raise
+    folder = Path(path, name, RELEASE_FOLDER)
+    _STAGING_FOLDERS[folder] = container
+    return folder

@@ -1,0 +1,245 @@
+"""Why a plan loses what it loses: which promise binds, on how rare a value, and what another promise would gain, measured.
+
+Every figure is AIL of a plan by the same method on the same cells with one promise changed; nothing is estimated.  What
+there is no time for is left out and named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from reticent import registry
+from reticent.data.cells import Cells
+from reticent.data.domain import TreeDomain, build_tree_domain
+from reticent.data.hierarchy_builders import prefixes
+from reticent.data.hierarchy_proposal import format_hierarchy_command, name_hierarchy_file
+from reticent.errors import RequestError, pluralize, quote_list
+from reticent.job import job
+from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness
+from reticent.models.promise import CountCappedPromise, Promise, Promises
+from reticent.recipe.loss import compute_column_losses
+from reticent.recipe.recipe import Recipe
+from reticent.time_limit import TimeLimitReached
+
+_CODE_PATTERN = re.compile(r"[A-Za-z]{0,3}\d[\w.-]*")
+STARRED_LOSS = 0.999  # a column that loses this much in every row says nothing
+_WEAKER_PARAMETERS: Mapping[str, Callable[[Any], Any]] = {
+    "k": lambda k: max(k // 2, 2),
+    "l": lambda l_: max(l_ - 1, 2),
+    "beta": lambda beta: 2 * beta,
+    "t": lambda t: min(2 * t, Fraction(1)),
+    "delta": lambda delta: 2 * delta,
+    "alpha": lambda alpha: min((1 + alpha) / 2, Fraction(1)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RareValues:
+    """The rarest values of a sensitive column: `values` of them have `rows` rows each, and need so many rows around them."""
+
+    column: str
+    promise: str
+    values: int
+    of: int
+    rows: int
+    least_group: int
+    table: int
+
+    def __str__(self) -> str:
+        return (
+            f"The rarest values of {self.column!r} ({self.values:,} of {self.of:,}) have {pluralize(self.rows, 'row')} each, and by "
+            f"{self.promise} a group that holds one must have at least {self.least_group:,} of the {self.table:,} rows: "
+            f"at most {self.table // self.least_group:,} groups can hold one."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseChange:
+    """One promise left out, weakened or replaced: what it would lose then (None: no plan), and the text to paste."""
+
+    promise: str
+    what: str
+    ail: float | None
+    paste: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LossExplanation:
+    """`by_column` is the loss of each quasi-identifier; `skipped` counts the changes there was no time for.
+
+    `base` is what the promises lose as they are, by mondrian, as the changes are.
+    """
+
+    by_column: Mapping[str, float] = field(default_factory=dict)
+    starred: tuple[str, ...] = ()
+    rare: tuple[RareValues, ...] = ()
+    changes: tuple[PromiseChange, ...] = ()
+    skipped: int = 0
+    base: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def sentences(self) -> list[str]:
+        said = []
+        if self.starred and len(self.starred) == len(self.by_column):
+            said.append("Everything became `*`: of the quasi-identifiers nothing is left, and the rows say no more than a "
+                        "table of the sensitive values.")  # fmt: skip
+        elif self.starred:
+            many = f"{len(self.starred)} of {len(self.by_column)} quasi-identifiers"
+            said.append(f"{many} became `*` in every row: {quote_list(self.starred)}.")
+        return said + [str(one) for one in self.rare]
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseTrials:
+    """`measure` plans promises on cells and gives their loss, or raises `TimeLimitReached`; it is asked while there is time `left`."""
+
+    measure: Callable[[Cells, Promises], float | None]
+    left: Callable[[], bool]
+    base: float | None
+
+
+def explain_loss(
+    cells: Cells, promises: Promises, recipe: Recipe | None, trials: PromiseTrials | None = None
+) -> LossExplanation:
+    """What the plan loses by column and for which values, and, by trials, what other promises would lose."""
+    by_column: dict[str, float] = {}
+    if recipe is not None:
+        sizes = recipe.as_groups().sizes
+        losses = (sizes @ compute_column_losses(recipe) + recipe.withheld) / max(int(sizes.sum()) + recipe.withheld, 1)
+        by_column = {domain.name: float(loss) for domain, loss in zip(cells.quasi, losses, strict=True)}
+    starred = tuple(name for name, loss in by_column.items() if loss >= STARRED_LOSS)
+    rare = tuple(one for promise in promises if (one := _find_rare_values(cells, promise)) is not None)
+    changes, skipped = [], 0
+    asked = [] if trials is None else _propose_changes(cells, promises, {one.column for one in rare})
+    for promise, what, other, seen, paste in asked:
+        if trials is None or not trials.left():
+            skipped += 1
+            continue
+        try:
+            changes.append(PromiseChange(promise, what, trials.measure(seen, other), paste))
+        except TimeLimitReached:
+            skipped += 1
+    return LossExplanation(by_column, starred, rare, tuple(changes), skipped, None if trials is None else trials.base)
+
+
+def _find_rare_values(cells: Cells, promise: Promise) -> RareValues | None:
+    """What the rarest values ask of a group, where that keeps the table from being parted into twenty groups."""
+    if not isinstance(promise, CountCappedPromise) or not promise.needs_sensitive:
+        return None
+    at = cells.find_sensitive(getattr(promise, "column", None))
+    domain, totals = cells.sensitive[at], cells.totals(at)
+    caps = promise.caps(totals, domain.null_code)[0]
+    if caps.upper is None:
+        return None
+    held = np.flatnonzero((totals > 0) & (caps.upper[:, 0] > 0))
+    need = -(-caps.upper[held, 1] // caps.upper[held, 0])
+    least = int(need.max(initial=0))
+    if least * 20 <= cells.rows:
+        return None
+    rows = int(totals[held[need.argmax()]])
+    alike = int((totals[held] == rows).sum())
+    return RareValues(domain.name, promise.name, alike, int((totals > 0).sum()), rows, least, cells.rows)
+
+
+ProposedChange = tuple[str, str, Promises, Cells, str]
+
+
+def _propose_changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterator[ProposedChange]:
+    """(promise, what changes, the promises then, the cells then, what to paste), the most telling first."""
+    every = tuple(promises)
+    for at, promise in enumerate(every):
+        rest = every[:at] + every[at + 1 :]
+        if rest:
+            yield promise.name, "left out", Promises(rest), cells, ""
+    for at, promise in enumerate(every):
+        if isinstance(promise, BetaLikeness) and _find_column_name(cells, promise) in rare:
+            yield from _propose_families(cells, every, at)
+    for at, promise in enumerate(every):
+        if (weaker := _weaken_promise(promise)) is not None:
+            changed = Promises((*every[:at], weaker[1], *every[at + 1 :]))
+            yield promise.name, weaker[0], changed, cells, format_promise_toml(weaker[1])
+
+
+def _weaken_promise(promise: Promise) -> tuple[str, Promise] | None:
+    """What a weaker promise says, and the promise; None where there is none to name."""
+    if not is_dataclass(promise):
+        return None
+    for one in fields(promise):
+        value = getattr(promise, one.name)
+        if (
+            one.name not in _WEAKER_PARAMETERS
+            or value is None
+            or (weaker := _WEAKER_PARAMETERS[one.name](value)) == value
+        ):
+            continue
+        try:
+            return f"{one.name} = {registry.convert_to_plain(weaker)}", replace(
+                cast("Any", promise), **{one.name: weaker}
+            )
+        except RequestError:  # beyond what the promise can say
+            return None
+    return None
+
+
+def _propose_families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iterator[ProposedChange]:
+    """beta-likeness of families of codes instead of single codes, over a hierarchy of their beginnings."""
+    promise = every[at]
+    if not isinstance(promise, BetaLikeness):
+        return
+    column = cells.find_sensitive(promise.column)
+    domain = cells.sensitive[column]
+    if isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
+        tree, making = domain.hierarchy, ""
+        seen = cells
+    elif isinstance(domain, TreeDomain) and all(map(_CODE_PATTERN.fullmatch, domain.texts)):
+        tree = prefixes(list(domain.texts))
+        making = (
+            f"# {format_hierarchy_command(domain.name)}\n"
+            f'# {job.format_toml_key(domain.name)} = {{ role = "sensitive", hierarchy = "{name_hierarchy_file(domain.name)}" }}\n'
+        )
+        seen = _apply_hierarchy(cells, column, tree)
+    else:
+        return  # words that begin alike are no family
+    named = promise.column or domain.name
+    for level in range(tree.height - 1, 0, -1):
+        families = len(np.unique(tree.paths[:, level]))
+        other = SemanticLikeness(promise.beta, level, promise.enhanced, promise.two_sided, named)
+        what = f"semantic-beta-likeness of {families:,} families (level {level}) instead"
+        yield (
+            promise.name,
+            what,
+            Promises((*every[:at], other, *every[at + 1 :])),
+            seen,
+            making + format_promise_toml(other),
+        )
+
+
+def _apply_hierarchy(cells: Cells, column: int, tree: Any) -> Cells:
+    """The cells with a sensitive column under another hierarchy: its codes in the hierarchy's order."""
+    old = cells.sensitive[column]
+    new = build_tree_domain(old.name, old.dtype, tree, null=old.null, given=True)
+    place = {text: code for code, text in enumerate(new.texts)}
+    code = np.array([*(place[text] for text in old.texts), *([new.null_code] if old.null else [])], np.int32)
+    values = cells.values.copy()
+    values[:, column] = code[values[:, column]]
+    sensitive = (*cells.sensitive[:column], new, *cells.sensitive[column + 1 :])
+    return replace(cells, sensitive=sensitive, values=values)
+
+
+def _find_column_name(cells: Cells, promise: Promise) -> str:
+    return cells.sensitive[cells.find_sensitive(getattr(promise, "column", None))].name
+
+
+def format_promise_toml(promise: Promise) -> str:
+    """A promise as a job file has it."""
+    usual = {registry.strip_keyword_suffix(one.name): one.default for one in fields(cast("Any", promise))}
+    table = {name: value for name, value in registry.describe(promise).items() if usual.get(name, MISSING) != value}
+    return "[[promise]]\n" + "\n".join(f"{name} = {job.format_toml_value(value)}" for name, value in table.items())

@@ -1,0 +1,183 @@
+"""Whether the whole table as one group keeps the promises: if not, no partition of it can be cut from there.
+
+For promises closed under union the answer is final: any grouping that kept them would keep them as one group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.errors import ColumnError, JobError, PromiseUnreachable, quote_list, suggest
+from reticent.models.caps import Caps, exclude_value
+from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promise, Promises
+from reticent.models.rational_bounds import parse_fraction
+from reticent.randomness import Random
+from reticent.recipe.recipe import PreparedCells, Recipe
+
+# MERGED: reticent.methods.many_values: How many different sensitive values a method can plan with: its cost grows with their square or faster, so more are refused.
+
+
+def require_few_values(method: str, cells: Cells, column: int, most: int) -> None:
+    """Before anything is planned."""
+    held = int((cells.totals(column) > 0).sum())
+    if held > most:
+        raise ColumnError(
+            f"The sensitive column {cells.sensitive[column].name!r} has {held:,} different values; {method} takes {most:,} at most.",
+            why="What it computes grows with the square of their number, or faster.",
+            attempt='fewer values (rounded, or grouped), or method = "mondrian".',
+        )
+
+
+# MERGED: reticent.methods.protocols: What a method and a preparing stage supply: parameters in the constructor, one verb to run, and what they can keep.
+
+
+class Method(Protocol):
+    """A dataclass of parameters.  Its groups have `labels` of one style where it has that attribute, `weights` likewise.
+
+    `strict` methods say so: no combination of values is in two of their groups.  So do `deterministic` ones, which draw nothing.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[str]  # of the release it plans
+    keeps: ClassVar[tuple[type, ...]]  # promises, or shapes of promises, that its plans keep
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
+        """Groups of the cells that keep every promise; `PromiseUnreachable` where there are none."""
+
+
+@runtime_checkable
+class Anytime(Protocol):
+    """A method that improves as long as it may; `watch` is told its state on the way."""
+
+    anytime: ClassVar[bool]
+
+    def plan(
+        self, cells: Cells, promises: Promises, rng: Random, watch: Callable[[Any], bool | None] | None = None
+    ) -> Recipe: ...
+
+
+class Stage(Protocol):
+    """A dataclass of parameters that prepares cells for a method; with `finish` it also splits the quotas after it."""
+
+    name: ClassVar[str]
+    can_keep: ClassVar[tuple[type, ...]]  # promises that some parameters of the stage keep
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def keeps(self, promise: Promise) -> bool:
+        """Whether the stage keeps a promise by itself, with these parameters."""
+
+    def prepare(self, cells: Cells, promises: Promises, rng: Random) -> PreparedCells:
+        """Which rows of each cell go on to the method, and which are withheld."""
+
+    @classmethod
+    def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
+        """What the stage could do for these promises, whether or not the job has it."""
+
+
+def bind_reachable_promises(cells: Cells, promises: Promises, method: str) -> BoundPromises:
+    """The promises bound to the cells; raises, with numbers and no values, where one group of all rows breaks them."""
+    for promise in promises:
+        if not isinstance(promise, CountCappedPromise | GroupCheckedPromise):
+            raise JobError(
+                f"{method} cannot keep {promise.name}: it is a property of a random mechanism, not of groups."
+            )
+    if not cells.rows:
+        raise PromiseUnreachable(f"{_join_names(promises)} cannot be met by {method}.", why="The table has no rows.")
+    bound = promises.bind(cells)
+    if bound.allow_all():
+        return bound
+    broken = [promise for promise in promises if not replace(promises, all=(promise,)).bind(cells).allow_all()]
+    why, attempt = _explain_broken_promise(cells, broken[0]) if broken else ("", "")
+    raise PromiseUnreachable(f"{_join_names(broken or promises)} cannot be met by {method}.", why=why, attempt=attempt)
+
+
+def _join_names(promises: Iterable[Promise]) -> str:
+    return " with ".join(_describe_promise(promise) for promise in promises)
+
+
+def _describe_promise(promise: Promise) -> str:
+    column = getattr(promise, "column", None)
+    return promise.name + (f" on {column!r}" if column else "")
+
+
+def _explain_broken_promise(cells: Cells, promise: Promise) -> tuple[str, str]:
+    """Why the table as a whole breaks a promise, and what to try."""
+    if hasattr(promise, "reason"):
+        return promise.reason(cells)
+    if not isinstance(promise, CountCappedPromise):
+        return ("All rows in one group break it.", "a weaker promise.")
+    if not getattr(promise, "needs_sensitive", False):
+        least = Promises((promise,)).bind(cells).least_size
+        each = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
+        many = "" if each == 1 else f" ({least // each} persons of up to {each} rows each)"
+        return (
+            f"A group needs {least} rows{many}, and the table has {cells.rows}.",
+            f"k = {cells.rows // each} or less, or more rows.",
+        )
+    at = cells.find_sensitive(getattr(promise, "column", None))
+    column = cells.sensitive[at].name
+    for caps in promise.caps(cells.totals(at), cells.sensitive[at].null_code):
+        totals = exclude_value(cells.totals(at), caps.without)
+        if not caps.allows(totals[None, :])[0]:
+            return _explain_broken_caps(column, totals, caps)
+    return ("", "")
+
+
+def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[str, str]:
+    rows = int(totals.sum())
+    besides = " without its missing values" if caps.without >= 0 else ""
+    if rows < caps.least_size:
+        return f"A group needs {caps.least_size} rows, and {column!r} has {rows}{besides}.", "a smaller group size."
+    present = np.delete(totals, caps.null) if caps.null >= 0 else totals
+    distinct = int((present > 0).sum())
+    if distinct < caps.least_distinct:
+        why = f"A group needs {caps.least_distinct} distinct values, and {column!r} has {distinct}."
+        return why, f"at most {distinct} distinct values."
+    if caps.upper is not None:
+        over = [Fraction(int(c), rows) / Fraction(int(a), int(b)) if a else Fraction(rows + 1)
+                for c, (a, b) in zip(totals, caps.upper, strict=True) if c]  # fmt: skip
+        worst = np.flatnonzero(totals)[over.index(max(over))]
+        share, cap = int(totals[worst]) / rows, caps.upper[worst, 0] / caps.upper[worst, 1]
+        if max(over) > 1:
+            why = f"One value of {column!r} has a share of {share:.4f}{besides}, and may have at most {cap:.4f} of a group."
+            return why, f"a promise that allows a share of {share:.4f}, or withholding rows with that value."
+    return f"A value of {column!r} is rarer in the table than a group may have it.", "a weaker promise."
+
+
+# MERGED: reticent.methods.weights: How much each quasi-identifier's loss counts, as a method is told: one reading for all methods that weigh columns.
+
+
+MAX_WEIGHT = 10**9  # how much more one column may weigh than another
+
+
+def require_valid_weights(weights: Mapping[str, Any] | None) -> None:
+    """Refuse weights that are no numbers, or are negative or immoderate."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise JobError("weights must be a table of numbers by column.", attempt='{"age": 2}.')
+    for column, weight in (weights or {}).items():
+        name = f"The weight of {quote_list([column])}"
+        if isinstance(weight, str) or not 0 <= parse_fraction(weight, name) <= MAX_WEIGHT:
+            raise JobError(f"{name} must be a number from 0 to {MAX_WEIGHT:,}.", attempt="1 for an ordinary column.")
+
+
+def resolve_weights(names: Sequence[str], weights: Mapping[str, Any] | None) -> np.ndarray:
+    """The weight of each quasi-identifier, 1 where nothing is said; one of them is above 0."""
+    require_valid_weights(weights)
+    given = dict(weights or {})
+    for column in given:
+        if column not in names:
+            raise JobError(
+                f"A weight is given for {quote_list([column])}, which is not a quasi-identifier.",
+                attempt=suggest(column, names),
+            )
+    found = np.array([float(parse_fraction(given.get(name, 1))) for name in names])
+    if len(found) and not found.sum() > 0:
+        raise JobError("All weights are 0: no column's loss would count.", attempt="a weight above 0 for one column.")
+    return found

@@ -1,0 +1,270 @@
+"""BUREL: beta-likeness by bucketing and redistribution (Cao & Karras, VLDB 2012, sections 4.3-4.5).
+
+Cells and a promise that caps frequencies -> a recipe of equivalence classes, in three steps named after the paper's:
+DPpartition (`buckets`), biSplit (`ectree`), Retrieve (`retrieve`).  Which class a row joins depends on its quasi-identifiers and
+its bucket only; the sizes of classes depend on the sensitive column only.
+
+Departs from it: cells with quotas instead of rows; the corrections of the errata, 1.1 to 1.4; two-sided beta-likeness, where
+every value is a bucket of its own, since a lower bound says nothing of values that share one; classes of at least k rows where
+k-anonymity is promised too; families of values (a level of the sensitive hierarchy) in place of values; tighter buckets
+where the printed ones leave a single class; and a table that cannot be halved even with a bucket for each value is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.errors import JobError, PromiseUnreachable, pluralize
+from reticent.exact_arithmetic import as_ratio
+from reticent.methods.base import Method
+from reticent.methods.equivalence_classes import require_several_values, retrieve_classes, split_into_classes
+from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness
+from reticent.models.caps import Caps, merge_caps
+from reticent.models.k_anonymity import KAnonymity
+from reticent.models.promise import Promises
+from reticent.models.rational_bounds import Number
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.validation import check_parameters
+
+# MERGED: reticent.methods.burel.buckets: Buckets of sensitive values for beta-likeness (Cao & Karras, VLDB 2012, section 4.3, function DPpartition).
+#
+# Values in ascending order of frequency are cut into as few runs as possible such that a class which draws from each bucket
+# in proportion to its size keeps every value within its cap, even if all it draws from a bucket is one value (lemma 2).
+#
+# Departs from the paper as the errata say: the least frequent value of v_b .. v_e is v_b (1.1), `Combinable` is `<=` as in
+# lemma 2 (1.2), and frequencies are compared as integers (1.3).  Of several least partitions the one that the printed
+# recursion finds is taken.  Lower caps (two-sided) and the null hold only where a bucket is one value.
+
+
+WHOLE_SHARE = Fraction(1)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueBuckets:
+    """`of_value[v]` is the bucket of value v (-1: does not occur); `sizes` are rows; `alone` is the null's own bucket or -1.
+
+    `upper[w, b]` and `lower[w, b]` are the strictest caps of bucket b's values under the w-th way of counting.
+    """
+
+    of_value: np.ndarray
+    sizes: np.ndarray
+    alone: int
+    upper: np.ndarray  # (ways, buckets, 2)
+    lower: np.ndarray
+    leaves_out: tuple[bool, ...]  # which ways leave the null rows out
+
+    def allow(self, nodes: np.ndarray) -> np.ndarray:
+        """Theorem 1: which classes with so many rows of each bucket keep their caps whatever values the rows have."""
+        fine = nodes.sum(axis=1) > 0
+        for way, without in enumerate(self.leaves_out):
+            size = nodes.sum(axis=1) - (nodes[:, self.alone] if without else 0)
+            drawn = nodes.copy()
+            if without:
+                drawn[:, self.alone] = 0
+            fine &= (drawn * self.upper[way, :, 1] <= self.upper[way, :, 0] * size[:, None]).all(axis=1)
+            fine &= (drawn * self.lower[way, :, 1] >= self.lower[way, :, 0] * size[:, None]).all(axis=1)
+        return fine
+
+
+def bucket_values(
+    totals: np.ndarray, caps: Sequence[Caps], null: int = -1, share: Fraction = WHOLE_SHARE
+) -> ValueBuckets:
+    """The fewest buckets that use at most `share` of these caps; each value alone where some have lower caps."""
+    occurring = np.flatnonzero(totals)
+    ascending = occurring[np.argsort(totals[occurring], kind="stable")].tolist()
+    alone = null if null >= 0 and totals[null] else -1
+    single = any(cap.lower is not None for cap in caps)
+    runs = [[v] for v in ascending if single or v == alone]
+    if not single:
+        runs += partition_values([v for v in ascending if v != alone], totals, caps, share)
+    of_value = np.full(len(totals), -1)
+    for b, run in enumerate(runs):
+        of_value[run] = b
+    sizes = np.array([int(totals[run].sum()) for run in runs], np.int64)
+    upper = np.array([[_find_strictest_cap(cap.upper, run, (1, 1)) for run in runs] for cap in caps], np.int64)
+    lower = np.array([[_find_strictest_cap(cap.lower, run, (0, 1)) for run in runs] for cap in caps], np.int64)
+    return ValueBuckets(
+        of_value,
+        sizes,
+        int(of_value[alone]) if alone >= 0 else -1,
+        upper.reshape(len(caps), len(runs), 2),
+        lower.reshape(len(caps), len(runs), 2),
+        tuple(cap.without >= 0 for cap in caps),
+    )
+
+
+def partition_values(
+    ascending: Sequence[int], totals: np.ndarray, caps: Sequence[Caps], share: Fraction = WHOLE_SHARE
+) -> list[list[int]]:
+    """Equation 6: the fewest runs of consecutive values, each combinable."""
+    counts = [int(totals[v]) for v in ascending]
+    bounds = [
+        ([_to_pair(cap.upper[v]) for v in ascending], _count_capped_rows(totals, cap))
+        for cap in caps
+        if cap.upper is not None
+    ]
+    share_numerator, share_denominator = as_ratio(share)
+    fewest, start = [0], [0]
+    for e in range(1, len(ascending) + 1):
+        best, first = fewest[e - 1] + 1, e
+        together, strictest = counts[e - 1], [pairs[e - 1] for pairs, _ in bounds]
+        for b in range(e - 1, 0, -1):
+            together += counts[b - 1]
+            strictest = [_choose_smaller(pairs[b - 1], cap) for (pairs, _), cap in zip(bounds, strictest, strict=True)]
+            if any(
+                together * d * share_denominator > n * rows * share_numerator
+                for (n, d), (_, rows) in zip(strictest, bounds, strict=True)
+            ):
+                break  # more values and a rarer one: no longer run is combinable
+            if fewest[b - 1] + 1 < best:
+                best, first = fewest[b - 1] + 1, b
+        fewest.append(best)
+        start.append(first)
+    runs, e = [], len(ascending)
+    while e > 0:
+        runs.append(list(ascending[start[e] - 1 : e]))
+        e = start[e] - 1
+    return runs[::-1]
+
+
+def _count_capped_rows(totals: np.ndarray, cap: Caps) -> int:
+    return int(totals.sum() - (totals[cap.without] if cap.without >= 0 else 0))
+
+
+def _to_pair(cap: np.ndarray) -> tuple[int, int]:
+    return int(cap[0]), int(cap[1])
+
+
+def _choose_smaller(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one if one[0] * other[1] <= other[0] * one[1] else other
+
+
+def _find_strictest_cap(pairs: np.ndarray | None, run: list[int], otherwise: tuple[int, int]) -> tuple[int, int]:
+    """The strictest cap of a run; lower caps are only asked of runs of one value."""
+    if pairs is None:
+        return otherwise
+    found = _to_pair(pairs[run[0]])
+    for v in run[1:]:
+        found = _choose_smaller(_to_pair(pairs[v]), found)
+    return found
+
+
+TIGHTER_SHARES = (
+    Fraction(9, 10),
+    Fraction(3, 4),
+    Fraction(1, 2),
+    Fraction(0),
+)  # shares tried where one class is left; 0: a value each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burel(Method):
+    """`fill`: neighbours along the Hilbert curve, or by exact distance.  `axes`: stretched to one length, or one step per value.
+
+    `share` of its cap is what a bucket may use: all of it as printed; less leaves room for halves that are not quite in proportion.
+    """
+
+    fill: str = "curve"
+    axes: str = "stretched"
+    share: Fraction = Fraction(1)
+    name: ClassVar[str] = "burel"
+    kind: ClassVar[str] = "generalized"
+    labels: ClassVar[str] = "nodes"
+    keeps: ClassVar[tuple[type, ...]] = (BetaLikeness, SemanticLikeness, KAnonymity)
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, *, fill: str = "curve", axes: str = "stretched", share: Number = 1) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
+        column, family, least = find_protected_column(promises, cells)
+        name = cells.sensitive[column].name
+        totals = np.bincount(family, weights=cells.totals(column)).astype(np.int64)
+        require_several_values(self.name, name, totals)
+        null = int(family[-1]) if cells.sensitive[column].null else -1
+        caps = merge_caps(
+            [
+                cap
+                for promise in select_value_promises(promises)
+                for cap in to_family_likeness(promise).caps(totals, null)
+            ]
+        )
+        for share in (self.share, *(less for less in TIGHTER_SHARES if less < self.share)):
+            buckets = bucket_values(totals, caps, null, share)
+            sizes = split_into_classes(buckets.sizes, partial(are_allowed_classes, buckets, least))
+            if len(sizes) > 1:
+                break
+        else:
+            require_several_classes(name, totals, buckets)
+        bucket = buckets.of_value[family[cells.values[:, column]]]
+        return retrieve_classes(cells, bucket, sizes, rng.stream("burel"), fill=self.fill, axes=self.axes)
+
+
+def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
+    """The one sensitive column that the promises speak of, the family of each of its values, and the least class size."""
+    about = select_value_promises(promises)
+    columns = {cells.find_sensitive(promise.column) for promise in about}
+    levels = {getattr(promise, "level", 0) for promise in about}
+    if len(columns) != 1 or len(levels) != 1:
+        raise JobError(
+            f"burel protects one sensitive column at one level; the promises speak of {len(columns)} and {len(levels)}.",
+            attempt='method = "mondrian" for several.',
+        )
+    persons = max((promise.k for promise in promises if isinstance(promise, KAnonymity)), default=0)
+    least = max(persons * cells.rows_per_person, 1)
+    if least > cells.rows:
+        raise PromiseUnreachable(
+            f"k = {persons} cannot be met: a class needs {pluralize(least, 'row')}, the table has {pluralize(cells.rows, 'row')}."
+        )
+    column = columns.pop()
+    domain = cells.sensitive[column]
+    first = about[0]
+    family = first.families(domain) if isinstance(first, SemanticLikeness) else np.arange(domain.size)
+    return column, family, least
+
+
+def select_value_promises(promises: Promises) -> list[BetaLikeness | SemanticLikeness]:
+    """The promises but those of so many people in a class."""
+    given: list[BetaLikeness | SemanticLikeness | KAnonymity] = promises.require_models(*Burel.keeps)
+    return [promise for promise in given if not isinstance(promise, KAnonymity)]
+
+
+def are_allowed_classes(buckets: ValueBuckets, least: int, nodes: np.ndarray) -> np.ndarray:
+    """Which nodes, by the rows they draw from each bucket, may be classes."""
+    return buckets.allow(nodes) & (nodes.sum(axis=1) >= least)
+
+
+def to_family_likeness(promise: BetaLikeness | SemanticLikeness) -> BetaLikeness:
+    """What caps families: beta-likeness of them as if each were a value."""
+    return promise.likeness if isinstance(promise, SemanticLikeness) else promise
+
+
+def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets) -> None:
+    """One class says only the overall distribution; where a rare value is the reason, another kind of release serves better."""
+    left = buckets.sizes // 2
+    halves = np.stack([left, buckets.sizes - left])
+    if left.sum() and buckets.allow(halves).all():
+        return  # k asks for a class this large
+    cap = buckets.upper[0]
+    size = np.maximum(halves.sum(axis=1), 1)[:, None]
+    tightest = int((halves * cap[:, 1] / np.maximum(cap[:, 0] * size, 1)).max(axis=0).argmax())
+    rows, held = int(totals.sum()), int(totals[buckets.of_value == tightest].min())
+    numerator, denominator = (int(part) for part in cap[tightest])
+    needed = -(-denominator // max(numerator, 1))
+    raise PromiseUnreachable(
+        f"beta-likeness on {name!r} leaves burel a single class: the whole table.",
+        why=f"One value has {held} of {rows} rows and may reach a frequency of {numerator / denominator:.4g} in a class, so a class "
+        f"that holds it needs at least {needed} rows; half of the table cannot hold its share of it.",
+        attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".',
+    )

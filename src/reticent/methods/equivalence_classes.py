@@ -1,0 +1,186 @@
+"""Filling classes of given sizes with near rows of each bucket (Cao & Karras, VLDB 2012, section 4.5, function Retrieve).
+
+Every cell is a point of quasi-identifier space: a number's axis is its value, a category's the pre-order of its hierarchy's
+leaves.  For each class a random free row is the seed, and each bucket gives the free rows nearest to it: along the Hilbert
+curve, or by Euclidean distance.  Only quasi-identifiers and the bucket of a row decide where it goes.
+
+Departs from the paper: a cell may be split among classes, ties are broken by cell order, and axes are either stretched to one
+length, as the loss of section 4.1 weighs them, or as many steps long as the column has values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.data.domain import Domain, RangeDomain
+from reticent.errors import ColumnError, InternalError
+from reticent.kernels.burel_curve import fill_along
+from reticent.kernels.burel_nearest import fill_nearest
+from reticent.kernels.hilbert import compute_hilbert_keys
+from reticent.recipe.recipe import Recipe
+
+# MERGED: reticent.methods.classes.ectree: The ECTree: how many rows each class draws from each bucket (Cao & Karras, VLDB 2012, section 4.4, function biSplit).
+#
+# From the whole table downwards each node halves every bucket, as long as both halves are allowed.  The left half is rounded
+# down, and a half may not be empty (errata 1.4).  All nodes of a level are judged at once.
+
+
+def split_into_classes(sizes: np.ndarray, allow: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """(classes, buckets) rows to draw, leaves from left to right; the root is a leaf whether or not it is allowed."""
+    nodes = np.asarray(sizes, np.int64).reshape(1, -1)
+    place = np.zeros(1, np.uint64)  # the path from the root as a binary fraction
+    step = np.uint64(1 << 63)
+    leaves, places = [], []
+    while len(nodes):
+        left = nodes // 2
+        right = nodes - left
+        split = (left.sum(axis=1) > 0) & (right.sum(axis=1) > 0)
+        split[split] = allow(left[split]) & allow(right[split])
+        leaves.append(nodes[~split])
+        places.append(place[~split])
+        nodes = np.concatenate([left[split], right[split]])
+        place = np.concatenate([place[split], place[split] + step])
+        step >>= np.uint64(1)
+    return np.ascontiguousarray(np.concatenate(leaves)[np.argsort(np.concatenate(places))])
+
+
+# MERGED: reticent.methods.classes.options: The options that methods filling classes have in common, and the column none of them can protect.
+
+
+def require_several_values(method: str, name: str, totals: np.ndarray) -> None:
+    if (totals > 0).sum() < 2:
+        raise ColumnError(
+            f"The sensitive column {name!r} holds a single value.",
+            why=f"Everyone has it, so there is nothing that {method} could keep from being learned.",
+            attempt="another sensitive column, or not publishing this one.",
+        )
+
+
+KEY_BITS = 63
+MAX_AXIS_BITS = 20  # squared distances of many axes still fit 64 bits
+
+
+def retrieve_classes(
+    cells: Cells, bucket: np.ndarray, sizes: np.ndarray, rng: np.random.Generator, *, fill: str, axes: str
+) -> Recipe:
+    """Classes as a recipe: `bucket` is that of each cell, `sizes` how many rows each class draws from each bucket."""
+    bits = choose_curve_bits(cells)
+    points = compute_grid(cells, bits, stretch=axes == "stretched")
+    taken, place = (_fill_along_curve if fill == "curve" else _fill_nearest_rows)(
+        points, bits, bucket, cells.counts, sizes, rng
+    )
+    return Recipe(cells, place[taken[:, 0]], taken[:, 1].copy(), taken[:, 2].copy(), len(sizes))
+
+
+def choose_curve_bits(cells: Cells) -> int:
+    """As many bits to an axis as the largest column needs, and as a 63-bit key has room for."""
+    most = max((domain.size for domain in cells.quasi), default=1)
+    return min(max(int(most - 1).bit_length(), 1), max(KEY_BITS // max(len(cells.quasi), 1), 1), MAX_AXIS_BITS)
+
+
+def compute_grid(cells: Cells, bits: int, *, stretch: bool) -> np.ndarray:
+    """(cells, axes) whole coordinates below 2^bits."""
+    side = (1 << bits) - 1
+    columns = [_compute_coordinates(domain, side, stretch)[cells.codes[:, at]] for at, domain in enumerate(cells.quasi)]
+    return np.ascontiguousarray(np.column_stack(columns)) if columns else np.zeros((len(cells), 1), np.int64)
+
+
+def _compute_coordinates(domain: Domain, side: int, stretch: bool) -> np.ndarray:
+    """The coordinate of each code; the null stands at the far end."""
+    steps = np.arange(domain.size, dtype=np.float64)
+    if stretch and isinstance(domain, RangeDomain) and len(domain.texts) > 1:
+        steps = np.append(
+            domain.positions - domain.positions[0], [domain.positions[-1] - domain.positions[0]] * domain.null
+        )
+    reach = float(steps[-1]) if len(steps) else 0.0
+    if reach > 0 and (stretch or reach > side):
+        steps = np.rint(steps / reach * side)
+    return steps.astype(np.int64)
+
+
+def _draw_seeds(left: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Every row in random order, as place << bits | offset, and the bits."""
+    bits = int(left.max(initial=1)).bit_length()
+    if len(left).bit_length() + bits > KEY_BITS:
+        raise InternalError("Rows are too many to be numbered.")
+    rows = np.arange(int(left.sum()), dtype=np.int64)
+    rows += np.repeat((np.arange(len(left)) << bits) - (np.cumsum(left) - left), left)
+    rng.shuffle(rows)
+    return rows, bits
+
+
+def _find_bucket_starts(bucket: np.ndarray, buckets: int) -> np.ndarray:
+    return np.append(0, np.cumsum(np.bincount(bucket, minlength=buckets))).astype(np.int64)
+
+
+def _allocate_takes(cells: int, sizes: np.ndarray) -> np.ndarray:
+    """A take either empties a cell or ends a class's draw from a bucket."""
+    return np.empty((cells + int((sizes > 0).sum()), 3), np.int64)
+
+
+def _fill_along_curve(
+    points: np.ndarray, bits: int, bucket: np.ndarray, counts: np.ndarray, sizes: np.ndarray, rng: np.random.Generator
+):
+    keys = np.empty(len(points), np.int64)
+    compute_hilbert_keys(np.ascontiguousarray(points[:, : KEY_BITS // bits]), bits, keys)
+    place = np.lexsort((keys, bucket))
+    left = counts[place]
+    chains = np.tile(np.arange(len(left) + 2, dtype=np.int64), (2, 1))
+    taken = _allocate_takes(len(left), sizes)
+    entries = fill_along(
+        keys[place], left, _find_bucket_starts(bucket, sizes.shape[1]), sizes, *_draw_seeds(left, rng), chains, taken
+    )
+    return taken[:entries], place
+
+
+def _fill_nearest_rows(
+    points: np.ndarray, bits: int, bucket: np.ndarray, counts: np.ndarray, sizes: np.ndarray, rng: np.random.Generator
+):
+    starts = _find_bucket_starts(bucket, sizes.shape[1])
+    place, box, alive = _build_bucket_trees(points, np.argsort(bucket, kind="stable"), starts, counts)
+    left = counts[place]
+    taken = _allocate_takes(len(left), sizes)
+    stack = np.empty((256, 2), np.int64)
+    entries = fill_nearest(
+        np.ascontiguousarray(points[place]),
+        box,
+        np.ascontiguousarray([left, alive]),
+        starts,
+        sizes,
+        *_draw_seeds(left, rng),
+        stack,
+        taken,
+    )
+    return taken[:entries], place
+
+
+def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarray, counts: np.ndarray):
+    """A balanced k-d tree over each bucket: places in order, each subtree's bounding box and rows.  All ranges of a depth at once."""
+    axes = points.shape[1]
+    box = np.empty((len(place), 2 * axes), np.int64)
+    alive = np.empty(len(place), np.int64)
+    low, high = starts[:-1], starts[1:]
+    while len(low):
+        kept = high > low
+        low, high = low[kept], high[kept]
+        length = high - low
+        of_range = np.repeat(np.arange(len(low)), length)
+        at = np.arange(len(of_range)) - np.repeat(np.cumsum(length) - length, length) + low[of_range]
+        here = points[place[at]]
+        first = np.cumsum(length) - length
+        if not len(low):
+            break
+        least, most = np.minimum.reduceat(here, first), np.maximum.reduceat(here, first)
+        node = (low + high) // 2
+        box[node, :axes], box[node, axes:] = least, most
+        alive[node] = np.add.reduceat(counts[place[at]], first)
+        widest = (most - least).argmax(axis=1)
+        order = np.lexsort((place[at], here[np.arange(len(at)), widest[of_range]], of_range))
+        place[at] = place[at][order]
+        low, high = np.concatenate([low, node + 1]), np.concatenate([node, high])
+        order = np.argsort(low, kind="stable")
+        low, high = low[order], high[order]
+    return place, box, alive

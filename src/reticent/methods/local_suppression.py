@@ -1,0 +1,174 @@
+"""Local suppression as a choice (`suppress_at_most`): outlying rows are withheld where that lowers the total loss.
+
+A withheld row counts 1, so it pays only where the others of its group then lose less.  Every group is looked at in every
+column: what would it gain if all its values below, or above, some value were withheld?  The best such trims are taken, and the
+method plans anew on the rows that are left; what it makes of them is kept if it loses less in total, else fewer are tried.
+
+Every plan is made for, and checked against, the rows it publishes: their totals are the reference distribution of t, beta and
+delta, so a promise holds on the published table whatever was withheld.  The number withheld is published, the rows never.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.errors import PromiseUnreachable
+from reticent.methods.base import Method
+from reticent.models.promise import BoundPromises, CandidateGroups, Promises
+from reticent.randomness import Random
+from reticent.recipe.loss import compute_column_losses, compute_total_loss, compute_weight_shares
+from reticent.recipe.recipe import WITHHELD_GROUP, PreparedCells, Recipe
+
+MAX_PLANS = 8  # that one search may make
+
+
+def plan_withholding(method: Method, cells: Cells, promises: Promises, rng: Random, at_most: Fraction) -> Recipe:
+    """The method's plan, or one that withholds up to a share `at_most` of the rows and loses less."""
+    search = _WithholdingSearch(method, cells, promises, rng, int(cells.rows * at_most))
+    start = method.plan(cells, promises, rng)
+    found = [search.lower_loss(search.lower_loss(start, bold=first), bold=not first) for first in (False, True)]
+    return min([start, *found], key=search.loss)  # the first of equals: nothing is withheld for nothing
+
+
+@dataclass(frozen=True, eq=False)
+class _WithholdingSearch:
+    method: Method
+    cells: Cells
+    promises: Promises
+    rng: Random
+    budget: int
+
+    def loss(self, recipe: Recipe) -> float:
+        return compute_total_loss(recipe, getattr(self.method, "weights", None))
+
+    def lower_loss(self, best: Recipe, *, bold: bool) -> Recipe:
+        """Trim and plan anew as long as that lowers the loss; a failure halves what is tried next."""
+        least, amount = self.loss(best), self.budget
+        for _ in range(MAX_PLANS):
+            room = min(amount, self.budget - best.withheld)
+            more = choose_trims(best, self.promises, getattr(self.method, "weights", None), room, bold=bold)
+            if not more.any():
+                break
+            found = self._plan_without(count_withheld_rows(best) + more)
+            if found is not None and (lost := self.loss(found)) < least:
+                best, least = found, lost
+            else:
+                amount = int(more.sum()) // 2
+        return best
+
+    def _plan_without(self, withheld: np.ndarray) -> Recipe | None:
+        prepared = PreparedCells.of(self.cells, withheld)
+        try:
+            return prepared.complete(self.method.plan(prepared.cells, self.promises, self.rng))
+        except PromiseUnreachable:
+            return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Trims:
+    """Of each group the best trim found so far: rows gained per row withheld, and which codes of which column go."""
+
+    gain: np.ndarray
+    column: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    rows: np.ndarray
+
+    @classmethod
+    def none(cls, groups: int) -> _Trims:
+        column, first, last = (np.full(groups, -1, np.int64) for _ in range(3))
+        return cls(np.zeros(groups), column, first, last, np.zeros(groups, np.int64))
+
+    def offer(
+        self, group: np.ndarray, gain: np.ndarray, column: int, first: np.ndarray, last: np.ndarray, rows: np.ndarray
+    ) -> None:
+        order = np.lexsort((gain, group))
+        top = order[np.append(group[order][1:] != group[order][:-1], True)] if len(order) else order
+        top = top[gain[top] > self.gain[group[top]]]
+        at = group[top]
+        self.gain[at], self.column[at], self.first[at], self.last[at], self.rows[at] = (
+            gain[top],
+            column,
+            first[top],
+            last[top],
+            rows[top],
+        )
+
+
+def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, *, bold: bool = False) -> np.ndarray:
+    """How many rows of each original cell to withhold besides, at most `amount`: the trims that gain most for each row.
+
+    Where it is not `bold`, what is left of a group must keep the promises by itself; a bold trim trusts the next plan to find
+    other places for them.
+    """
+    cells, kept = recipe.cells, np.flatnonzero(recipe.group != WITHHELD_GROUP)
+    group, cell, quota = recipe.group[kept], recipe.cell[kept], recipe.quota[kept]
+    bound = promises.bind(PreparedCells.of(cells, count_withheld_rows(recipe)).cells)
+    found = _find_best_trims(
+        recipe, group, cell, quota, compute_weight_shares(cells, weights), 1 if bold else bound.least_size
+    )
+    goes = _select_trimmed(cells, found, group, cell)
+    if not bold:
+        found.gain[~_are_allowed(bound, recipe, group, cell, np.where(goes, 0, quota))] = 0
+    order = np.argsort(-found.gain, kind="stable")
+    order = order[found.gain[order] > 0]
+    order = order[np.cumsum(found.rows[order]) <= amount]
+    chosen = np.zeros(recipe.groups, bool)
+    chosen[order] = True
+    taken = goes & chosen[group]
+    return np.bincount(cell[taken], weights=quota[taken], minlength=len(cells)).astype(np.int64)
+
+
+def count_withheld_rows(recipe: Recipe) -> np.ndarray:
+    """How many rows of each cell a recipe withholds."""
+    taken = recipe.group == WITHHELD_GROUP
+    return np.bincount(recipe.cell[taken], weights=recipe.quota[taken], minlength=len(recipe.cells)).astype(np.int64)
+
+
+def _find_best_trims(
+    recipe: Recipe, group: np.ndarray, cell: np.ndarray, quota: np.ndarray, share: np.ndarray, least: int
+) -> _Trims:
+    sizes, losses = recipe.as_groups().sizes, compute_column_losses(recipe)
+    each = losses @ share
+    found = _Trims.none(recipe.groups)
+    for at, domain in enumerate(recipe.cells.quasi):
+        code = recipe.cells.codes[cell, at].astype(np.int64)
+        runs, run = np.unique(group * domain.size + code, return_inverse=True)
+        rows = np.bincount(run.reshape(-1), weights=quota).astype(np.int64)
+        of, value = runs // domain.size, runs % domain.size
+        start = np.flatnonzero(np.diff(of, prepend=-1))
+        low, high = value[start][of], value[np.append(start[1:], len(of)) - 1][of]
+        until = np.cumsum(rows)
+        below = until - (until - rows)[start][of]  # rows of the group up to and including this value
+        for rest_low, rest_high, first, last, gone in (
+            (np.append(value[1:], 0), high, low, value, below),
+            (low, np.append(0, value[:-1]), value, high, sizes[of] - below + rows),
+        ):
+            fine = np.flatnonzero((gone < sizes[of]) & (sizes[of] - gone >= least))
+            left = domain.loss(rest_low[fine], rest_high[fine])
+            here, out = of[fine], gone[fine]
+            gain = (sizes[here] - out) * share[at] * (losses[here, at] - left) - out * (1 - each[here])
+            found.offer(here, gain / out, at, first[fine], last[fine], out)
+    return found
+
+
+def _select_trimmed(cells: Cells, found: _Trims, group: np.ndarray, cell: np.ndarray) -> np.ndarray:
+    """Which entries the best trim of their group takes."""
+    column = found.column[group]
+    code = cells.codes[cell, np.maximum(column, 0)]
+    return (column >= 0) & (code >= found.first[group]) & (code <= found.last[group])
+
+
+def _are_allowed(
+    bound: BoundPromises, recipe: Recipe, group: np.ndarray, cell: np.ndarray, left: np.ndarray
+) -> np.ndarray:
+    """Whether what is left of each group keeps the promises as they are now: a hint, the next plan decides."""
+    order = np.flatnonzero(left > 0)
+    order = order[np.argsort(group[order], kind="stable")]
+    offsets = np.append(0, np.cumsum(np.bincount(group[order], minlength=recipe.groups)))
+    return bound.allow(CandidateGroups(recipe.cells, cell[order], left[order], offsets))

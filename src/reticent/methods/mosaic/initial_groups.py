@@ -1,0 +1,330 @@
+"""Carriers: groups made first, around the rows of rare values, so that the rest need not be wide on their account.
+
+A value with cap f needs 1/f rows around each of its rows: nine rows of a value with f = 1/670 force six thousand rows into
+wide groups.  For each such row, rarest value first, the least-loss box that holds enough rows is found exactly and filled with
+other rare rows up to their caps, then with rows of the smallest cells, which cost most elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.data.domain import Domain, RangeDomain
+from reticent.kernels.mosaic_carriers import find_carrier_box, take_rows
+from reticent.methods.mosaic.kernel_tables import KernelRule, LossSpace
+from reticent.methods.mosaic.quota_cuts import CutStrategy, cut_top_down
+from reticent.methods.mosaic.segments import number_quasi_combinations
+from reticent.methods.mosaic.tiling import SweepBudget, Tiling, make_tiling
+
+RARE_VALUE_ROWS = (
+    40  # rows around each row of a value from which it gets a carrier of its own; 12 was too few, 20 to 60 are alike
+)
+MAX_SEARCHED_CELLS = 200_000_000  # quasi-identifier cells that all searches together may look at
+MAX_COMBINATIONS = 4096
+MAX_BINS = 256
+LEVEL_WIDTHS = (0, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class CarrierField:
+    """Where carriers are looked for: the quasi-identifier cells, the axis, and which rows are still free."""
+
+    codes: np.ndarray
+    starts: np.ndarray
+    values: np.ndarray
+    free: np.ndarray  # rows of each cell
+    held: np.ndarray  # rows of each quasi-identifier cell
+    of_cell: np.ndarray
+    order: np.ndarray
+    axis: int
+    rare: np.ndarray  # which values are
+    bins: tuple[np.ndarray, np.ndarray]  # of the axis
+    steps: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]]  # of columns and codes met before
+
+
+def generate_carriers(cells: Cells, space: LossSpace, rule: KernelRule) -> Iterator[tuple[Tiling, np.ndarray]]:
+    """The carriers so far and the rows of each cell that are left: at first none, then those of one rare value more."""
+    yield Tiling.empty(), cells.counts
+    if rule.column < 0:
+        return
+    upper, totals = rule.upper, cells.totals(rule.column)
+    rare = np.flatnonzero((upper[:, 0] > 0) & (upper[:, 1] > RARE_VALUE_ROWS * upper[:, 0]) & (totals > 0))
+    rare = rare[np.argsort(upper[rare, 0] / upper[rare, 1], kind="stable")]
+    if not len(rare):
+        return
+    field = _make_carrier_field(cells, space, rule, np.isin(np.arange(len(upper)), rare))
+    left = totals.copy()
+    # A search looks at every quasi-identifier cell: large tables get fewer carriers, each of several rare rows.
+    searches = max(MAX_SEARCHED_CELLS // len(field.held), 16 * len(rare))
+    found: list[np.ndarray] = []
+    for at, value in enumerate(rare):
+        waiting = int(field.free[field.values == value].sum())
+        together = -(-waiting * (len(rare) - at) // max(searches - len(found), 1))
+        for cell in np.flatnonzero(field.values == value):
+            while field.free[cell] > 0:
+                taken = _find_carrier(field, space, rule, int(cell), max(together, 1))
+                if taken is None or not _take_if_spared(rule, field, taken, left):
+                    break
+                found.append(taken)
+        if found:
+            entries = np.concatenate(found)
+            group = np.repeat(np.arange(len(found)), [len(entry) for entry in found])
+            yield make_tiling(entries[:, 0], group, entries[:, 1]), field.free.copy()
+
+
+def _take_if_spared(rule: KernelRule, field: CarrierField, taken: np.ndarray, left: np.ndarray) -> bool:
+    """Take the rows away, if both they and what is left then keep the promise."""
+    held = np.bincount(field.values[taken[:, 0]], weights=taken[:, 1], minlength=len(left)).astype(np.int64)
+    if not _keeps_promise(rule, held, int(held.sum())) or not _keeps_promise(
+        rule, left - held, int((left - held).sum())
+    ):
+        return False
+    left -= held
+    np.subtract.at(field.free, taken[:, 0], taken[:, 1])
+    np.subtract.at(field.held, field.of_cell[taken[:, 0]], taken[:, 1])
+    return True
+
+
+def _compute_needed_size(rule: KernelRule, value: int, count: int) -> int:
+    """Rows a group needs that holds so many of a value."""
+    over, under = int(rule.upper[value, 0]), int(rule.upper[value, 1])
+    return max(-(-count * under // over), rule.least_size)
+
+
+def _keeps_promise(rule: KernelRule, held: np.ndarray, size: int) -> bool:
+    caps, _, least, _, _ = rule.arrays
+    enough = (held * caps[:, 3] >= caps[:, 2] * size) | ((held == 0) & bool(least[2]))
+    return bool(
+        size >= least[0]
+        and (held > 0).sum() >= least[1]
+        and enough.all()
+        and (held * caps[:, 1] <= caps[:, 0] * size).all()
+    )
+
+
+def _make_carrier_field(cells: Cells, space: LossSpace, rule: KernelRule, rare: np.ndarray) -> CarrierField:
+    of_cell = number_quasi_combinations(cells.codes)
+    starts = np.flatnonzero(np.diff(of_cell, prepend=-1))
+    held = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
+    numeric = [domain.size if isinstance(domain, RangeDomain) else 0 for domain in cells.quasi]
+    axis = int(np.argmax(numeric)) if any(numeric) else -1
+    return CarrierField(np.ascontiguousarray(cells.codes[starts]), np.append(starts, len(cells)),
+                 np.ascontiguousarray(cells.values[:, rule.column]), cells.counts.copy(), held, of_cell,
+                 np.argsort(held, kind="stable").astype(np.int32), axis, rare,
+                 _compute_bins(cells.quasi[axis], space.weights[axis]) if axis >= 0 else (np.zeros(0, np.int32), np.zeros((1, 1))), {})  # fmt: skip
+
+
+def _find_carrier(
+    field: CarrierField, space: LossSpace, rule: KernelRule, cell: int, together: int
+) -> np.ndarray | None:
+    """(cell, rows) of a carrier around one row of the cell, with up to `together` rows of its value."""
+    centre = field.codes[field.of_cell[cell]]
+    level, columns, price, width = _compute_levels(field, space, centre)
+    size = need = _compute_needed_size(rule, int(field.values[cell]), together)
+    table = np.zeros((len(price), len(width)), np.int64)
+    while need <= 64 * size:
+        table[:] = 0
+        best = np.array(
+            [need, level[columns[field.axis, 0] + centre[field.axis]] if field.axis >= 0 else 0, 0], np.int64
+        )
+        if find_carrier_box(field.codes, field.held, level, columns, table, price, width, best) >= 1e300:
+            return None
+        field.free[cell] -= 1
+        taken = _fill_carrier(
+            field, rule, cell, _find_level_box(level, columns, space.sizes, best, field.axis), together
+        )
+        field.free[cell] += 1
+        if taken is not None:
+            return taken
+        need += need // 2 + 1
+    return None
+
+
+def _fill_carrier(
+    field: CarrierField, rule: KernelRule, cell: int, box: np.ndarray, together: int
+) -> np.ndarray | None:
+    """The cell's row and others of its value, other rare rows, then the rest."""
+    value = int(field.values[cell])
+    alone = np.zeros(len(rule.upper), np.int64)
+    alone[value] = together - 1
+    entries = [np.array([[cell, 1]])]
+    if together > 1:
+        entries.append(_take_rows_in_box(field, box, together - 1, alone))
+    held = 1 + sum(int(entry[:, 1].sum()) for entry in entries[1:])
+    size = _compute_needed_size(rule, value, held)
+    room = rule.upper[:, 0] * size // rule.upper[:, 1]
+    room[value] = 0
+    # other rare rows first, as many as may be
+    fellows = _take_rows_in_box(field, box, size - held, np.where(field.rare, room, 0))
+    np.subtract.at(room, field.values[fellows[:, 0]], fellows[:, 1])
+    field.free[fellows[:, 0]] -= fellows[:, 1]
+    entries += [fellows, *_take_other_rows(field, rule, box, size, held + int(fellows[:, 1].sum()), room)]
+    field.free[fellows[:, 0]] += fellows[:, 1]
+    taken = np.concatenate(entries)
+    return taken if taken[:, 1].sum() == size else None
+
+
+def _take_other_rows(
+    field: CarrierField, rule: KernelRule, box: np.ndarray, size: int, held: int, room: np.ndarray
+) -> list[np.ndarray]:
+    """What lower caps ask of each value, none of a value the box has too little of, then any rows."""
+    least = -(-rule.lower[:, 0] * size // rule.lower[:, 1])
+    least[field.rare] = 0
+    if not least.any():
+        return [_take_rows_in_box(field, box, size - held, room)]
+    first = _take_rows_in_box(field, box, int(least.sum()), least)
+    got = np.bincount(field.values[first[:, 0]], weights=first[:, 1], minlength=len(room)).astype(np.int64)
+    short = got < least
+    first = first[~short[field.values[first[:, 0]]]]
+    room[short] = 0
+    np.subtract.at(room, field.values[first[:, 0]], first[:, 1])
+    field.free[first[:, 0]] -= first[:, 1]
+    rest = _take_rows_in_box(field, box, size - held - int(first[:, 1].sum()), room)
+    field.free[first[:, 0]] += first[:, 1]
+    return [first, rest]
+
+
+def _take_rows_in_box(field: CarrierField, box: np.ndarray, size: int, room: np.ndarray) -> np.ndarray:
+    take = np.zeros(2 * max(size, 0) + 1, np.int64)
+    take[0] = max(size, 0)
+    entries, _ = take_rows(field.codes, field.starts, field.values, field.free, field.order, box, room, take)
+    return take[1 : 1 + 2 * entries].reshape(-1, 2)
+
+
+def _compute_levels(
+    field: CarrierField, space: LossSpace, centre: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Each code's level around the centre, (offset, stride, levels) by column, price of combinations, width of bins."""
+    parts, columns, losses = [], np.zeros((len(centre), 3), np.int64), []
+    offset, stride, width = 0, 1, np.zeros((1, 1))
+    for j, domain in enumerate(space.domains):
+        if j == field.axis:
+            part, width = field.bins
+            columns[j] = offset, 0, 0
+        else:
+            key = j, int(centre[j]), MAX_COMBINATIONS // stride
+            if key not in field.steps:
+                field.steps[key] = _compute_level_steps(domain, key[1], space.weights[j], key[2])
+            part, loss = field.steps[key]
+            columns[j] = offset, stride, len(loss)
+            losses.append((stride, loss))
+            stride *= len(loss)
+        parts.append(part)
+        offset += len(part)
+    price = np.zeros(stride)
+    for step, loss in losses:
+        price += loss[(np.arange(stride) // step) % len(loss)]
+    return np.concatenate(parts), columns, price, width
+
+
+def _compute_bins(domain: Domain, weight: float) -> tuple[np.ndarray, np.ndarray]:
+    bins = min(domain.size, MAX_BINS)
+    part = (np.arange(domain.size) * bins // domain.size).astype(np.int32)
+    first = np.searchsorted(part, np.arange(bins))
+    last = np.searchsorted(part, np.arange(bins), side="right") - 1
+    lower, upper = np.triu_indices(bins)
+    width = np.zeros((bins, bins))
+    width[lower, upper] = weight * domain.loss(first[lower], last[upper])
+    return part, width
+
+
+def _compute_level_steps(domain: Domain, code: int, weight: float, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The level at which each code joins the centre's, and what a box up to that level loses."""
+    codes = np.arange(domain.size)
+    apart = domain.loss(np.minimum(codes, code), np.maximum(codes, code))
+    steps = np.array(LEVEL_WIDTHS) if isinstance(domain, RangeDomain) else np.unique(apart)
+    if most < len(steps):  # few combinations left: this code alone, or everything
+        steps = steps[[0, -1]] if most >= 2 else steps[-1:]
+    part = np.minimum(np.searchsorted(steps, apart), len(steps) - 1).astype(np.int32)
+    first, last = (np.array([edge(np.flatnonzero(part <= s)) for s in range(len(steps))]) for edge in (np.min, np.max))
+    return part, weight * domain.loss(first, last)
+
+
+def _find_level_box(
+    level: np.ndarray, columns: np.ndarray, sizes: np.ndarray, best: np.ndarray, axis: int
+) -> np.ndarray:
+    box = np.zeros((2, len(sizes)), np.int32)
+    for j, (offset, stride, levels) in enumerate(columns):
+        part = level[offset : offset + sizes[j]]
+        inside = (part >= best[1]) & (part <= best[2]) if j == axis else part <= (best[0] // stride) % levels
+        held = np.flatnonzero(inside)
+        box[:, j] = held[0], held[-1]
+    return box
+
+
+# MERGED: reticent.methods.mosaic.starts: The first groups: from the top down in a few ways, the best of them taken, carriers of rare values set apart before.
+#
+# Which way is best depends on the table, and a wrong one costs more than a search makes good.  A way is (price of strain,
+# columns narrowed beyond the first, power of the bits a cut spends, favour of hierarchies).
+
+
+CAPPED_STRATEGY, CAPPED_ALTERNATIVE = (0.3, 0, 0.5, 4.0), (0.0, 0, 0.75, 4.0)
+CARRIER_STRATEGY, CARRIER_ALTERNATIVE = (
+    (0.3, 0, 0.5, 1.0),
+    (0.0, 0, 0.0, 1.0),
+)  # what carriers leave is more even: greed does well
+LOOSE_STRATEGY, LOOSE_ALTERNATIVE = (0.1, 0, 0.0, 1.0), (0.3, 0, 0.5, 2.0)
+TIGHT_STRATEGY, TIGHT_ALTERNATIVE = (0.7, 2, 0.0, 1.0), (0.7, 2, 0.5, 1.0)
+SMALL_GROUP_ROWS = 64  # rows of a group, on average
+MANY_CELLS = 300_000  # cells from which one way must do
+MAX_START_TIME_SHARE = 0.35  # share of the time after which no other way is tried
+
+
+def make_initial_tiling(
+    cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget, strict: Callable[[], Tiling]
+) -> Tiling:
+    """`strict` is Mondrian's groups."""
+    if rule.capped_only:
+        return _start_with_carriers(cells, space, rule, sweeps)
+    return _start_near_proportions(cells, space, rule, sweeps, strict())
+
+
+def _start_near_proportions(
+    cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget, strict: Tiling
+) -> Tiling:
+    """Promises beyond caps.  Where Mondrian's groups are small they are re-solved at once: chains do better there than any cut
+    from the top.  Where they are large, a tight promise needs strain to be dear, a loose one does not."""
+    if cells.rows <= SMALL_GROUP_ROWS * len(strict):
+        return strict
+    loose, tight = (cut_top_down(cells, space, rule, cells.counts, way) for way in (LOOSE_STRATEGY, TIGHT_STRATEGY))
+    found, more = (
+        (loose, LOOSE_ALTERNATIVE)
+        if loose.loss(cells, space) < tight.loss(cells, space)
+        else (tight, TIGHT_ALTERNATIVE)
+    )
+    if _has_time_left(cells, sweeps):
+        found = _choose_better(cells, space, rule, cells.counts, found, more)
+    return min(found, strict, key=lambda tiling: tiling.loss(cells, space))
+
+
+def _has_time_left(cells: Cells, sweeps: SweepBudget) -> bool:
+    return len(cells) < MANY_CELLS and sweeps.has_time_left(MAX_START_TIME_SHARE)
+
+
+def _choose_better(
+    cells: Cells, space: LossSpace, rule: KernelRule, rows: np.ndarray, found: Tiling, way: CutStrategy
+) -> Tiling:
+    return min(found, cut_top_down(cells, space, rule, rows, way), key=lambda tiling: tiling.loss(cells, space))
+
+
+def _start_with_carriers(cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget) -> Tiling:
+    """Carriers for as many rare values as lower the loss, rarest first, and the rest from the top down."""
+    found, set_apart, left, least, worse = Tiling.empty(), Tiling.empty(), cells.counts, float("inf"), 0
+    for made, rows in generate_carriers(cells, space, rule):
+        tiling = cut_top_down(cells, space, rule, rows, CARRIER_STRATEGY if len(made) else CAPPED_STRATEGY)
+        loss = tiling.join_tiling(made).loss(cells, space)
+        worse = worse + 1 if loss >= least else 0
+        if loss < least:
+            found, set_apart, left, least = tiling, made, rows, loss
+        # carriers of values less rare take still more rows
+        if worse == (2 if len(cells) < MANY_CELLS else 1) or not sweeps.has_time_left(MAX_START_TIME_SHARE):
+            break
+    if _has_time_left(cells, sweeps):
+        found = _choose_better(
+            cells, space, rule, left, found, CARRIER_ALTERNATIVE if len(set_apart) else CAPPED_ALTERNATIVE
+        )
+    return found.join_tiling(set_apart)

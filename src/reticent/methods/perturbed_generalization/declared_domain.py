@@ -1,0 +1,160 @@
+"""U^s, the domain that perturbed values are drawn from (section II): declared by the steward, never the values that occur.
+
+Declared is a hierarchy (its leaves), an order, a column's own domain (the least and the greatest whole number, or a list of
+values), or the method's own list.  A domain that is only observed would name the victim: it is published, and the promise's
+adversary knows everybody else's value, so a value in it that nobody else has is the victim's, for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.data.cells import Cells
+from reticent.data.columns import Column, Role, is_numeric_range
+from reticent.data.domain import Domain, TreeDomain
+from reticent.data.parsing import parse_texts
+from reticent.errors import ColumnError, JobError, pluralize, quote_list
+
+METHOD_NAME = "perturbed-generalization"
+MAX_DOMAIN_VALUES = 100_000
+WHY_DECLARED = (
+    "The domain is published. The values that occur would tell who knows everybody else's value the value of the last one: "
+    "where nobody else has it, that person does."
+)
+HOW_TO_DECLARE = (
+    'rt.sensitive(domain=[...]), in a job domain = ["a", "b", ...] of the column, every value that can occur in any such table: '
+    "from the questionnaire, the code list or the classification, not from this table. Or a hierarchy file, an order, "
+    "or the least and the greatest whole number."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveDomain:
+    """`texts` are the values of U^s; `code[c]` is the place of the column's code c among them; `declared` says by what."""
+
+    texts: tuple[str, ...]
+    code: np.ndarray
+    declared: str
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def require_declared_domain(columns: Mapping[str, Column], method_lists: bool) -> None:
+    """Refuses a sensitive column of which nothing but its data says what it can hold, before any row is read."""
+    for name, column in columns.items():
+        if column.role is not Role.SENSITIVE or method_lists:
+            continue
+        if column.hierarchy is None and column.order is None and column.domain is None:
+            raise _make_undeclared_error(name)
+
+
+def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> SensitiveDomain:
+    """U^s for the only sensitive column, which must be discrete and without missing values."""
+    if len(cells.sensitive) != 1:
+        raise JobError(
+            f"{METHOD_NAME} perturbs one sensitive column; the job declares {len(cells.sensitive)}.",
+            attempt="one sensitive column; the others as identifying, which are not published.",
+        )
+    column, totals = cells.sensitive[0], cells.totals(0)
+    if column.null and totals[column.null_code]:
+        raise ColumnError(
+            f"The sensitive column {column.name!r} is missing in {pluralize(int(totals[column.null_code]), 'row')}.",
+            why="A missing value cannot be perturbed without saying who had none.",
+            attempt="withholding these rows, or giving them a value of their own.",
+        )
+    known = totals[: len(column.texts)]
+    if method_list is not None:
+        return _make_listed_domain(column, known, method_list, "list")
+    if getattr(column, "kind", "") == "ordinal" or (isinstance(column, TreeDomain) and column.is_from_steward):
+        _require_values_of_type(column, column.texts)
+    if getattr(column, "kind", "") == "ordinal":
+        return SensitiveDomain(column.texts, np.arange(column.size), "order")
+    if isinstance(column, TreeDomain) and column.is_from_steward:
+        return SensitiveDomain(column.texts, np.arange(column.size), "hierarchy")
+    _require_discrete(column, int(np.count_nonzero(known)), cells.rows)
+    if column.declared is None:
+        raise _make_undeclared_error(column.name)
+    if is_numeric_range(column.declared):
+        return _make_listed_domain(column, known, _list_whole_numbers(column), "range")
+    return _make_listed_domain(column, known, column.declared, "list")
+
+
+def count_single_holders(cells: Cells, method_list: Sequence[str] | None) -> int:
+    """How many values have one holder, where every value of the declared domain occurs; 0 where some value does not."""
+    domain = find_sensitive_domain(cells, method_list)
+    totals = cells.totals(0)
+    held = np.zeros(len(domain), np.int64)
+    used = np.flatnonzero(totals)
+    np.add.at(held, domain.code[used], totals[used])
+    return int((held == 1).sum()) if held.all() else 0
+
+
+def _make_undeclared_error(name: str) -> JobError:
+    return JobError(
+        f"{METHOD_NAME} needs a declared domain of the sensitive column {quote_list([name])}.",
+        why=WHY_DECLARED,
+        attempt=HOW_TO_DECLARE,
+    )
+
+
+def _list_whole_numbers(column: Domain) -> tuple[str, ...]:
+    """Every whole number from the least to the greatest that the column declares."""
+    assert column.declared is not None
+    ends: list[Any] = [float(end) for end in column.declared]
+    if not all(end.is_integer() for end in ends):
+        raise JobError(
+            f"The domain of {column.name!r} is a range of decimals: {METHOD_NAME} draws from a list of values.",
+            attempt="domain = [...] with every value, or two whole numbers.",
+        )
+    least, greatest = (int(end) for end in column.declared)
+    if greatest - least >= MAX_DOMAIN_VALUES:
+        raise JobError(
+            f"The domain of {column.name!r} has {greatest - least + 1:,} whole numbers; {METHOD_NAME} draws from at most "
+            f"{MAX_DOMAIN_VALUES:,}.",
+            attempt="binning it first: a whole number for each class, such as wage // 1000.",
+        )
+    return tuple(map(str, range(least, greatest + 1)))
+
+
+def _make_listed_domain(column: Domain, known: np.ndarray, values: Sequence[str], declared: str) -> SensitiveDomain:
+    place = {text: at for at, text in enumerate(values)}
+    if len(place) < len(values):
+        raise JobError(f"{METHOD_NAME}: domain lists a value twice.", attempt="each value once.")
+    _require_values_of_type(column, values)
+    code = np.array([place.get(text, -1) for text in (*column.texts, "")][: column.size], np.int64)
+    unlisted = int(np.count_nonzero((code[: len(known)] < 0) & (known > 0)))
+    if unlisted:
+        raise JobError(
+            f"{column.name!r} has {pluralize(unlisted, 'value', 'that is', 'that are')} not in the domain that is declared.",
+            attempt="listing every value that can occur.",
+        )
+    return SensitiveDomain(tuple(values), code, declared)
+
+
+def _require_values_of_type(column: Domain, values: Sequence[str]) -> None:
+    """Refuses a domain with values that the column's type does not read."""
+    try:
+        parse_texts(list(values), column.dtype)
+    except pl.exceptions.PolarsError:  # its message quotes values
+        raise JobError(
+            f"The domain that is declared of {column.name!r} lists values that a column of type {column.dtype} cannot hold.",
+            attempt="values as the column has them, or a source in which the column is text.",
+        ) from None
+
+
+def _require_discrete(column: Domain, values: int, rows: int) -> None:
+    discrete = not column.dtype.startswith(("Float", "Decimal", "Datetime", "Time", "Duration"))
+    if column.declared is not None and not is_numeric_range(column.declared):
+        return
+    if not discrete or (2 * values > rows and values > 2 and getattr(column, "kind", "") in ("numeric", "date")):
+        raise ColumnError(
+            f"The sensitive column {column.name!r} is continuous: {values:,} different values in {rows:,} rows.",
+            why="Perturbation draws from a fixed list of values; nearly unique ones would each be published as they are or be noise.",
+            attempt="binning it first: a whole number for each class, such as wage // 1000, or a declared order of classes.",
+        )

@@ -1,0 +1,174 @@
+"""Stages and a method as one recipe.
+
+A stage prepares: it keeps some rows of each cell and withholds the others; the method plans on the cells that are kept, so that their
+totals, which are the published table's, are the reference distribution of every promise.  The composed recipe speaks of the
+cells as they were counted: what a stage withheld is withheld in it, and every row of every cell has one outcome.
+A stage that has `finish(recipe, promises, rng)` splits the quotas once more after the method (a sample of each group).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.data.domain import BandDomain, Domain
+from reticent.data.labels import WidenedDomain
+from reticent.errors import JobError, PromiseUnreachable
+from reticent.methods.base import Anytime, Method, Stage
+from reticent.methods.local_suppression import plan_withholding
+from reticent.models.promise import Promises
+from reticent.progress import ProgressEvent
+from reticent.randomness import Random
+from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
+from reticent.recipe.recipe import PreparedCells as PreparedCells
+
+
+def plan_recipe(
+    stages: Sequence[Stage],
+    method: Method,
+    cells: Cells,
+    promises: Promises,
+    rng: Random,
+    suppress_at_most: Fraction = Fraction(0),
+    say: Callable[[str], None] = lambda stage: None,
+    watch: Callable[[Any], bool | None] | None = None,
+) -> Recipe:
+    """The stages one after the other, then the method on what they kept, for the promises that no stage keeps.
+
+    A method that improves as long as it may (`anytime`) says its loss on the way, or tells it to `watch`.
+    """
+    if suppress_at_most:
+        return plan_withholding(method, cells, promises, rng, suppress_at_most)
+    prepared = None
+    for stage in stages:
+        step = stage.prepare(cells, promises, rng)
+        prepared, cells = step if prepared is None else prepared.chain(step), step.cells
+    left = select_method_promises(stages, promises)
+    if isinstance(method, Anytime):
+        told = watch or (
+            lambda now: say(ProgressEvent(f"planning: {now.sweep} sweeps", now.done, f"loss {now.loss:.4f}"))
+        )
+        recipe = method.plan(cells, left, rng, watch=told)
+    else:
+        recipe = method.plan(cells, left, rng)
+    for stage in stages:
+        if hasattr(stage, "finish"):
+            recipe = stage.finish(recipe, promises, rng)
+    return recipe if prepared is None else prepared.complete(recipe)
+
+
+def settle_method(method: Method, promises: Promises) -> Method:
+    """The method with what it leaves to its promises decided, as a manifest says it."""
+    return replace(method, labels=method.labels_for(promises)) if hasattr(method, "labels_for") else method
+
+
+def select_method_promises(stages: Sequence[Stage], promises: Promises) -> Promises:
+    """What the stages do not keep by themselves; there must be something, or the rows would be published as they are."""
+    left = tuple(promise for promise in promises if not any(stage.keeps(promise) for stage in stages))
+    if not left:
+        names = " and ".join(promise.name for promise in promises)
+        raise JobError(
+            f"{names} speaks of the whole table, and nothing is promised of its groups.",
+            attempt='a further [[promise]], such as model = "probabilistic-l-diversity".',
+        )
+    return Promises(left)
+
+
+# MERGED: reticent.methods.lone_people: What a steward should hear before publishing: people who would stand alone in their group, and beliefs that were certain before.
+#
+# Promises that bound how far a belief moves, and those that allow a group of one, say nothing about who stands alone: (B,t)-privacy
+# publishes a person's own row where the adversary was sure before, and a frequent value may be shown by one row under beta-likeness.
+
+
+def count_lone_people(recipe: Recipe) -> int:
+    """How many groups have one row."""
+    return int((recipe.as_groups().sizes == 1).sum())
+
+
+def describe_lone_people(alone: int) -> list[str]:
+    """A sentence on so many groups of one; nothing where there is none."""
+    if not alone:
+        return []
+    people = "1 person stands" if alone == 1 else f"{alone:,} people stand"
+    return [
+        f"{people} alone: their group has one row, and who finds it reads their value. The promises allow it. k-anonymity beside them "
+        "does not: k = 5, for instance."
+    ]
+
+
+def warn_of_lone_people(promises: Iterable[Any], recipe: Recipe, cells: Cells) -> list[str]:
+    """A sentence on groups of one, and one for each promise whose adversary was certain of people before the release.
+
+    `cells` are those that the promises were planned on.
+    """
+    found = describe_lone_people(count_lone_people(recipe))
+    for promise in promises:
+        if hasattr(promise, "count_certain_priors"):
+            found += _describe_certain_priors(promise, cells)
+    return found
+
+
+def _describe_certain_priors(promise: Any, cells: Cells) -> list[str]:
+    counts = promise.count_certain_priors(cells)
+    people = cells.rows
+    points = [(bandwidth, certain) for (bandwidth, _), certain in zip(promise.skyline, counts, strict=True) if certain]
+    return [
+        f"{promise.name}: of {people:,} people the adversary of bandwidth {_describe_bandwidth(bandwidth)} knew the value of {certain:,} before the "
+        "release: a prior that is certain moves by nothing, and the promise does not protect them."
+        for bandwidth, certain in points
+    ]
+
+
+def _describe_bandwidth(bandwidth: Any) -> str:
+    if isinstance(bandwidth, dict):
+        return "{" + ", ".join(f"{name}: {_describe_bandwidth(value)}" for name, value in bandwidth.items()) + "}"
+    return bandwidth if isinstance(bandwidth, str) else f"{float(bandwidth):g}"
+
+
+# MERGED: reticent.methods.relabelled: Labels that are wider than their groups may coincide, and groups that read the same are one: do the promises still hold?
+
+
+def relabel_recipe(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
+    """The recipe with labels that keep the promises; `cells` are what was planned on.
+
+    A promise that a union of groups can break is checked on the groups as they read.  Where it breaks, columns that were widened
+    unasked are tight after all; with labels that the steward asked for, it is refused.
+    """
+    if promises.union_closed or not any(_is_widened(domain) for domain in recipe.cells.quasi):
+        return recipe
+    if not _count_broken_groups(promises, cells, merge_equal_labels(recipe)[0]):
+        return recipe
+    quasi = tuple(
+        domain.tight if isinstance(domain, WidenedDomain | BandDomain) and not domain.is_requested else domain
+        for domain in recipe.cells.quasi
+    )
+    tight = replace(recipe, cells=replace(recipe.cells, quasi=quasi))
+    merged = merge_equal_labels(tight)[0]
+    if broken := _count_broken_groups(promises, cells, merged):
+        names = " and ".join(promise.name for promise in promises)
+        raise PromiseUnreachable(
+            f"{names} cannot be kept with these labels.",
+            why=f"{recipe.groups} groups keep the promise, {recipe.groups - merged.groups} of them read the same as another, and "
+            f"{broken} of the groups that they make together break it.",
+            attempt='a smaller step, or labels = "tight" for the columns that are snapped or padded.',
+        )
+    return tight
+
+
+def _is_widened(domain: Domain) -> bool:
+    """Whether labels of the column may be wider than their groups."""
+    return isinstance(domain, WidenedDomain) or (isinstance(domain, BandDomain) and domain.label_options is not None)
+
+
+def _count_broken_groups(promises: Promises, cells: Cells, recipe: Recipe) -> int:
+    """How many groups break a promise; the reference distribution is that of the rows which are published."""
+    kept = recipe.group != WITHHELD_GROUP
+    counts = np.bincount(recipe.cell[kept], weights=recipe.quota[kept], minlength=len(cells)).astype(np.int64)
+    groups = replace(recipe, cells=cells).as_groups()
+    return int((~promises.bind(replace(cells, counts=counts)).allow(groups)).sum())

@@ -1,0 +1,226 @@
+"""Coarse cuts of quasi-identifier space, from a keyed sample of the cells: the upper levels of `mondrian`'s tree.
+
+A cut sends combinations whose code in a column is between two codes left, and the others right; so a tree of cuts sends any
+cell to one region, whether or not it was in the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import starmap
+from typing import Any
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.errors import JobError
+from reticent.methods.base import Method, bind_reachable_promises, resolve_weights
+from reticent.methods.mondrian.acceptance import Acceptance
+from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts
+from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses
+from reticent.models.promise import CandidateGroups, Promises, resolve_totals
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+
+SAMPLE_CELLS = 1 << 16  # cells
+
+
+@dataclass(eq=False)
+class RegionTree:
+    """Node n is cut in `column[n]` between `lo[n]` and `hi[n]` into `left[n]` and the node after it; a leaf has no column."""
+
+    column: list[int] = field(default_factory=lambda: [-1])
+    lo: list[int] = field(default_factory=lambda: [0])
+    hi: list[int] = field(default_factory=lambda: [0])
+    left: list[int] = field(default_factory=lambda: [-1])
+
+    def cut(self, node: int, column: int, lo: int, hi: int) -> tuple[int, int]:
+        """The two sides."""
+        self.column[node], self.lo[node], self.hi[node], self.left[node] = column, lo, hi, len(self.column)
+        for _ in range(2):
+            self.column.append(-1)
+            self.lo.append(0)
+            self.hi.append(0)
+            self.left.append(-1)
+        return self.left[node], self.left[node] + 1
+
+    def route(self, codes: np.ndarray) -> np.ndarray:
+        """The leaf of each combination."""
+        column, lo, hi, left = (np.array(one, np.int64) for one in (self.column, self.lo, self.hi, self.left))
+        at, waiting = np.zeros(len(codes), np.int64), np.arange(len(codes))
+        while len(waiting := waiting[column[at[waiting]] >= 0]):
+            node = at[waiting]
+            held = codes[waiting, column[node]]
+            at[waiting] = left[node] + ((held < lo[node]) | (held > hi[node]))
+        return at
+
+    @property
+    def leaves(self) -> np.ndarray:
+        """The nodes that are not cut."""
+        return np.flatnonzero(np.array(self.column) < 0)
+
+    def list_ancestors(self) -> Iterator[np.ndarray]:
+        """For each depth, from the deepest up, what stands above each node there: itself at its own, -1 of shallower nodes."""
+        parent, depth = np.full(len(self.left), -1), np.zeros(len(self.left), np.int64)
+        for node, left in enumerate(self.left):
+            if left >= 0:
+                parent[[left, left + 1]], depth[[left, left + 1]] = node, depth[node] + 1
+        above = np.full(len(self.left), -1)
+        for level in range(int(depth.max()), -1, -1):
+            above = np.where(above >= 0, parent[above], above)
+            above[depth == level] = np.flatnonzero(depth == level)
+            yield above
+
+    def prune(self, fine: np.ndarray) -> RegionTree:
+        """Without the cuts of which a side is not fine: the two are one region again, and all that was cut below."""
+        found = RegionTree()
+        waiting = [(0, 0)]
+        while waiting:
+            old, new = waiting.pop()
+            left = self.left[old]
+            if self.column[old] >= 0 and fine[left] and fine[left + 1]:
+                sides = found.cut(new, self.column[old], self.lo[old], self.hi[old])
+                waiting += [*zip((left, left + 1), sides, strict=True)]
+        return found
+
+
+def hash_codes(codes: np.ndarray, sizes: Sequence[int], rng: Random) -> np.ndarray:
+    """A word for each combination of codes, by the key (tabulation hashing): wherever it is counted, it is the same."""
+    found = np.zeros(len(codes), np.uint64)
+    for at, size in enumerate(sizes):
+        found ^= rng.words(f"regions {at}", 0, max(size, 1))[codes[:, at]]
+    return found
+
+
+def hash_cells(cells: Cells, rng: Random) -> np.ndarray:
+    """Of all columns but the one that stands for several together: it says nothing more."""
+    own = len(cells.sensitive) if cells.joint < 0 else cells.joint
+    sizes = [domain.size for domain in (*cells.quasi, *cells.sensitive[:own])]
+    return hash_codes(np.hstack([cells.codes, cells.values[:, :own]]), sizes, rng)
+
+
+def sample_cells(cells: Cells, rng: Random) -> Cells:
+    """Some of the cells, each as likely as another: those of the least words."""
+    if len(cells) <= SAMPLE_CELLS:
+        return cells
+    kept = np.sort(np.argpartition(hash_cells(cells, rng), SAMPLE_CELLS)[:SAMPLE_CELLS])
+    return replace(cells, codes=cells.codes[kept], values=cells.values[kept], counts=cells.counts[kept])
+
+
+def cut_regions(
+    sample: Cells, promises: Promises, regions: int, weights: Mapping[str, float] | None = None
+) -> RegionTree:
+    """About so many regions of even size, cut by the loss they leave, as long as sides keep the promises in the sample."""
+    nodes, tree = PartitionNodes.of(sample), RegionTree()
+    spans = SpanLosses.of(sample.quasi, resolve_weights([domain.name for domain in sample.quasi], weights))
+    chooser = LossCuts(nodes, Acceptance(promises.bind(sample), nodes), spans, LOOK_AHEAD_NEVER)
+    number, rows = np.zeros(1, np.int64), sample.rows
+    while len(nodes):
+        chosen, cuts = chooser.choose()
+        wide = nodes.size * regions >= 2 * rows
+        cuts, chosen = cuts[wide[chosen]], chosen & wide
+        nodes.close(chosen)
+        sides = [tree.cut(int(node), *cut) for node, cut in zip(number[chosen], cuts[:, 2:].tolist(), strict=True)]
+        number = np.array(sides, np.int64).reshape(-1)
+        nodes.cut(cuts)
+    return tree
+
+
+# MERGED: reticent.methods.regions.plan: A plan in two levels (ADR 10): coarse regions from a sample, and an exact plan of each, wherever it is made.
+#
+# 1. `coarse` cuts quasi-identifier space by a keyed sample.
+# 2. Each side of each cut is checked exactly, with the whole table's totals: a cut of which a side breaks a promise is taken back.
+# 3. Each region is planned by the job's method against the whole table's totals, so every group keeps what is promised of the
+#    whole table.  Regions know nothing of each other: executors plan them.
+# 4. Groups of two regions may read the same and are then one group; only promises that a union of groups keeps are taken.
+
+
+RegionMapper = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterable[Any]]
+"""Calls a function with each of some arguments, wherever there is room; the results in the same order."""
+
+_WHOLE_TABLE_REASONS = {
+    "mosaic": "it moves rows by how the values of all rows are distributed",
+    "burel": "its buckets are filled from all rows",
+    "sabre": "its buckets are filled from all rows",
+    "anatomy": "its groups draw on the values of all rows",
+    "distribution": "its groups are made over all rows",
+    "beta-perturbation": "it has no groups to plan",
+    "perturbed-generalization": "it redraws values before groups are made",
+}
+
+
+def require_plannable_by_region(
+    method: Method, promises: Promises, *, prepared: bool = False, withholding: bool = False
+) -> None:
+    """Before data is read: what cannot be planned region by region."""
+    why = _WHOLE_TABLE_REASONS.get(method.name, "") or (
+        "a stage before the method speaks of all rows" if prepared
+        else "the rows that are best withheld are chosen among all" if withholding
+        else ""
+    )  # fmt: skip
+    for promise in promises:
+        if not why and getattr(promise, "whole_table", False):
+            why = f"{promise.name} has a prior over all rows"
+        if not why and getattr(promise, "population", None) is not None:
+            why = f"{promise.name} counts a population under each group's labels"
+        if not why and not getattr(promise, "union_closed", False):
+            why = f"{promise.name} may break where groups of two regions read the same"
+    if why:
+        raise JobError(
+            f"{method.name} with these promises cannot be planned in regions: {why}.",
+            attempt='no regions, or method = "mondrian" with k-anonymity, l-diversity, t-closeness or beta-likeness.',
+        )
+
+
+def plan_regions(
+    method: Method, cells: Cells, promises: Promises, rng: Random, regions: int, each: RegionMapper = starmap
+) -> Recipe:
+    """One recipe of all regions; `each` is where regions are planned."""
+    totals = resolve_totals(cells, None)
+    bind_reachable_promises(cells, promises, method.name)
+    tree = cut_regions(sample_cells(cells, rng), promises, regions, getattr(method, "weights", None))
+    tree = tree.prune(find_fine_nodes(tree, tree.route(cells.codes), cells, promises))
+    leaf = tree.route(cells.codes)
+    order = np.argsort(leaf, kind="stable")
+    ends = np.flatnonzero(np.diff(leaf[order], append=-1)) + 1
+    members = np.split(order, ends[:-1])
+    known = replace(promises, reference=totals)
+    asked = (
+        (method, _take_cells(cells, member), known, rng.apart(f"region {at}")) for at, member in enumerate(members)
+    )
+    return _join_plans(cells, members, each(plan_region, asked))
+
+
+def plan_region(method: Method, cells: Cells, promises: Promises, rng: Random) -> tuple[Any, ...]:
+    """The plan of one region, in numbers of its own: cells, groups, quotas, how many groups, and how they print."""
+    recipe = method.plan(cells, promises, rng)
+    return recipe.cell.astype(np.int32), recipe.group.astype(np.int32), recipe.quota, recipe.groups, recipe.labels
+
+
+def _take_cells(cells: Cells, member: np.ndarray) -> Cells:
+    return replace(cells, codes=cells.codes[member], values=cells.values[member], counts=cells.counts[member])
+
+
+def find_fine_nodes(tree: RegionTree, leaf: np.ndarray, cells: Cells, promises: Promises) -> np.ndarray:
+    """Which nodes of the tree keep every promise as one group, counted exactly; `leaf` is where each cell is sent."""
+    bound = promises.bind(cells)
+    found = np.zeros(len(tree.column), bool)
+    for above in tree.list_ancestors():
+        at = above[leaf]
+        held = np.flatnonzero(at >= 0)
+        order = held[np.argsort(at[held], kind="stable")]
+        nodes, first = np.unique(at[order], return_index=True)
+        found[nodes] = bound.allow(CandidateGroups(cells, order, cells.counts[order], np.append(first, len(order))))
+    return found
+
+
+def _join_plans(cells: Cells, members: list[np.ndarray], plans: Iterable[tuple[Any, ...]]) -> Recipe:
+    cell, group, quota, before, labels = [], [], [], 0, "nodes"
+    for member, (cells_, groups_, quotas, many, labels) in zip(members, plans, strict=True):  # noqa: B007
+        cell.append(member[cells_])
+        group.append(np.where(groups_ >= 0, groups_.astype(np.int64) + before, groups_))
+        quota.append(quotas)
+        before += many
+    joined = [np.concatenate(part) for part in (cell, group, quota)]
+    return Recipe(cells, joined[0], joined[1], joined[2], before, labels=labels)

@@ -1,0 +1,456 @@
+"""(B,t)-privacy (Li, Li & Zhang, ICDE 2009, definition 1): nobody's belief about anybody moves by more than t.
+
+    max over people of  D[P_pri(B, q), P_pos(B, q, T*)] <= t
+
+The adversary Adv(B) has prior beliefs by kernel estimation from the table itself, knows who is in which group, and infers by `posterior`.
+D is the Jensen-Shannon divergence in bits (`base` 2) of beliefs smoothed over the sensitive values.  Not closed under union (errata
+3.7): every cut and every merge is judged again.  Membership must be known, so labels are exact sets.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from reticent.catalogue import PROMISES
+from reticent.data.cells import Cells
+from reticent.errors import JobError
+from reticent.limits import read_text_file
+from reticent.models.background_knowledge.adversary import BackgroundAdversary, BackgroundKnowledge
+from reticent.models.background_knowledge.distances import WHOLE_BANDWIDTH, Bandwidth, compute_distances
+from reticent.models.background_knowledge.posteriors import compute_js_divergence, smooth_beliefs
+from reticent.models.caps import NO_VALUE, list_excluded_values
+from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
+from reticent.models.rational_bounds import Number, parse_fraction
+from reticent.validation import accept_parameter, check_parameters
+
+# MERGED: reticent.models.background.bound: Promises about background knowledge bound to cells: the check of groups, why a table is out of reach, and what to warn of.
+
+
+LN2 = 0.6931471805599453
+
+
+class BackgroundPromise(Protocol):
+    """What (B,t)-privacy and its skyline share."""
+
+    @property
+    def smoothing(self) -> Fraction: ...
+
+    @property
+    def posterior(self) -> str: ...
+
+    @property
+    def kernel(self) -> str: ...
+
+    @property
+    def base(self) -> str | int: ...
+
+    @property
+    def distances(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def column(self) -> str | None: ...
+
+    @property
+    def skyline(self) -> list[tuple[Any, Fraction]]: ...
+
+
+def bind_adversaries(promise: BackgroundPromise, cells: Cells) -> list[tuple[int, BackgroundAdversary]]:
+    """Each adversary of the promise on each view of the table, with their number in its skyline."""
+    at = cells.find_sensitive(promise.column)
+    found = []
+    for number, (bandwidth, _) in enumerate(promise.skyline):
+        knowledge = BackgroundKnowledge(bandwidth, promise.kernel, promise.smoothing, promise.distances or {})
+        knowledge.check(cells, at)
+        for without in list_excluded_values(cells.totals(at), cells.sensitive[at].null_code):
+            if without == NO_VALUE or cells.totals(at).sum() > cells.totals(at)[without]:
+                found.append((number, BackgroundAdversary(cells, at, knowledge, without)))
+    return found
+
+
+def require_whole_table(name: str, totals: Totals | None) -> None:
+    """A prior is estimated over all rows: the totals of a table do not say it of a part."""
+    if totals is not None:
+        raise JobError(
+            f"{name} cannot be kept on a part of a table.",
+            why="Its adversary's prior is an estimate over all rows, and not a function of how frequent values are.",
+            attempt="planning the whole table at once.",
+        )
+
+
+def bind_background_promise(promise: BackgroundPromise, cells: Cells) -> GroupCheck:
+    allowed = [t for _, t in promise.skyline]
+    everyone = bind_adversaries(promise, cells)
+    judges = [known.judge(promise.posterior, allowed[at], promise.base) for at, known in everyone]
+    _CERTAIN_PRIORS_CACHE.setdefault(cells, {})[_make_cache_key(promise)] = _count_certain(promise, everyone)
+
+    def keeps(groups: CandidateGroups) -> np.ndarray:
+        found = np.ones(len(groups), bool)
+        for judge in judges:
+            found &= judge.keeps(groups)
+        return found
+
+    return keeps
+
+
+def count_certain_priors(promise: BackgroundPromise, cells: Cells) -> list[int]:
+    """Of how many people each adversary of the skyline is certain before the release: one value alone has a prior above 0.
+
+    Known where the promise was bound to these cells, as every plan binds it; else the priors are estimated for it.
+    """
+    known = _CERTAIN_PRIORS_CACHE.get(cells, {}).get(_make_cache_key(promise))
+    return _count_certain(promise, bind_adversaries(promise, cells)) if known is None else known
+
+
+_CERTAIN_PRIORS_CACHE: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
+
+
+def _make_cache_key(promise: BackgroundPromise) -> str:
+    return f"{promise.column} {promise.kernel} {promise.distances} {promise.skyline}"
+
+
+def _count_certain(promise: BackgroundPromise, everyone: Sequence[tuple[int, BackgroundAdversary]]) -> list[int]:
+    found = [0] * len(promise.skyline)
+    for at, known in everyone:
+        certain = ((known.prior > 0).sum(axis=1) == 1) & (known.people > 0)
+        found[at] = max(found[at], int(known.people[certain].sum()))
+    return found
+
+
+def compute_worst_risks(promise: BackgroundPromise, cells: Cells, groups: CandidateGroups) -> list[float]:
+    """The greatest risk of each point of the skyline, in the promise's own units."""
+    found = [0.0] * len(promise.skyline)
+    for at, known in bind_adversaries(promise, cells):
+        risk = float(known.risks(groups, promise.posterior).max(initial=0.0)) * (1 if promise.base == 2 else LN2)
+        found[at] = max(risk, found[at])
+    return found
+
+
+def explain_unreachable(promise: BackgroundPromise, cells: Cells) -> tuple[str, str]:
+    """Why all rows in one group break the promise, and which t would do."""
+    whole = CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
+    risks = compute_worst_risks(promise, cells, whole)
+    broken = [(risk, t) for risk, (_, t) in zip(risks, promise.skyline, strict=True) if risk >= float(t)]
+    risk, t = max(broken or list(zip(risks, (t for _, t in promise.skyline), strict=True)))
+    least = min(int(risk * 10_000) + 1, 10_000) / 10_000
+    why = f"All rows in one group leave a risk of {risk:.6f}, and t = {float(t):g} is allowed."
+    return why, f"t = {least:g} or more, or a larger bandwidth: who knows less learns less of what all rows say."
+
+
+def list_smoothing_warnings(promise: BackgroundPromise, cells: Cells) -> list[str]:
+    """A smoothing that smooths nothing (errata 3.3), or so much that certain beliefs are alike (errata 3.5)."""
+    if not promise.smoothing:
+        return []
+    at = cells.find_sensitive(promise.column)
+    domain, totals = cells.sensitive[at], cells.totals(at)
+    there = np.flatnonzero(totals)
+    if len(there) < 2:
+        return []
+    apart = compute_distances(domain, there, (promise.distances or {}).get(domain.name))
+    nearest = Fraction(int(apart.parts[~np.eye(len(there), dtype=bool)].min()), apart.unit)
+    if nearest >= promise.smoothing:
+        return [
+            f"smoothing = {float(promise.smoothing):g} reaches no neighbour: the nearest two values of {domain.name!r} are "
+            f"{float(nearest):g} apart, and the kernel is 0 from its bandwidth on. Nothing is smoothed."
+        ]
+    known = bind_adversaries(promise, cells)[0][1]
+    certain = smooth_beliefs(np.eye(domain.size)[there], known.smooth)
+    pairs = compute_js_divergence(certain[:, None, :], certain[None, :, :])[np.triu_indices(len(there), 1)]
+    pairs = pairs if promise.base == 2 else pairs * LN2
+    t = float(min(t for _, t in promise.skyline))
+    near = int((pairs <= t).sum())
+    if not near:
+        return []
+    empty = ": the promise is empty" if near == len(pairs) else ""
+    return [
+        f"With smoothing = {float(promise.smoothing):g}, {near} of {len(pairs)} pairs of values of {domain.name!r} are within t = {t:g} "
+        f"of each other even where both beliefs are certain (the nearest at {pairs.min():.2g}, the farthest at {pairs.max():.2g})"
+        f"{empty}."
+    ]
+
+
+# MERGED: reticent.models.background.parameters: The parameters of promises about background knowledge, as their authors write them, checked and exact.
+
+
+def parse_bandwidths(given: Any) -> Bandwidth | dict[str, Bandwidth]:
+    """A number >= 0 or "whole", for every column or in a table of columns."""
+    return _accept_parameter(given, "bandwidth")
+
+
+def parse_threshold(given: Any) -> Fraction:
+    """How far a belief may move."""
+    return _accept_parameter(given, "t")
+
+
+def parse_smoothing(given: Any) -> Fraction:
+    """Over how far a distance beliefs are smoothed."""
+    return _accept_parameter(given, "smoothing")
+
+
+def parse_kernel(given: Any) -> str:
+    """The name of a kernel."""
+    return _accept_parameter(given, "kernel")
+
+
+def parse_inference(given: Any) -> str:
+    """How an attack infers: as a promise may say, or exactly."""
+    field = PROMISES["bt-privacy"].fields["posterior"]
+    return accept_parameter(replace(field, choices=(*field.choices, "exact")), given, "posterior", "background")
+
+
+def _accept_parameter(given: Any, name: str) -> Any:
+    return accept_parameter(PROMISES["bt-privacy"].fields[name], given, name, "bt-privacy")
+
+
+def parse_distance_matrices(given: Any) -> dict[str, dict[str, Any]] | None:
+    """A matrix of distances for a column: a CSV with the values in its first row and column, or {values, rows}."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise JobError("distances is a table of columns.", attempt='distances = { disease = "disease-distances.csv" }.')
+    return {str(column): _parse_distance_matrix(str(column), matrix) for column, matrix in given.items()} or None
+
+
+def _parse_distance_matrix(column: str, given: Any) -> dict[str, Any]:
+    if isinstance(given, str | Path):
+        values, rows = _read_matrix_file(column, Path(given))
+    elif isinstance(given, Mapping) and set(given) == {"values", "rows"}:
+        values, rows = [str(value) for value in given["values"]], [list(row) for row in given["rows"]]
+    else:
+        raise JobError(f"The distances of {column!r} are neither a file nor {{ values, rows }}.")
+    numbers = [[parse_fraction(cell, f"A distance of {column!r}") for cell in row] for row in rows]
+    size = len(values)
+    if not size:
+        raise JobError(f"The distances of {column!r} name no value.", attempt="values in the first row and column.")
+    if len(set(values)) != size or len(numbers) != size or any(len(row) != size for row in numbers):
+        raise JobError(f"The distances of {column!r} are not a square with every value once.")
+    if any(numbers[i][i] for i in range(size)):
+        raise JobError(f"The distances of {column!r} are not 0 on the diagonal.", why="A value is where it is.")
+    if any(numbers[i][j] != numbers[j][i] for i in range(size) for j in range(i)):
+        raise JobError(f"The distances of {column!r} are not symmetric.", attempt="the same distance both ways.")
+    if any(d < 0 for row in numbers for d in row):
+        raise JobError(f"The distances of {column!r} hold a negative number.")
+    return {"values": values, "rows": [[_format_distance(d) for d in row] for row in numbers]}
+
+
+def _format_distance(d: Fraction) -> str:
+    return str(d)
+
+
+def _read_matrix_file(column: str, path: Path) -> tuple[list[str], list[list[str]]]:
+    try:
+        table = [row for row in csv.reader(io.StringIO(read_text_file(path))) if row]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise JobError(f"The distances of {column!r} cannot be read.", why=f"Looked for {path}.") from None
+    if not table or any(len(row) != len(table) for row in table):
+        raise JobError(f"The distances of {column!r} are not a square.", attempt="values in the first row and column.")
+    names = [row[0] for row in table[1:]]
+    if names != table[0][1:]:
+        raise JobError(
+            f"The distances of {column!r} name other values in the first row than in the first column.",
+            attempt="the same values in the same order.",
+        )
+    return names, [row[1:] for row in table[1:]]
+
+
+def to_json_bandwidth(given: Bandwidth | Mapping[str, Bandwidth]) -> Any:
+    """A bandwidth as JSON can say it."""
+    if isinstance(given, Mapping):
+        return {column: to_json_bandwidth(value) for column, value in given.items()}
+    return given if isinstance(given, str) else float(given)
+
+
+# MERGED: reticent.models.background.proposal: A skyline for the steward's own table (Li, Li & Zhang, ICDE 2009, section V-C): the fewest points between which the risk changes little.
+#
+# For a grid of bandwidths, the same for every column, the greatest risk that the planned groups leave to an adversary of that bandwidth.
+# Where the risk changes by less than STEP from one point of the grid to another and everywhere between, one of them stands for
+# both.  What is proposed as t is what the planned groups achieve, rounded up.
+
+
+BANDWIDTH_GRID: tuple[Bandwidth, ...] = (*(Fraction(b, 10) for b in (1, 2, 3, 4, 5, 6, 8, 10, 12)), WHOLE_BANDWIDTH)
+RISK_STEP = 0.05
+
+
+def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dict[str, Any]:
+    """The grid with its risks, and the points that stand for it."""
+
+    cells = groups.cells
+    points = [{"bandwidth": bandwidth, "t": 1} for bandwidth in BANDWIDTH_GRID]
+    names = ("smoothing", "posterior", "kernel", "base", "distances", "column")
+    grid = Skyline(points=points, **{name: getattr(promise, name) for name in names})
+    risks = compute_worst_risks(grid, cells, groups)
+    own = [known.priors.route.name for _, known in bind_adversaries(promise, cells)]
+    chosen = choose_fewest_points(risks, RISK_STEP)
+    column = cells.sensitive[cells.find_sensitive(promise.column)].name
+    return {
+        "about": "skyline",
+        "column": column,
+        "planned": planned,
+        "step": RISK_STEP,
+        "routes": own,
+        "grid": [
+            {"bandwidth": _format_bandwidth(b), "risk": risk} for b, risk in zip(BANDWIDTH_GRID, risks, strict=True)
+        ],
+        "points": [
+            {"bandwidth": _format_bandwidth(BANDWIDTH_GRID[at]), "t": min(max(ceil(risks[at] * 100), 1) / 100, 1.0)}
+            for at in chosen
+        ],
+        "why": f"From each point the greatest risk stays within {RISK_STEP:g} as far as the next, where the grid is that fine: its "
+        f"largest step is {find_steepest_step(risks):.2f}, and the risk jumps where a bandwidth passes a level of a hierarchy. t is what "
+        f"{'the planned groups leave' if planned else 'the table as one group leaves'}, rounded up.",
+    }
+
+
+def choose_fewest_points(risks: list[float], step: float) -> list[int]:
+    """Numbers of grid points: from each the next is as far as the risk stays within `step` of it."""
+    found = [0]
+    while found[-1] < len(risks) - 1:
+        here = found[-1]
+        reach = here + 1
+        while reach + 1 < len(risks) and all(abs(risks[at] - risks[here]) < step for at in range(here + 1, reach + 2)):
+            reach += 1
+        found.append(reach)
+    return found
+
+
+def find_steepest_step(risks: list[float]) -> float:
+    return max((abs(b - a) for a, b in pairwise(risks)), default=0.0)
+
+
+def _format_bandwidth(bandwidth: Bandwidth) -> Any:
+    return bandwidth if bandwidth == WHOLE_BANDWIDTH else float(bandwidth)
+
+
+@dataclass(frozen=True, slots=True)
+class BTPrivacy(Promise):
+    """An adversary of this bandwidth moves no belief by more than t."""
+
+    bandwidth: Any
+    t: Fraction
+    smoothing: Fraction = Fraction(0)
+    posterior: str = "omega"
+    kernel: str = "epanechnikov"
+    base: str | int = 2
+    distances: Mapping[str, Any] | None = None
+    column: str | None = None
+    name: ClassVar[str] = "bt-privacy"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = False
+    paths: ClassVar[tuple[str, ...]] = ("distances.*",)
+    labels: ClassVar[str] = "sets"
+    whole_table: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            bandwidth: Any,
+            t: Number,
+            smoothing: Number = 0,
+            posterior: str = "omega",
+            kernel: str = "epanechnikov",
+            base: str | int = 2,
+            distances: Mapping[str, Any] | None = None,
+            column: str | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_parameters(self, as_given=("distances",))
+        object.__setattr__(self, "distances", parse_distance_matrices(self.distances))
+
+    @property
+    def skyline(self) -> list[tuple[Any, Fraction]]:
+        """(bandwidth, t): the one adversary it is about."""
+        return [(self.bandwidth, self.t)]
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        require_whole_table(self.name, totals)
+        return bind_background_promise(self, cells)
+
+    def reason(self, cells: Cells) -> tuple[str, str]:
+        return explain_unreachable(self, cells)
+
+    def count_certain_priors(self, cells: Cells) -> list[int]:
+        """Of how many people each adversary of the promise is certain before anything is published."""
+        return count_certain_priors(self, cells)
+
+    def warnings(self, cells: Cells) -> list[str]:
+        return list_smoothing_warnings(self, cells)
+
+    def advice(self, groups: CandidateGroups, planned: bool) -> list[dict[str, Any]]:
+        """A skyline for this table."""
+        return [propose_skyline(self, groups, planned)]
+
+
+# MERGED: reticent.models.skyline: Skyline (B,t)-privacy (Li, Li & Zhang, ICDE 2009, definition 2): (B,t)-privacy for several adversaries at once.
+#
+# Who knows more may learn less, or more, as the steward says: a t for each bandwidth.  The risk changes continuously with the
+# bandwidth (section V-C), so a few points stand for all; `reticent check` proposes them.
+
+
+@dataclass(frozen=True, slots=True)
+class Skyline(Promise):
+    """Each point { bandwidth, t } is a promise of (B,t)-privacy."""
+
+    points: Sequence[Mapping[str, Any]]
+    smoothing: Fraction = Fraction(0)
+    posterior: str = "omega"
+    kernel: str = "epanechnikov"
+    base: str | int = 2
+    distances: Mapping[str, Any] | None = None
+    column: str | None = None
+    name: ClassVar[str] = "skyline"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = False
+    paths: ClassVar[tuple[str, ...]] = ("distances.*",)
+    labels: ClassVar[str] = "sets"
+    whole_table: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            points: Sequence[Mapping[str, Any]],
+            smoothing: Number = 0,
+            posterior: str = "omega",
+            kernel: str = "epanechnikov",
+            base: str | int = 2,
+            distances: Mapping[str, Any] | None = None,
+            column: str | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_parameters(self, as_given=("distances",))
+        object.__setattr__(self, "distances", parse_distance_matrices(self.distances))
+
+    @property
+    def skyline(self) -> list[tuple[Any, Fraction]]:
+        return [(point["bandwidth"], point["t"]) for point in self.points]
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        require_whole_table(self.name, totals)
+        return bind_background_promise(self, cells)
+
+    def reason(self, cells: Cells) -> tuple[str, str]:
+        return explain_unreachable(self, cells)
+
+    def count_certain_priors(self, cells: Cells) -> list[int]:
+        """Of how many people each adversary of the promise is certain before anything is published."""
+        return count_certain_priors(self, cells)
+
+    def warnings(self, cells: Cells) -> list[str]:
+        return list_smoothing_warnings(self, cells)
+
+    def advice(self, groups: CandidateGroups, planned: bool) -> list[dict[str, Any]]:
+        """A skyline for this table."""
+        return [propose_skyline(self, groups, planned)]

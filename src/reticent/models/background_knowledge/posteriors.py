@@ -1,0 +1,135 @@
+"""What an adversary believes after seeing groups (Li, Li & Zhang, ICDE 2009, section III).
+
+omega      equation 5: a prior times n_i over the group's whole belief in s_i, normalised for each person
+balanced   ours: the same again and again.  Omega is the first round of Sinkhorn's scaling of the prior matrix to the group's
+           margins (every person has one value, value s_i has n_i people); ROUNDS of them are `balanced`
+exact      equations 3 and 4 by a programme over remaining counts; equation 3 with permanents (errata 3.1)
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from reticent.kernels.background_exact import expect_placements
+
+POSTERIOR_ROUNDS = {"omega": 1, "balanced": 24}
+POSTERIORS = ("omega", "balanced")
+MAX_EXACT_STATES = 1 << 18  # the most states that exact inference of one group may take
+
+
+def compute_scaled_posteriors(
+    prior: np.ndarray, offsets: np.ndarray, people: np.ndarray, counts: np.ndarray, rounds: int
+) -> np.ndarray:
+    """(entries, values) beliefs after `rounds`: of group g the entries offsets[g] .. offsets[g + 1], `people` at each.
+
+    A value that nobody could have by their prior says nothing; who could have none of the group's values believes its histogram.
+    """
+    sizes = np.diff(offsets)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    share = people.astype(float)
+    factor = np.zeros(counts.shape)
+    for _ in range(rounds):
+        held = np.add.reduceat(prior * share[:, None], offsets[:-1], axis=0)
+        factor = np.divide(counts, held, out=np.zeros(counts.shape), where=held > 0)
+        whole = (prior * factor[group]).sum(axis=1)
+        share = np.divide(people, whole, out=np.zeros(len(prior)), where=whole > 0)
+    belief = prior * factor[group]
+    whole = belief.sum(axis=1, keepdims=True)
+    size = counts.sum(axis=1, keepdims=True)
+    alone = np.where(
+        size[group] > 0, (counts / np.maximum(size, 1))[group], prior
+    )  # a group that lists nothing says nothing
+    return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), alone)
+
+
+def compute_exact_posteriors(
+    prior: np.ndarray, people: np.ndarray, counts: np.ndarray, states: int = MAX_EXACT_STATES
+) -> np.ndarray | None:
+    """(entries, values) posteriors of one group; None where it is out of reach, or the priors rule the group out."""
+    classes, which = np.unique(prior, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    many = np.bincount(which, weights=people, minlength=len(classes)).astype(np.int64)
+    values = np.flatnonzero(counts)
+    held = counts[values].astype(np.int64)
+    by_values, by_people = prod(int(n) + 1 for n in held), prod(int(n) + 1 for n in many)
+    if min(by_values, by_people) > states:
+        return None
+    weight = classes[:, values]
+    if by_values <= by_people:
+        share = _expect_placements(many, held, weight) / np.maximum(many, 1)[:, None]
+    else:
+        share = _expect_placements(held, many, np.ascontiguousarray(weight.T)).T / np.maximum(many, 1)[:, None]
+    if (share.sum(axis=1) < 0.5).any():
+        return None
+    found = np.zeros(prior.shape)
+    found[:, values] = share[which]
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def _expect_placements(items: np.ndarray, bins: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(classes, bins): how many items of each class are expected in each bin."""
+    room = np.append(1, np.cumprod(bins[:-1] + 1)).astype(np.int64)
+    left = np.indices(tuple(int(n) + 1 for n in bins)).reshape(len(bins), -1).T
+    code = left @ room
+    placed = int(bins.sum()) - left.sum(axis=1)
+    turn = np.argsort(placed, kind="stable")
+    order = np.ascontiguousarray(np.column_stack([code[turn], left[turn]]), np.int64)
+    level = np.searchsorted(placed[turn], np.arange(int(bins.sum()) + 2)).astype(np.int64)
+    item = np.repeat(np.arange(len(items)), items).astype(np.int64)
+    most = np.maximum(weight.max(axis=1, keepdims=True), 1e-300)
+    found = np.zeros(weight.shape)
+    expect_placements(room, item, np.ascontiguousarray(weight / most), order, level, np.zeros((len(order), 2)), found)
+    return found
+
+
+# MERGED: reticent.models.background.divergence: How far a belief moved (Li, Li & Zhang, ICDE 2009, section IV-B): Jensen-Shannon on smoothed beliefs, and three others beside it.
+#
+#     js         1/2 KL[P, M] + 1/2 KL[Q, M], M = (P + Q)/2 (equation 6), in bits: 0 .. 1 (errata 3.2)
+#     smoothed   js of beliefs smoothed by a kernel over the sensitive values, renormalised, because smoothed they need not
+#                sum to 1 (errata 3.4)
+#     kl, emd    what the paper compares it with; kl is infinite where Q rules out what P does not
+#
+# js is symmetric, though section IV asks for no such thing: a belief that grows certain and one that is shaken count alike.
+
+
+def compute_js_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """In bits, over the last axis."""
+    middle = (p + q) / 2
+    return (_sum_divergence_terms(p, middle).sum(axis=-1) + _sum_divergence_terms(q, middle).sum(axis=-1)) / 2
+
+
+def compute_kl_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """In bits; infinite where q is 0 and p is not."""
+    with np.errstate(divide="ignore"):
+        return _sum_divergence_terms(p, q).sum(axis=-1)
+
+
+def compute_ordered_emd(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The earth mover's distance over values in their order, neighbours 1/(m - 1) apart."""
+    moved = np.abs(np.cumsum(np.asarray(p) - np.asarray(q), axis=-1))
+    return moved.sum(axis=-1) / max(moved.shape[-1] - 1, 1)
+
+
+def _sum_divergence_terms(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    p, q = np.broadcast_arrays(np.asarray(p, float), np.asarray(q, float))
+    ratio = np.ones_like(p)
+    np.divide(p, q, out=ratio, where=p > 0)
+    return p * np.log2(ratio)
+
+
+def make_smoothing_matrix(weights: np.ndarray, occurring: np.ndarray) -> np.ndarray:
+    """The matrix that smooths a belief over the values that occur: row i averages with the kernel's weights around value i."""
+    weights = np.where(occurring[:, None] & occurring[None, :], weights, 0.0)
+    whole = weights.sum(axis=1, keepdims=True)
+    return np.divide(weights, whole, out=np.zeros_like(weights), where=whole > 0)
+
+
+def smooth_beliefs(belief: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Smoothed and renormalised; as it is where the matrix is empty."""
+    if not len(matrix):
+        return belief
+    found = belief @ matrix.T
+    whole = found.sum(axis=-1, keepdims=True)
+    return np.divide(found, whole, out=np.zeros_like(found), where=whole > 0)

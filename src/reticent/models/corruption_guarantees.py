@@ -1,0 +1,221 @@
+"""What corruption can add to a belief: the bounds of perturbed generalization (Tao, Xiao, Li & Zhang, ICDE 2008, section VI).
+
+p is the retention probability, k the least group, m = |U^s|, u = (1 - p) / m.  The victim's prior is lambda-skewed: no value
+has more than lambda.  With everyone else of a group of G >= k corrupted and none of them at y, equations 9 to 19 give
+
+    P_post(Q) - P_prior(Q) = p w (1 - q) / (p w + G u),    w = P[X = y], q = P_prior(Q), y in Q
+
+and any other adversary, predicate or group gives less.  So (tight)
+
+    rho2  = rho1 + p w (1 - rho1) / (p w + k u), w = min(lambda, rho1)                                   ERRATA 5.5
+    Delta = max of p w (1 - w) / (p w + k u) over the w that a lambda-skewed prior can have:
+            1 - (m - 1) lambda <= w <= lambda, since the other m - 1 values hold at most lambda each
+
+The second is largest at w* = sqrt(a^2 + a) - a, a = k u / p, where it is 1 + 2 a - 2 sqrt(a^2 + a), and falls on both sides of it:
+so w is w* moved into that interval.  It is attained: Q = {y}, the prior w at y and the rest spread evenly over the others.
+Theorems 2 and 3 bound h and the growth given h apart, each at its own worst case, and are never smaller.
+
+Everything is a fraction.  A square root is never taken: x >= s (1 + 2 a - 2 sqrt(a^2 + a)) is decided by squaring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from reticent.catalogue import PROMISES
+from reticent.errors import PromiseUnreachable
+from reticent.models.promise import Promise
+from reticent.models.rational_bounds import Number
+from reticent.validation import accept_parameter, check_parameters
+
+GUARANTEE_SCALE = 10**6  # guarantees are rounded up, and p down, at this many parts
+
+
+@dataclass(frozen=True, slots=True)
+class CorruptionSetting:
+    """A mechanism and the adversary it faces: retention `p`, least group `k`, `domain` values, skew `lambda_`."""
+
+    p: Fraction
+    k: int
+    domain: int
+    lambda_: Fraction
+
+    @property
+    def u(self) -> Fraction:
+        """The chance that a redrawn value is a given one."""
+        return (1 - self.p) / self.domain
+
+    @property
+    def h(self) -> Fraction:
+        """The right side of inequality 20: how surely the drawn tuple can be the victim's."""
+        return (self.p * self.lambda_ + self.u) / (self.p * self.lambda_ + self.k * self.u)
+
+    @property
+    def rarest(self) -> Fraction:
+        """The least that a lambda-skewed prior can give a value that it favours no more than needed."""
+        return max(Fraction(0), 1 - (self.domain - 1) * self.lambda_)
+
+
+def compute_rho2(at: CorruptionSetting, rho1: Fraction) -> Fraction:
+    """The greatest posterior where the prior is at most rho1 (ERRATA 5.5)."""
+    pull = at.p * min(at.lambda_, rho1)
+    return rho1 + pull * (1 - rho1) / (pull + at.k * at.u)
+
+
+def compute_rho2_theorem2(at: CorruptionSetting, rho1: Fraction) -> Fraction:
+    """The least rho2 that inequality 23 allows."""
+    gamma = 1 + at.p / at.u
+    inner = gamma * rho1 / (1 - rho1 + gamma * rho1)
+    return at.h * inner + (1 - at.h) * rho1
+
+
+def theorem2_holds(at: CorruptionSetting, rho1: Fraction, most: Fraction) -> bool:
+    """Inequality 23 as printed; where rho2' >= 1 it is satisfied (ERRATA 5.3), and rho1 = 0 leaves nothing to lift."""
+    inner = (most - rho1 * (1 - at.h)) / at.h
+    if inner >= 1 or rho1 == 0:
+        return True
+    return inner * (1 - rho1) >= rho1 * (1 - inner) * (1 + at.p / at.u)
+
+
+def delta_holds(at: CorruptionSetting, most: Fraction) -> bool:
+    """Whether no belief grows by more than `most`: the tight bound."""
+    pull, room = at.p, at.k * at.u
+    a = room / pull
+    if _is_left_of_peak(a, at.lambda_):
+        return _compute_growth(pull, room, at.lambda_) <= most
+    if not _is_left_of_peak(a, at.rarest):
+        return _compute_growth(pull, room, at.rarest) <= most
+    return _is_peak_at_most(a, most)
+
+
+def theorem3_holds(at: CorruptionSetting, most: Fraction) -> bool:
+    """Theorem 3 as printed."""
+    a = at.u / at.p
+    if _is_left_of_peak(a, at.lambda_):
+        return at.h * _compute_growth(at.p, at.u, at.lambda_) <= most
+    return _is_peak_at_most(a, most / at.h)
+
+
+def _compute_growth(pull: Fraction, room: Fraction, w: Fraction) -> Fraction:
+    return pull * w * (1 - w) / (pull * w + room)
+
+
+def _is_left_of_peak(a: Fraction, w: Fraction) -> bool:
+    """w <= sqrt(a^2 + a) - a."""
+    return (w + a) ** 2 <= a * a + a
+
+
+def _is_peak_at_most(a: Fraction, most: Fraction) -> bool:
+    """1 + 2 a - 2 sqrt(a^2 + a) <= most."""
+    over = 1 + 2 * a - most
+    return over <= 0 or over * over <= 4 * (a * a + a)
+
+
+def round_up(value: Fraction) -> Fraction:
+    return Fraction(ceil(value * GUARANTEE_SCALE), GUARANTEE_SCALE)
+
+
+def find_least_bound(holds: Callable[[Fraction], bool]) -> Fraction:
+    """The least multiple of 1 / SCALE, at most 1, from which on a bound holds."""
+    low, high = 0, GUARANTEE_SCALE
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(Fraction(middle, GUARANTEE_SCALE)) else (middle + 1, high)
+    return Fraction(low, GUARANTEE_SCALE)
+
+
+def find_largest_p(holds: Callable[[Fraction], bool]) -> Fraction | None:
+    """The greatest p with so many decimals for which a bound holds, None where none above 0 does: bounds grow with p (ERRATA 5.1)."""
+    low, high = 0, GUARANTEE_SCALE - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(Fraction(middle, GUARANTEE_SCALE)) else (low, middle - 1)
+    return Fraction(low, GUARANTEE_SCALE) if low else None
+
+
+# MERGED: reticent.models.delta_growth: Delta-growth guarantee against corruption (Tao, Xiao, Li & Zhang, ICDE 2008, definition 3).
+#
+# No belief about a person's value grows by more than delta: any predicate, any lambda-skewed prior, any set of other people
+# corrupted.  `<=`.  The bound is a tight one of our own, proven and attained: `corruption_bounds`.
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaGrowth(Promise):
+    """Posterior less prior is at most delta."""
+
+    delta: Fraction
+    lambda_: Fraction
+    column: str | None = None
+    name: ClassVar[str] = "delta-growth"
+    needs_sensitive: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, delta: Number, lambda_: Number, column: str | None = None) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def holds(self, p: Fraction, k: int, domain: int) -> bool:
+        return delta_holds(CorruptionSetting(p, k, domain, self.lambda_), self.delta)
+
+    def verify(self, parameters: Mapping[str, Any]) -> None:
+        """Raise where retention `p` in groups of `k` over `domain` values lets a belief grow by more than delta."""
+        at = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
+        if not delta_holds(at, self.delta):
+            reached = find_least_bound(lambda most: delta_holds(at, most))
+            raise PromiseUnreachable(
+                f"p = {float(at.p):g} does not keep {float(self.delta):g}-growth.",
+                why=f"With k = {at.k} and {at.domain} values a belief can grow by {float(reached):g}.",
+                attempt="a smaller p, or leaving p out: it is then the largest that keeps every promise.",
+            )
+
+
+# MERGED: reticent.models.rho_guarantee: rho1-to-rho2 guarantee against corruption (Tao, Xiao, Li & Zhang, ICDE 2008, definition 2; Evfimievski et al., PODS 2003).
+#
+# Whoever believes, before the release, that a person's value meets a predicate with a probability of at most rho1, believes it
+# afterwards with at most rho2: any predicate, any lambda-skewed prior, any set of other people corrupted.  `<=` on both sides.
+# The bound is the tight one (ERRATA 5.5): `corruption_bounds`.
+
+
+def validate_skew(value: object, name: str) -> Fraction:
+    """A lambda in (0, 1): at 1 the adversary knows the value already."""
+    return accept_parameter(PROMISES["rho-guarantee"].fields["lambda"], value, "lambda", name)
+
+
+@dataclass(frozen=True, slots=True)
+class RhoGuarantee(Promise):
+    """A belief of at most rho1 becomes one of at most rho2."""
+
+    rho1: Fraction
+    rho2: Fraction
+    lambda_: Fraction
+    column: str | None = None
+    name: ClassVar[str] = "rho-guarantee"
+    needs_sensitive: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, rho1: Number, rho2: Number, lambda_: Number, column: str | None = None) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def holds(self, p: Fraction, k: int, domain: int) -> bool:
+        return compute_rho2(CorruptionSetting(p, k, domain, self.lambda_), self.rho1) <= self.rho2
+
+    def verify(self, parameters: Mapping[str, Any]) -> None:
+        """Raise where retention `p` in groups of `k` over `domain` values lifts a belief above rho2."""
+        at = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
+        reached = compute_rho2(at, self.rho1)
+        if reached > self.rho2:
+            raise PromiseUnreachable(
+                f"p = {float(at.p):g} does not keep the {float(self.rho1):g}-to-{float(self.rho2):g} guarantee.",
+                why=f"With k = {at.k} and {at.domain} values a belief of {float(self.rho1):g} can become "
+                f"{float(round_up(reached)):g}.",
+                attempt="a smaller p, or leaving p out: it is then the largest that keeps every promise.",
+            )

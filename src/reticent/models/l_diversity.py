@@ -1,0 +1,186 @@
+"""Entropy l-diversity (Machanavajjhala et al., ICDE 2006, section 4.1): -sum (c/s) ln (c/s) `>=` ln l in every group.
+
+In whole numbers s^s >= l^s * prod c^c, for counts c that sum to s; l may be a fraction.  Ties are common: l equally
+frequent values reach ln l exactly.  Doubles with a proven error bound decide most groups; the rest are decided by whole
+numbers.  A null never counts toward diversity: the inequality holds with and without the null rows.  Closed under union,
+because entropy is concave.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.exact_arithmetic import as_ratio, shares_at_least, shares_at_most
+from reticent.models.caps import Caps, exclude_value, list_excluded_values, make_upper_caps
+from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals, resolve_totals
+from reticent.models.rational_bounds import Number, compute_log_sum_sign, find_fraction_below
+from reticent.validation import check_parameters
+
+# MERGED: reticent.models.distinct_l_diversity: Distinct l-diversity (Machanavajjhala et al., ICDE 2006): every group holds `>= l` different sensitive values.
+#
+# A null is never one of them.  Closed under union: a union holds the values of its parts.
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctLDiversity(Promise):
+    """The number of values that occur is >= l."""
+
+    l: int  # noqa: E741  the field's own name
+    column: str | None = None
+    name: ClassVar[str] = "distinct-l-diversity"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
+        return [Caps(len(totals), least_size=self.l, least_distinct=self.l, null=null)]
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyLDiversity(Promise):
+    """Entropy >= ln l."""
+
+    l: Fraction  # noqa: E741  the field's own name
+    column: str | None = None
+    name: ClassVar[str] = "entropy-l-diversity"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, l: Number, column: str | None = None) -> None: ...  # noqa: E741
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        at = cells.find_sensitive(self.column)
+        leave = list_excluded_values(resolve_totals(cells, totals)[at], cells.sensitive[at].null_code)
+
+        def keeps(groups: CandidateGroups) -> np.ndarray:
+            counts = groups.histogram(at)
+            return np.logical_and.reduce([are_diverse(exclude_value(counts, without), self.l) for without in leave])
+
+        return keeps
+
+
+def are_diverse(counts: np.ndarray, l: Fraction) -> np.ndarray:  # noqa: E741
+    """Which groups (rows of counts) have an entropy of at least ln l; an empty one has not."""
+    size = counts.sum(axis=1)
+    present = (counts > 0).sum(axis=1)
+    found = shares_at_least(
+        present, l, np.ones(1, np.int64)
+    )  # entropy is at most ln(present): the rest need at least l values
+    even = counts.max(axis=1, initial=0) * present == size  # and just that where all are equally frequent
+    open_ = np.flatnonzero(found & ~even)
+    if len(open_):
+        excess, error = _bound_entropy_excess(counts[open_], size[open_], l)
+        found[open_] = excess > 0
+        near = open_[np.abs(excess) <= error]
+        for at in near:
+            found[at] = _is_diverse_exactly(counts[at], int(size[at]), l)
+    return found
+
+
+def _bound_entropy_excess(counts: np.ndarray, size: np.ndarray, l: Fraction) -> tuple[np.ndarray, np.ndarray]:  # noqa: E741
+    """s ln s - sum c ln c - s ln l in doubles, and a bound on its error.
+
+    A logarithm is good to 4 units in the last place, a product adds 1/2, a sum of m terms at most m; ln l has the error of
+    rounding l besides.  The bound counts each of them generously.
+    """
+    c, s = counts.astype(np.float64), size.astype(np.float64)
+    held = (c * np.log(np.maximum(c, 1))).sum(axis=1)
+    whole, asked = s * np.log(s), s * log(l)
+    return whole - held - asked, (counts.shape[1] + 16) * 2.0**-52 * (whole + held + asked + s)
+
+
+def _is_diverse_exactly(counts: np.ndarray, size: int, l: Fraction) -> bool:  # noqa: E741
+    numerator, denominator = as_ratio(l)
+    terms = [(size, size), (denominator, size), (numerator, -size)]
+    return compute_log_sum_sign(terms + [(int(c), -int(c)) for c in counts if c]) >= 0
+
+
+# MERGED: reticent.models.probabilistic_l_diversity: Probabilistic (frequency) l-diversity: no value exceeds 1/l of a group, `count * l <= size`.
+#
+# The reading of l-diversity that papers 2 and 4 use.  A null in the sensitive column never counts toward diversity: the cap
+# holds with and without the null rows.  Closed under union: the greatest frequency of a union is at most that of its parts.
+
+
+@dataclass(frozen=True, slots=True)
+class ProbabilisticLDiversity(Promise):
+    """count <= size / l for every value."""
+
+    l: Fraction  # noqa: E741  the field's own name
+    column: str | None = None
+    name: ClassVar[str] = "probabilistic-l-diversity"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, l: Number, column: str | None = None) -> None: ...  # noqa: E741
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
+        cap = find_fraction_below(1 / self.l, int(totals.sum()))
+        return [
+            Caps(len(totals), upper=make_upper_caps([cap] * len(totals), without), without=without)
+            for without in list_excluded_values(totals, null)
+        ]
+
+
+# MERGED: reticent.models.recursive_l_diversity: Recursive (c,l)-diversity (Machanavajjhala et al., ICDE 2006, section 4.2): r_1 `<=` c (r_l + r_{l+1} + ... + r_m).
+#
+# r_1 >= r_2 >= ... are a group's counts; a group of fewer than l values fails.  The paper writes `<`; `<=` is what the field
+# uses (ERRATA 5.6).  A null never counts toward diversity: the inequality holds with and without the null rows.
+#
+# Closed under union: r_1 of a union is at most the sum of its parts' r_1, and what lies outside the l - 1 greatest counts of
+# the union is at least the sum of what lies outside those of its parts.
+
+
+@dataclass(frozen=True, slots=True)
+class RecursiveLDiversity(Promise):
+    """The most frequent value is at most c times as frequent as all from the l-th on together."""
+
+    c: Fraction
+    l: int  # noqa: E741  the field's own name
+    column: str | None = None
+    name: ClassVar[str] = "recursive-l-diversity"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, c: Number, l: int, column: str | None = None) -> None: ...  # noqa: E741
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        at = cells.find_sensitive(self.column)
+        leave = list_excluded_values(resolve_totals(cells, totals)[at], cells.sensitive[at].null_code)
+        # r_1 <= c * tail  <=>  r_1 / (r_1 + tail) <= c / (1 + c): a frequency, so that its cap fits 64 bits
+        cap = find_fraction_below(self.c / (1 + self.c), cells.rows)
+
+        def keeps(groups: CandidateGroups) -> np.ndarray:
+            counts = groups.histogram(at)
+            return np.logical_and.reduce([self._are_diverse(exclude_value(counts, without), cap) for without in leave])
+
+        return keeps
+
+    def _are_diverse(self, counts: np.ndarray, cap: Fraction) -> np.ndarray:
+        if counts.shape[1] < self.l:
+            return np.zeros(len(counts), bool)
+        falling = -np.sort(-counts, axis=1)
+        first, tail = falling[:, 0], falling[:, self.l - 1 :].sum(axis=1)
+        return (tail > 0) & shares_at_most(first, cap, first + tail)

@@ -1,0 +1,261 @@
+"""A conjunction of promises, bound to the cells they are to hold on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import isqrt
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from reticent.data.cells import Cells
+from reticent.errors import InternalError, JobError, quote_list, suggest
+from reticent.kernels.group_order import order_by_group
+from reticent.models.caps import NO_VALUE, Caps, merge_caps
+
+# MERGED: reticent.models.shapes: The three shapes a promise can have, and what a method may ask of each.
+#
+# count-capped    integer caps on each value's count by the group's size: k, l, beta, (alpha,k), ...
+# bound           `bind(cells, totals)` gives a batched check over candidate groups: t-closeness, entropy, (B,t), k-map, ...
+# mechanism       a property of parameters, not of groups: rho, Delta, perturbation matrices
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateGroups:
+    """Candidate groups over cells: group g holds `quota[i]` rows of `cell[i]` for i in offsets[g] .. offsets[g + 1]."""
+
+    cells: Cells
+    cell: np.ndarray
+    quota: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def group(self) -> np.ndarray:
+        """The group of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return np.bincount(self.group, weights=self.quota, minlength=len(self)).astype(np.int64)
+
+    @cached_property
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        """(offsets, point): the combinations of quasi-identifiers in each group, numbered as `cells.point` does."""
+        many = int(self.cells.point[-1]) + 1 if len(self.cells) else 1
+        both = np.unique(self.group * many + self.cells.point[self.cell])
+        offsets = np.searchsorted(both, np.arange(len(self) + 1) * many)
+        return offsets.astype(np.int64), (both % many).astype(np.int32)
+
+    def histogram(self, column: int) -> np.ndarray:
+        """(groups, values) counts of a sensitive column."""
+        size = self.cells.sensitive[column].size
+        flat = self.group * size + self.cells.values[self.cell, column]
+        return np.bincount(flat, weights=self.quota, minlength=len(self) * size).astype(np.int64).reshape(-1, size)
+
+
+def order_rows_by_group(group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of each group, one group after another and in their own order, and where each group begins and the last ends."""
+    offsets = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
+    order = np.empty(len(group), np.int64)
+    order_by_group(np.arange(len(group)), np.ascontiguousarray(group, np.int64), offsets.copy(), order)
+    return order, offsets
+
+
+GroupCheck = Callable[[CandidateGroups], np.ndarray]
+Totals = Sequence[np.ndarray]
+"""How many rows of the whole table hold each value, for each sensitive column: the reference distribution."""
+
+
+def resolve_totals(cells: Cells, totals: Totals | None) -> Totals:
+    """The reference distribution: the one given, or that of the cells, which are then the whole table's."""
+    return [cells.totals(at) for at in range(len(cells.sensitive))] if totals is None else totals
+
+
+class Promise(Protocol):
+    """What every promise says of itself; what a method asks of it besides is its shape's."""
+
+    name: ClassVar[str]
+    needs_sensitive: ClassVar[bool]  # whether it is about the values of a sensitive column
+
+
+@runtime_checkable
+class CountCappedPromise(Protocol):
+    """Declares what a group may hold; `totals` are the table's counts of each value, the null's last where there is one."""
+
+    name: ClassVar[str]
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]: ...
+
+
+@runtime_checkable
+class GroupCheckedPromise(Protocol):
+    """Judges whole groups; closed under union or not, as `union_closed` says."""
+
+    name: ClassVar[str]
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
+        """The check over groups of these cells; `totals` are the whole table's where the cells are a part of it."""
+
+
+@runtime_checkable
+class MechanismPromise(Protocol):
+    """Holds by construction of a random mechanism.
+
+    Whoever runs the mechanism, a method or a preparing stage, calls `verify` with the parameters it runs with.
+    It raises where they do not give the promise.
+    """
+
+    name: ClassVar[str]
+
+    def verify(self, parameters: Mapping[str, Any]) -> None: ...
+
+
+Model = TypeVar("Model")
+MAX_PROMISES = 100  # promises of one release
+MAX_CAPPED_ROWS = isqrt((1 << 63) - 1)  # counts times the denominators of caps, which are at most the rows, fit 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What one release promises: every one of these."""
+
+    all: tuple[Promise, ...]
+    reference: Totals | None = field(default=None, compare=False, repr=False)
+    """The whole table's totals, where what is planned is a part of it."""
+
+    @classmethod
+    def of(cls, promises: Iterable[Promise]) -> Promises:
+        found = tuple(promises)
+        if not found:
+            raise JobError("The job promises nothing.", attempt='a [[promise]] such as model = "k-anonymity", k = 5.')
+        if len(found) > MAX_PROMISES:
+            raise JobError(
+                f"The job has {len(found):,} promises; {MAX_PROMISES} are the most.",
+                attempt="the strictest of each model.",
+            )
+        return cls(found)
+
+    def __iter__(self) -> Iterator[Promise]:
+        return iter(self.all)
+
+    def select_shape(self, shape: type) -> list[Any]:
+        """The promises of one shape: CountCapped, Bound or Mechanism."""
+        return [promise for promise in self.all if isinstance(promise, shape)]
+
+    def require_models(self, *models: type[Model]) -> list[Model]:
+        """All of the promises, for a method that can keep no others than these models."""
+        for promise in self.all:
+            if not isinstance(promise, models):
+                raise InternalError(f"{promise.name} was handed to a method that cannot keep it.")
+        return [promise for promise in self.all if isinstance(promise, models)]
+
+    def check_columns(self, sensitive: list[str], *, jointly: bool = False) -> None:
+        """Each promise about sensitive values names a column that is sensitive.
+
+        It may be left out where there is one, and where several are taken `jointly`: then it speaks of the combined values.
+        """
+        for promise in self.all:
+            if not getattr(promise, "needs_sensitive", False):
+                continue
+            if not sensitive:
+                raise JobError(f"{promise.name} needs a sensitive column, and the job declares none.",
+                               attempt='role = "sensitive" for the column to protect.')  # fmt: skip
+            column = getattr(promise, "column", None)
+            if column is None and len(sensitive) > 1 and not jointly:
+                raise JobError(f"{promise.name} must say which sensitive column it protects: there are {len(sensitive)}.",
+                               attempt=f"column = {suggest('', sensitive)[:-1]}, or jointly = true for the combined values.")  # fmt: skip
+            if column is not None and column not in sensitive:
+                raise JobError(
+                    f"{promise.name}: {quote_list([column])} is not a sensitive column.",
+                    attempt=suggest(column, sensitive),
+                )
+
+    @property
+    def labels(self) -> str | None:
+        """The labels that these promises need; None: any will do.  With "sets" no two groups' labels cover one person."""
+        needed = {found: promise.name for promise in self.all if (found := getattr(promise, "labels", None))}
+        if len(needed) > 1:
+            said = " and ".join(f"{name} needs labels = {found!r}" for found, name in needed.items())
+            raise JobError(f"{said}: a release has labels of one kind.", attempt="leaving one of these promises out.")
+        return next(iter(needed), None)
+
+    def check_labels(self, labels: str | None) -> None:
+        """A promise about what labels cover holds for the labels it was checked on; None: the method decides later."""
+        needed = self.labels
+        if labels is not None and needed not in (None, labels):
+            name = next(promise.name for promise in self.all if getattr(promise, "labels", None))
+            raise JobError(
+                f"{name} cannot be kept with labels = {labels!r}.",
+                why=f"It is about what labels cover, and needs labels = {needed!r}.",
+                attempt=f'labels = {needed!r} with method = "mondrian".',
+            )
+
+    def bind(self, cells: Cells, totals: Totals | None = None) -> BoundPromises:
+        """Caps by sensitive column and checks over groups, for these cells.
+
+        `totals` are the reference distribution: how many rows of the whole table hold each value of each sensitive column.
+        Without them the cells are the whole table's.
+        A promise of so many people in a group needs as many times the rows that one of them may have.
+        """
+        totals = self.reference if totals is None else totals
+        least, reference = 1, resolve_totals(cells, totals)
+        self._require_countable_rows(max([cells.rows, *(int(one.sum()) for one in reference)]))
+        by_column: dict[int, list[Caps]] = {}
+        for promise in self.select_shape(CountCappedPromise):
+            each = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
+            if not promise.needs_sensitive:
+                least = max(least, each * promise.caps(np.zeros(0, np.int64), NO_VALUE)[0].least_size)
+                continue
+            at = cells.find_sensitive(promise.column)
+            caps = promise.caps(reference[at], cells.sensitive[at].null_code)
+            by_column.setdefault(at, []).extend(replace(cap, least_size=each * cap.least_size) for cap in caps)
+        caps = tuple((column, cap) for column, found in by_column.items() for cap in merge_caps(found))
+        least = max(
+            [least, *(cap.least_size for _, cap in caps)]
+        )  # caps without the null rows ask no more of the whole
+        return BoundPromises(
+            cells, least, caps, tuple(promise.bind(cells, totals) for promise in self.select_shape(GroupCheckedPromise))
+        )
+
+    def _require_countable_rows(self, rows: int) -> None:
+        """Refuse a table of so many rows that caps times counts would wrap."""
+        if rows > MAX_CAPPED_ROWS and self.select_shape(CountCappedPromise):
+            raise JobError(
+                f"The table has {rows:,} rows; caps on values are exact up to {MAX_CAPPED_ROWS:,}.",
+                attempt="publishing in batches.",
+            )
+
+    @property
+    def union_closed(self) -> bool:
+        return all(
+            getattr(promise, "union_closed", False) for promise in self.all if not isinstance(promise, MechanismPromise)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BoundPromises:
+    """`least_size` and `caps` (with their sensitive column) are integers for kernels; `checks` judge whole groups."""
+
+    cells: Cells
+    least_size: int
+    caps: tuple[tuple[int, Caps], ...]
+    checks: tuple[GroupCheck, ...]
+
+    def allow(self, groups: CandidateGroups) -> np.ndarray:
+        """Which groups keep every promise."""
+        fine = groups.sizes >= self.least_size
+        for column, cap in self.caps:
+            fine &= cap.allows(groups.histogram(column))
+        for check in self.checks:
+            fine &= check(groups)
+        return fine
+
+    def allow_all(self) -> bool:
+        """Whether the whole table as one group keeps every promise: if not, no strict partition can be reached from it."""
+        n = len(self.cells)
+        return bool(self.allow(CandidateGroups(self.cells, np.arange(n), self.cells.counts, np.array([0, n])))[0])

@@ -1,0 +1,165 @@
+"""Counted combinations in parts -> cells in parts, coded alike everywhere; and what must be known of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from reticent.data.cells import Cells, build_cells
+from reticent.data.codec import Coding, build_codings
+from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.domain import Domain
+from reticent.engines.engine import MULTIPLICITY, Frames, Partitions
+from reticent.errors import SourceError
+from reticent.methods import regions
+from reticent.methods.regions import RegionTree, hash_codes
+from reticent.randomness import Random
+
+WORD_COLUMN, LEAF_COLUMN = "\x00word", "\x00leaf"
+_SAMPLE_MARGIN = 1.25  # the sample is asked for with so much to spare
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCodings:
+    """How values become codes: the same on every machine."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    codings: Mapping[str, Coding]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.quasi, *self.sensitive)
+
+    @property
+    def columns(self) -> list[str]:
+        """What codes are called: as no column of a table is."""
+        return [*(f"\x00q{at}" for at in range(len(self.quasi))), *(f"\x00s{at}" for at in range(len(self.sensitive)))]
+
+    @property
+    def schema(self) -> dict[str, pl.DataType]:
+        return dict.fromkeys(self.columns, pl.Int32())
+
+    @property
+    def sizes(self) -> list[int]:
+        return [self.codings[name].domain.size for name in self.names]
+
+    def get_domains(self, names: tuple[str, ...]) -> tuple[Domain, ...]:
+        return tuple(self.codings[name].domain for name in names)
+
+    def encode(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The codes of a frame's values; of one that was not there when values were counted, -1 or the null's."""
+        found = [self.codings[name].encode(frame[name]) for name in self.names]
+        return pl.DataFrame(dict(zip(self.columns, found, strict=True)), schema=self.schema)
+
+    def build_cells(self, coded: pl.DataFrame, rows_per_person: int = 1) -> Cells:
+        """Cells of coded combinations."""
+        many = len(self.quasi)
+        both = to_matrix(coded, self.columns)
+        parts = self.get_domains(self.quasi), self.get_domains(self.sensitive), both[:, :many], both[:, many:]
+        return replace(build_cells(*parts, coded[MULTIPLICITY].to_numpy())[0], rows_per_person=rows_per_person)
+
+
+def to_matrix(frame: pl.DataFrame, names: list[str]) -> np.ndarray:
+    """Columns of 32-bit numbers as one array."""
+    return np.column_stack([np.zeros((len(frame), 0), np.int32), *(frame[name].to_numpy() for name in names)])
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """How often each value of each column occurs, and how many combinations there are."""
+
+    values: Mapping[str, pl.DataFrame]
+    combinations: int
+
+    def build_codings(self, columns: Mapping[str, Column]) -> ColumnCodings:
+        quasi, sensitive = (tuple(find_columns_with_role(columns, role)) for role in (Role.QUASI, Role.SENSITIVE))
+        held = {
+            name: (self.values[name][name], self.values[name][MULTIPLICITY].to_numpy().astype(np.int64))
+            for name in (*quasi, *sensitive)
+        }
+        return ColumnCodings(quasi, sensitive, build_codings(columns, held))
+
+
+def count_marginals(parts: Partitions, names: list[str]) -> Marginals:
+    found = parts.map_collect(_count_part_marginals, names, doing="Counting values")
+    if not found:
+        raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
+    values = {name: _sum_multiplicities([one[0][name] for one in found], [name]) for name in names}
+    return Marginals(values, sum(many for _, many in found))
+
+
+def _count_part_marginals(frames: Frames, names: list[str]) -> tuple[dict[str, pl.DataFrame], int]:
+    found: dict[str, list[pl.DataFrame]] = {name: [] for name in names}
+    many = 0
+    for frame in frames:
+        many += len(frame)
+        for name, held in found.items():
+            found[name] = [_sum_multiplicities([*held, frame.select(name, MULTIPLICITY)], [name])]
+    return {name: held[0] for name, held in found.items()}, many
+
+
+def _sum_multiplicities(frames: list[pl.DataFrame], by: list[str]) -> pl.DataFrame:
+    return pl.concat(frames).group_by(by).agg(pl.col(MULTIPLICITY).sum())
+
+
+def encode_partitions(parts: Partitions, codes: ColumnCodings, rng: Random) -> Partitions:
+    """The combinations as codes, each with its word."""
+    return parts.map_partitions(
+        _encode_part, {**codes.schema, MULTIPLICITY: pl.Int64(), WORD_COLUMN: pl.Int64()}, codes, rng
+    )
+
+
+def _encode_part(frames: Frames, number: int, codes: ColumnCodings, rng: Random) -> Iterator[pl.DataFrame]:
+    for frame in frames:
+        found = codes.encode(frame)
+        word = hash_codes(to_matrix(found, codes.columns), codes.sizes, rng)
+        yield found.with_columns(frame[MULTIPLICITY], pl.Series(WORD_COLUMN, (word >> np.uint64(1)).view(np.int64)))
+
+
+def draw_sample(parts: Partitions, codes: ColumnCodings, combinations: int) -> Cells:
+    """The cells of the least words, and a few more; all of them where they are few."""
+    most = (1 << 63) - 1
+    limit = (
+        most
+        if combinations <= regions.SAMPLE_CELLS
+        else min(int(_SAMPLE_MARGIN * regions.SAMPLE_CELLS / combinations * 2**63), most)
+    )
+    return codes.build_cells(pl.concat(parts.map_collect(_select_least_words, limit, doing="Drawing a sample")))
+
+
+def _select_least_words(frames: Frames, limit: int) -> pl.DataFrame:
+    return pl.concat([frame.filter(pl.col(WORD_COLUMN) <= limit) for frame in frames])
+
+
+@dataclass(frozen=True, eq=False)
+class LeafTotals:
+    """How many rows of each leaf have each combination of sensitive values: cells without quasi-identifiers, and their leaves."""
+
+    cells: Cells
+    leaf: np.ndarray
+
+
+def count_leaves(parts: Partitions, codes: ColumnCodings, tree: RegionTree, rows_per_person: int) -> LeafTotals:
+    quasi, sensitive = codes.columns[: len(codes.quasi)], codes.columns[len(codes.quasi) :]
+    told = parts.map_collect(_count_part_leaves, quasi, sensitive, tree, doing="Counting regions")
+    found = _sum_multiplicities(told, [LEAF_COLUMN, *sensitive]).sort(LEAF_COLUMN, *sensitive)
+    values, counts = to_matrix(found, sensitive), found[MULTIPLICITY].to_numpy()
+    codes_ = np.zeros((len(found), len(codes.quasi)), np.int32)
+    cells = Cells(
+        codes.get_domains(codes.quasi), codes.get_domains(codes.sensitive), codes_, values, counts,
+        rows_per_person=rows_per_person,
+    )  # fmt: skip
+    return LeafTotals(cells, found[LEAF_COLUMN].to_numpy())
+
+
+def _count_part_leaves(frames: Frames, quasi: list[str], sensitive: list[str], tree: RegionTree) -> pl.DataFrame:
+    found: list[pl.DataFrame] = []
+    for frame in frames:
+        leaf = tree.route(to_matrix(frame, quasi))
+        held = frame.select(*sensitive, MULTIPLICITY).with_columns(pl.Series(LEAF_COLUMN, leaf))
+        found = [_sum_multiplicities([*(one.select(held.columns) for one in found), held], [LEAF_COLUMN, *sensitive])]
+    return found[0]

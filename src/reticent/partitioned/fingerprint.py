@@ -1,0 +1,170 @@
+"""The fingerprint of rows that are in parts: what `owner.fingerprint` says of a table, added up over its parts.
+
+A combination stands in one part, so marks are sums, samples are the least of the parts' least, and sizes are counted together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from reticent.data.source import Source
+from reticent.engines.engine import MULTIPLICITY, Frames, Partitions
+from reticent.ledger.fingerprint import SAMPLE_SIZE, CountedRows, HashedRows, TableFingerprint, combine_hashes
+
+_HASH_PARTS = 64  # in which hashes are added up
+_HASH_COLUMN, _PART_COLUMN = "\x00hash", "\x00part"
+
+
+class PartitionedCountedRows(CountedRows):
+    """The rows of a table in parts; asked of the parts as long as these are there."""
+
+    def __init__(self, parts: Partitions, names: Sequence[str], source: Source | None):
+        super().__init__(pl.DataFrame(schema=dict.fromkeys(names, pl.Null())), np.zeros(0, np.int64), source)
+        object.__setattr__(self, "parts", parts)
+
+    parts: Partitions
+
+    def hash_values(self, key: bytes) -> HashedRows:
+        if key not in self._hashed:
+            self._hashed[key] = PartitionedHashedRows(self.parts, sorted(self.combinations.columns), key)
+        return self._hashed[key]
+
+
+class PartitionedHashedRows(HashedRows):
+    """What the ledger asks of a table's hashes."""
+
+    def __init__(self, parts: Partitions, names: Sequence[str], key: bytes):
+        super().__init__(dict.fromkeys(names, np.zeros(0, np.uint64)), np.zeros(0, np.int64))
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "key", key)
+
+    parts: Partitions
+    key: bytes
+
+    @cached_property
+    def rows(self) -> int:
+        return self.content.rows
+
+    def count_rows_with(self, names: tuple[str, ...], wanted: np.ndarray) -> np.ndarray:
+        found = self.parts.map_collect(
+            _count_rows_with, self.key, list(names), wanted, doing="Comparing with earlier releases"
+        )
+        return np.sum(found, axis=0).astype(np.int64)
+
+    def count_sizes(self, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+        if names not in self._sizes:
+            schema = {_HASH_COLUMN: pl.Int64(), MULTIPLICITY: pl.Int64(), _PART_COLUMN: pl.Int32()}
+            hashed = self.parts.map_partitions(_hash_combinations, schema, self.key, list(names)).repartition(
+                _PART_COLUMN, _HASH_PARTS
+            )
+            self._sizes[names] = _add_sizes(hashed.map_collect(_count_sizes, doing="Comparing with earlier releases"))
+        return self._sizes[names]
+
+    @cached_property
+    def content(self) -> TableFingerprint:
+        told = self.parts.map_collect(_fingerprint_part, self.key, doing="Comparing with earlier releases")
+        least = _select_least_ranked([one.sample for one in told])
+        rate, kept = np.inf, least
+        if sum(one.combinations for one in told) > SAMPLE_SIZE:
+            rank = least.rank
+            rate, kept = float(rank[SAMPLE_SIZE]) / 2.0**64, least.take_first(SAMPLE_SIZE)
+        unique, first, where = np.unique(kept.combined, return_index=True, return_inverse=True)
+        counts = np.bincount(where.reshape(-1), weights=kept.counts, minlength=len(unique)).astype(np.int64)
+        sums = [sum(one.sums[at] for one in told) % (1 << 64) for at in range(2)]
+        mark = "".join(f"{word:016x}" for word in sums)
+        sizes = _add_sizes([one.sizes for one in told])
+        return TableFingerprint(
+            tuple(self.hashes), sum(one.rows for one in told), mark, kept.hashes[first], counts, rate, *sizes
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CombinationSample:
+    """Some combinations: the hashes of their values, their own hash, and the rows of each; least rank first."""
+
+    hashes: np.ndarray
+    combined: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def rank(self) -> np.ndarray:
+        return self.combined / self.counts
+
+    def take_first(self, many: int) -> CombinationSample:
+        return CombinationSample(self.hashes[:many], self.combined[:many], self.counts[:many])
+
+
+@dataclass(frozen=True, eq=False)
+class PartFingerprint:
+    """What a part says of its rows."""
+
+    rows: int
+    combinations: int
+    sums: tuple[int, int]
+    sample: CombinationSample
+    sizes: tuple[np.ndarray, np.ndarray]
+
+
+def _select_least_ranked(samples: list[CombinationSample]) -> CombinationSample:
+    """Of some samples the combinations of least rank, one more than are kept."""
+    both = CombinationSample(
+        np.concatenate([one.hashes for one in samples]),
+        np.concatenate([one.combined for one in samples]),
+        np.concatenate([one.counts for one in samples]),
+    )
+    order = np.argsort(both.rank, kind="stable")[: SAMPLE_SIZE + 1]
+    return CombinationSample(both.hashes[order], both.combined[order], both.counts[order])
+
+
+def _add_sizes(sizes: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    size, times = (np.concatenate([one[at] for one in sizes]) for at in range(2))
+    unique, where = np.unique(size, return_inverse=True)
+    return unique, np.bincount(where.reshape(-1), weights=times).astype(np.int64)
+
+
+def _hash_frame(frame: pl.DataFrame, key: bytes, names: list[str] | None = None) -> HashedRows:
+    columns = [name for name in frame.columns if name != MULTIPLICITY] if names is None else names
+    return CountedRows(frame.select(columns), frame[MULTIPLICITY].to_numpy()).hash_values(key)
+
+
+def _fingerprint_part(frames: Frames, key: bytes) -> PartFingerprint:
+    rows = many = one = other = 0
+    samples: list[CombinationSample] = []
+    sizes: list[tuple[np.ndarray, np.ndarray]] = []
+    for frame in frames:
+        held = _hash_frame(frame, key)
+        combined, counts = held.combine_columns(tuple(held.hashes)), held.counts
+        weighted = combined * counts.astype(np.uint64)
+        rows, many = rows + held.rows, many + len(counts)
+        one = (one + int(weighted.sum())) % (1 << 64)
+        other = (other + int((weighted * (combined >> np.uint64(32))).sum())) % (1 << 64)
+        few = np.argsort(combined / counts, kind="stable")[: SAMPLE_SIZE + 1]
+        hashes = np.column_stack([column[few] for column in held.hashes.values()])
+        samples = [_select_least_ranked([*samples, CombinationSample(hashes, combined[few], counts[few])])]
+        sizes = [_add_sizes([*sizes, np.unique(counts, return_counts=True)])]
+    return PartFingerprint(rows, many, (one, other), samples[0], sizes[0])
+
+
+def _count_rows_with(frames: Frames, key: bytes, names: list[str], wanted: np.ndarray) -> np.ndarray:
+    found = np.zeros(len(wanted), np.int64)
+    for frame in frames:
+        found += _hash_frame(frame, key, names).count_rows_with(tuple(names), wanted)
+    return found
+
+
+def _hash_combinations(frames: Frames, number: int, key: bytes, names: list[str]) -> Iterator[pl.DataFrame]:
+    for frame in frames:
+        held = _hash_frame(frame, key, names)
+        word = combine_hashes(held.hashes[name] for name in names)
+        part = (word % np.uint64(_HASH_PARTS)).astype(np.int32)
+        yield pl.DataFrame({_HASH_COLUMN: word.view(np.int64), MULTIPLICITY: held.counts, _PART_COLUMN: part})
+
+
+def _count_sizes(frames: Frames) -> tuple[np.ndarray, np.ndarray]:
+    found = pl.concat(list(frames)).group_by(_HASH_COLUMN).agg(pl.col(MULTIPLICITY).sum())
+    return np.unique(found[MULTIPLICITY].to_numpy(), return_counts=True)

@@ -1,0 +1,178 @@
+"""From the regions' plans to the published rows: expanded where nothing is carried, read once more where something is.
+
+Each row gets a random word, by the key and by where it was first written; the word's first bits say its bucket and the word its
+place in it.  Rows that choose their bucket independently, and buckets in uniform order within, are in uniform order altogether
+(ADR 8).  Whoever writes the release reads bucket after bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from reticent.data.parsing import to_comparable
+from reticent.engines.cell_lookup import make_source_changed_error
+from reticent.engines.engine import PART_NUMBER, Frames, Partitions
+from reticent.engines.local import assign_outcomes
+from reticent.format.rows import BATCH_ROWS, RowBatch
+from reticent.methods.regions import RegionTree
+from reticent.partitioned import planning
+from reticent.partitioned.cells import WORD_COLUMN, ColumnCodings, to_matrix
+from reticent.partitioned.planning import REGION_COLUMN, RegionPlan, number_regions
+from reticent.randomness import Random
+from reticent.recipe.generalized import name_label_column, name_value_column
+
+BUCKET_COLUMN = "\x00bucket"
+BUCKET_BYTES = 1 << 24  # of a bucket, about: whoever publishes reads them one by one
+MAX_BUCKETS = 1 << 12  # buckets
+_CELL_COLUMN = "\x00cell"
+
+
+@dataclass(frozen=True, eq=False)
+class RowEncoding:
+    """How rows are spelled: by the numbers of their labels, and by the numbers `values` of their sensitive values."""
+
+    codes: ColumnCodings
+    values: tuple[np.ndarray, ...]
+    rng: Random
+    folder: Path
+    buckets: int
+
+    @property
+    def number_columns(self) -> list[str]:
+        """What the numbers are called."""
+        labelled, valued = range(len(self.codes.quasi)), range(len(self.values))
+        return [*map(name_label_column, labelled), *map(name_value_column, valued)]
+
+    def schema(self, carried: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
+        return {
+            **dict.fromkeys(self.number_columns, pl.Int32()),
+            **carried,
+            WORD_COLUMN: pl.Int64(),
+            BUCKET_COLUMN: pl.Int32(),
+        }
+
+    @cached_property
+    def labels(self) -> list[pl.Series]:
+        """The labels of each quasi-identifier."""
+        return [planning.read_column_labels(self.folder, at) for at in range(len(self.codes.quasi))]
+
+    def encode_rows(self, number: int, region: RegionPlan, entry: np.ndarray, word: np.ndarray) -> pl.DataFrame:
+        """What rows of some entries of a region's plan show, and where they go."""
+        recipe, found, texts = region.recipe, {}, planning.read_region_labels(self.folder, number)
+        group = recipe.group[entry]
+        for at in range(len(self.codes.quasi)):
+            found[name_label_column(at)] = planning.find_label_numbers(self.labels[at], texts[at])[
+                region.of_group[group, at]
+            ]
+        cell = recipe.cell[entry]
+        for at, of_value in enumerate(self.values):
+            found[name_value_column(at)] = of_value[recipe.cells.values[cell, at]]
+        bucket = ((word >> np.uint64(64 - 16)).astype(np.int64) * self.buckets >> 16).astype(np.int32)
+        return pl.DataFrame({**found, WORD_COLUMN: word.view(np.int64), BUCKET_COLUMN: bucket})
+
+
+def choose_bucket_count(rows: int, columns: int, texts: int = 0) -> int:
+    """So many that one fits memory easily; `texts` are carried columns, of which a value is taken for 24 bytes."""
+    return min(max(-(-rows * (4 * columns + 24 * texts + 12) // BUCKET_BYTES), 1), MAX_BUCKETS)
+
+
+def expand_regions(parts: Partitions, writing: RowEncoding) -> Partitions:
+    """The rows of each region, from its plan alone; `parts` are as many as there are regions."""
+    return parts.map_partitions(_expand_part, writing.schema({}), writing)
+
+
+def _expand_part(frames: Frames, number: int, writing: RowEncoding) -> Iterator[pl.DataFrame]:
+    for frame in frames:
+        for at in frame[PART_NUMBER].to_list():
+            region = RegionPlan.read(writing.folder, at)
+            entry = np.repeat(np.arange(len(region.recipe.cell)), region.recipe.quota)
+            yield writing.encode_rows(at, region, entry, writing.rng.words(f"shuffle region {at}", 0, len(entry)))
+
+
+def locate_rows(
+    parts: Partitions, codes: ColumnCodings, tree: RegionTree, carried: Mapping[str, pl.DataType], rng: Random
+) -> Partitions:
+    """Rows with their codes, their region, a random word and what they carry: to be kept, because a word is drawn by place."""
+    schema = {**codes.schema, **carried, WORD_COLUMN: pl.Int64(), REGION_COLUMN: pl.Int32()}
+    return parts.map_partitions(_locate_part, schema, codes, tree, list(carried), rng)
+
+
+def _locate_part(
+    frames: Frames, number: int, codes: ColumnCodings, tree: RegionTree, carried: list[str], rng: Random
+) -> Iterator[pl.DataFrame]:
+    at, region = 0, number_regions(tree)
+    for frame in frames:
+        coded = codes.encode(frame)
+        for name, column in zip(codes.names, codes.columns, strict=True):
+            nulls = int((coded[column] == codes.codings[name].domain.null_code).sum())
+            if (
+                nulls != to_comparable(name, frame[name]).null_count()
+            ):  # a value that was not there when values were counted
+                raise make_source_changed_error()
+        leaf = tree.route(to_matrix(coded, codes.columns[: len(codes.quasi)]))
+        word = rng.words(f"shuffle {number}", at, len(frame)).view(np.int64)
+        at += len(frame)
+        numbered = pl.Series(WORD_COLUMN, word), pl.Series(REGION_COLUMN, region[leaf])
+        yield coded.with_columns(frame[name] for name in carried).with_columns(*numbered)
+
+
+def assign_entries(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
+    """What each row shows, and what it carries; `parts` are regions."""
+    return parts.map_partitions(_assign_part, writing.schema(carried), writing, list(carried))
+
+
+def _assign_part(frames: Frames, number: int, writing: RowEncoding, carried: list[str]) -> Iterator[pl.DataFrame]:
+    held = list(frames)
+    for rows in pl.concat(held).partition_by(REGION_COLUMN) if held else []:
+        at = int(rows[REGION_COLUMN][0])
+        region = RegionPlan.read(writing.folder, at)
+        rows = rows.sort(WORD_COLUMN)  # whatever order they came in
+        cell = _find_cells(rows, region, writing.codes)
+        entry = assign_outcomes(region.recipe, cell, writing.rng.apart(f"rank region {at}"))
+        shown = writing.encode_rows(at, region, entry, rows[WORD_COLUMN].to_numpy().view(np.uint64))
+        yield shown.select(*writing.number_columns, *(rows[name] for name in carried), WORD_COLUMN, BUCKET_COLUMN)
+
+
+def _find_cells(rows: pl.DataFrame, region: RegionPlan, codes: ColumnCodings) -> np.ndarray:
+    """The cell of each row; refused where rows are not those that were counted."""
+    cells = region.recipe.cells
+    known = pl.DataFrame(np.hstack([cells.codes, cells.values]), schema=codes.schema, orient="row")
+    known = known.with_columns(pl.Series(_CELL_COLUMN, np.arange(len(cells))))
+    at = rows.select(codes.columns).join(known, on=codes.columns, how="left", maintain_order="left")[_CELL_COLUMN]
+    if at.null_count():
+        raise make_source_changed_error()
+    found = at.to_numpy()
+    if not np.array_equal(np.bincount(found, minlength=len(cells)), cells.counts):
+        raise make_source_changed_error()
+    return found
+
+
+def sort_buckets(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
+    """The rows by bucket, each in the order of its rows' words."""
+    kept = {name: dtype for name, dtype in writing.schema(carried).items() if name not in (WORD_COLUMN, BUCKET_COLUMN)}
+    return parts.repartition(BUCKET_COLUMN, writing.buckets).map_partitions(_sort_bucket, kept)
+
+
+def _sort_bucket(frames: Frames, number: int) -> Iterator[pl.DataFrame]:
+    held = list(frames)
+    if held:
+        rows = pl.concat(held)
+        order = np.argsort(rows[WORD_COLUMN].to_numpy().view(np.uint64), kind="stable")
+        yield rows.drop(WORD_COLUMN, BUCKET_COLUMN)[order]
+
+
+def iterate_batches(kept: Partitions, rows: int) -> Iterator[RowBatch]:
+    """What was settled and kept, bucket by bucket."""
+    seen = 0
+    for frame in kept.iterate_partitions():
+        seen += len(frame)
+        for start in range(0, len(frame), BATCH_ROWS):
+            yield RowBatch(slice(0, 0), frame[start : start + BATCH_ROWS])
+    if seen != rows:
+        raise make_source_changed_error()

@@ -1,0 +1,209 @@
+"""What is refused before any data is read: promises that a method cannot keep, labels that do not fit, withholding twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reticent import limits, registry
+from reticent.data.columns import Column
+from reticent.data.domain import Domain, TreeDomain
+from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
+from reticent.job.job import Job
+from reticent.methods.base import resolve_weights
+from reticent.methods.recipe_planning import select_method_promises
+from reticent.methods.regions import require_plannable_by_region as refuse_whole
+
+if TYPE_CHECKING:
+    from reticent.engines.engine import Engine
+
+
+def require_promises_supported(job: Job) -> None:
+    """Before any data is read: a method that cannot keep a promise says which can."""
+    require_withholding_supported(job)
+    if job.prepare and not getattr(job.method, "prepares", True):
+        raise JobError(
+            f"{job.method.name} takes no preparing stage: it publishes generalized values and fakes, and what a stage promises of "
+            "the published values could not be seen in them.",
+            attempt="leaving [[prepare]] out, or another method.",
+        )
+    require_complete_table(job)
+    left = select_method_promises(job.prepare, job.promises)
+    for promise in left:
+        if not isinstance(promise, job.method.keeps):
+            able = [
+                f"method = {name!r}"
+                for name in registry.METHODS
+                if isinstance(promise, registry.load_method_class(name).keeps)
+            ]
+            able += [
+                f"a stage {name!r}"
+                for name in registry.STAGES
+                if isinstance(promise, registry.load_stage_class(name).can_keep)
+            ]
+            raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
+    require_columns_supported(job)
+    if hasattr(job.method, "refuse"):
+        job.method.refuse(left)
+    left.check_labels(getattr(job.method, "labels", None))
+    require_label_styles_supported(job)
+
+
+def require_partitionable(job: Job, target: Path | None) -> Path:
+    """Before any data is read: a plan in two levels is for methods and promises that need not see all rows at once.
+
+    It is kept where it is put: its rows are in parts, which are gone when it is published.
+    """
+    left = select_method_promises(job.prepare, job.promises)
+    refuse_whole(job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most))
+    if target is None:
+        raise JobError("A release that is planned in regions needs a folder to be put in.", attempt="to=... with it.")
+    return target
+
+
+def require_whole_table_engine(engine: str | Engine, doing: str) -> Engine:
+    """The engine that is asked for, if it plans a table whole; `doing` holds its combinations, as a plan does."""
+    worker = registry.load_engine(engine)
+    if worker.regions:
+        raise JobError(
+            f"{doing} holds the cells of all rows, and the engine plans regions because these do not fit one machine.",
+            attempt="an engine without regions, on as many of the rows as one machine plans.",
+        )
+    return worker
+
+
+def require_label_styles_supported(job: Job) -> None:
+    """Labels other than the method's own are for releases that have labels, and promises that do not ask what they cover."""
+    fine = ("tight", job.promises.labels)
+    asked = [name for name, column in job.columns.items() if column.labels and column.labels.style not in fine]
+    if not asked or may_relabel(job):
+        return
+    what = f"Column {asked[0]!r} asks for {job.columns[asked[0]].labels.style} labels"
+    if job.promises.labels is not None:
+        name = next(promise.name for promise in job.promises if getattr(promise, "labels", None))
+        raise JobError(
+            f"{what}, and {name} needs labels of which no two cover one person.",
+            why="Which group somebody is in must be known to say what they learn; wider labels overlap.",
+            attempt="leaving labels out, or another promise.",
+        )
+    if getattr(registry.load_writer(job.method.kind), "apart", False):
+        raise JobError(
+            f"{what}, and {job.method.name} needs labels of which no two cover one person.",
+            why="A row is drawn of each group, and its size is published: a person in two labels would be counted twice.",
+            attempt='leaving labels out, or method = "mondrian".',
+        )
+    raise JobError(
+        f"{what}, and {job.method.name} publishes quasi-identifiers as they are.",
+        attempt='leaving labels out, or method = "mondrian".',
+    )
+
+
+def may_relabel(job: Job) -> bool:
+    """Whether labels may be wider than groups: where they are the release's groups, and no promise needs them apart."""
+    return registry.load_writer(job.method.kind).generalizes and job.promises.labels is None
+
+
+def require_columns_supported(job: Job) -> None:
+    """A kind may carry no column, take no stage before it, one sensitive column alone, and keep a name for itself."""
+    writer = registry.load_writer(job.method.kind)
+    carried = [name for name, column in job.columns.items() if column.role == "insensitive"]
+    if carried and not getattr(writer, "carries", True):
+        raise JobError(
+            f"A {writer.kind} release carries no insensitive column; the job declares {quote_list(carried)}.",
+            why="A carried value beside a drawn row would tell whose row it is.",
+            attempt="role = 'identifying', which is never published, or 'quasi-identifying'.",
+        )
+    if job.prepare and not getattr(writer, "prepared", True):
+        raise JobError(
+            f"{job.method.name} takes no preparing stage.",
+            why="A stage looks at true values, and which rows it leaves would tell of people who are not drawn.",
+            attempt="leaving [[prepare]] out.",
+        )
+    require_unreserved_names(job, job.columns)
+
+
+def require_withholding_supported(job: Job) -> None:
+    """`suppress_at_most` weighs what rows lose by being generalized, and would undo what a stage withheld for its promise."""
+    if not job.release.suppress_at_most:
+        return
+    if not registry.load_writer(job.method.kind).generalizes:
+        raise JobError(
+            f"suppress_at_most is for methods that generalize; {job.method.name} publishes quasi-identifiers as they are.",
+            attempt="suppress_at_most = 0, or another method.",
+        )
+    if job.prepare:
+        raise JobError(
+            "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
+            attempt="one of them.",
+        )
+
+
+def require_one_sensitive_column(job: Job, sensitive: list[str]) -> None:
+    """A kind that takes one sensitive column is not given several, jointly or not."""
+    if len(sensitive) > 1 and not registry.load_writer(job.method.kind).several_sensitive:
+        raise JobError(
+            f"A release by {job.method.name} has one sensitive column; the job declares {len(sensitive)}.",
+            attempt='method = "mondrian" for several.',
+        )
+
+
+def require_unreserved_names(job: Job, columns: Mapping[str, Column]) -> None:
+    """A kind keeps names for itself; a column may have come to its name by a pattern."""
+    writer = registry.load_writer(job.method.kind)
+    reserved = getattr(writer, "reserved", {}).items()
+    taken = [name for name, roles in reserved if name in columns and columns[name].role in roles]
+    if taken:
+        raise JobError(
+            f"A column is named {taken[0]!r}, and a release of kind {writer.kind!r} has one of its own by that name.",
+            attempt="renaming the source's column.",
+        )
+
+
+def require_method_columns(job: Job, columns: Mapping[str, Column]) -> None:
+    """A method says itself what it needs of the declared columns, before any row is read."""
+    if hasattr(job.method, "require_columns"):
+        job.method.require_columns(columns)
+
+
+def require_named_columns(job: Job, quasi: list[str], sensitive: list[str]) -> None:
+    """Weights are of quasi-identifiers; the column that a stage looks at is a sensitive one."""
+    resolve_weights(quasi, getattr(job.method, "weights", None))
+    for stage in job.prepare:
+        column = getattr(stage, "column", None)
+        if column is not None and column not in sensitive:
+            raise JobError(
+                f"{stage.name}: {quote_list([column])} is not a sensitive column.", attempt=suggest(column, sensitive)
+            )
+
+
+def require_complete_table(job: Job) -> None:
+    """A promise about what the whole table teaches an adversary does not go with rows that are withheld."""
+    for promise in job.promises:
+        if getattr(promise, "whole_table", False) and (job.prepare or job.release.suppress_at_most):
+            raise JobError(
+                f"{promise.name} cannot be kept where rows are withheld.",
+                why="Prior beliefs are estimated from all rows: whose rows they came from could not be recounted.",
+                attempt="suppress_at_most = 0 and no preparing stage, or another promise.",
+            )
+
+
+def require_short_texts(job: Job, domains: tuple[Sequence[Domain], Sequence[Domain]]) -> None:
+    """Before anything is planned: values and labels of a hierarchy that a manifest lists are not longer than its texts may be.
+
+    `domains` are those of quasi-identifying and of sensitive columns; sensitive values are listed by some kinds.
+    """
+    quasi, sensitive = domains
+    lists_values = getattr(registry.load_writer(job.method.kind), "lists_values", False)
+    for domain in (*quasi, *sensitive):
+        is_listed = lists_values or domain in quasi or getattr(domain, "is_from_steward", False)
+        texts = {*domain.texts, *(domain.hierarchy.labels if isinstance(domain, TreeDomain) else ())}
+        longest = max(map(len, texts), default=0)
+        if is_listed and longest > limits.MAX_TEXT_CHARACTERS:
+            many = sum(len(text) > limits.MAX_TEXT_CHARACTERS for text in texts)
+            raise ColumnError(
+                f"Column {domain.name!r} has {pluralize(many, 'value')} of more than {limits.MAX_TEXT_CHARACTERS:,} characters; the "
+                f"longest has {longest:,}.",
+                why="The manifest of a release lists such values, and texts as long as that are not read from one.",
+                attempt="a shorter code for each, or leaving the column out.",
+            )

@@ -1,0 +1,48 @@
+"""How far a run is: words that say what is at work, and the share of the whole that is done where somebody knows it.
+
+A step is a text, so that whoever only prints words needs to know nothing of shares.  Shares are rough: what stages took on a
+few tables, except where they count something (sweeps, batches, attacks, a budget of seconds).
+
+The text is for logs, which travel: it has words of ours, names of methods and attacks, and counts of what is done, and never
+what a release tells.  That goes into `finding`, which only a live terminal shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+ProgressCallback = Callable[[str], None]
+
+
+class ProgressEvent(str):
+    """What is at work; `done` is the share of the run, 0 to 1, that was done before it.
+
+    `finding` is what was found so far, for the person at the keyboard; no log and no pipe gets it.
+    """
+
+    done: float | None
+    finding: str
+
+    def __new__(cls, words: str, done: float | None = None, finding: str = "") -> ProgressEvent:
+        step = super().__new__(cls, words)
+        step.done = None if done is None else min(max(done, 0.0), 1.0)
+        step.finding = finding
+        return step
+
+
+def fraction_done(step: str) -> float | None:
+    return getattr(step, "done", None)
+
+
+def get_finding(step: str) -> str:
+    return getattr(step, "finding", "")
+
+
+def scale_progress(progress: ProgressCallback, start: float, end: float) -> ProgressCallback:
+    """The progress of a part of a run, told as that of the whole; a part that knows no share of its own tells none."""
+
+    def told(step: str) -> None:
+        done = fraction_done(step)
+        progress(ProgressEvent(step, None if done is None else start + done * (end - start), get_finding(step)))
+
+    return told

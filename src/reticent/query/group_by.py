@@ -1,0 +1,162 @@
+"""The combinations that GROUP BY asks for: of exact columns those that occur, of labels and of the sensitive column those possible.
+
+Beside them a line of all others, where labels or withheld rows may hide some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+import polars as pl
+
+from reticent.data.columns import Role
+from reticent.data.grammar import ANY_LABEL
+from reticent.data.parsing import parse_dtype, parse_texts
+from reticent.errors import RequestError
+from reticent.estimate.condition import (
+    IS_AMONG,
+    IS_NULL,
+    Atom,
+    CompoundCondition,
+    Condition,
+    NegatedCondition,
+    join_conditions,
+)
+from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, covers_other_values, find_place
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.labels.scale import LineScale as LabelLine
+from reticent.labels.scale import make_scale
+from reticent.release.kind import Reader, Tables
+
+MAX_RANGE_VALUES = 1_000  # values of a column that is published as ranges
+MAX_COMBINATIONS = 100_000
+OTHER_GROUPS_TEXT = "any other value"
+"""What the line of a question by groups is called that stands for all groups without a line of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSelection:
+    """A group that is asked for: its keys as they are shown, the condition that selects it, and whether it is all that others are not."""
+
+    keys: dict[str, Any]
+    condition: Condition | None
+    rest: bool = False
+    empty: bool = False  # no published row is in it
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupKey:
+    """One value of a column of GROUP BY: as it is shown, and the atom that selects it."""
+
+    shown: Any
+    order: Any
+    atom: Atom
+
+
+def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequence[str]) -> Iterator[GroupSelection]:
+    """Each combination with the condition that selects it; without GROUP BY the one that selects everything.
+
+    The last line is of what no other shows, where there may be such: values that only `*` covers, and groups of withheld rows.
+    """
+    if not by:
+        yield GroupSelection({}, None)
+        return
+    rows = tables[kind.files[0]]
+    entries = {column.name: column for column in manifest.columns}
+    guessed = [name for name in by if _is_uncertain(kind, entries[name], rows)]
+    exact = [name for name in by if name not in guessed]
+    shown = rows.select(exact).unique().rows() if exact else [()]
+    possible = [_list_possible_values(kind, tables, manifest, entries[name]) for name in guessed]
+    if len(shown) * prod(map(len, possible)) > MAX_COMBINATIONS:
+        raise RequestError(
+            f"GROUP BY asks for more than {MAX_COMBINATIONS:,} combinations.", attempt="fewer columns, or coarser ones."
+        )
+    order = [*exact, *guessed]
+    found = [dict(zip(order, (*some, *others), strict=True)) for some in shown for others in product(*possible)]
+    keys = [{name: _make_key(entries[name], one[name]) for name in by} for one in found]
+    for one in sorted(keys, key=lambda one: [_make_sort_key(one[name].order) for name in by]):
+        yield GroupSelection(
+            {name: key.shown for name, key in one.items()}, join_conditions(*(key.atom for key in one.values()))
+        )
+    open_ended = [
+        _exclude_listed(entries[name], values)
+        for name, values in zip(guessed, possible, strict=True)
+        if entries[name].role == Role.QUASI and covers_other_values(entries[name])
+    ]
+    if open_ended or manifest.withheld:
+        nobody = Atom(by[0], IS_AMONG, ())
+        others = CompoundCondition(False, (nobody, *open_ended))
+        yield GroupSelection(dict.fromkeys(by, OTHER_GROUPS_TEXT), others, rest=True, empty=not open_ended)
+
+
+def _make_key(entry: ColumnEntry, value: Any) -> _GroupKey:
+    """A value beyond which nothing is told apart stands for all beyond it, a rounded one for all that are rounded to it."""
+    if value is None:
+        return _GroupKey(None, None, Atom(entry.name, IS_NULL))
+    if entry.round_to is not None:
+        shown = value or abs(value)  # numbers just below zero are rounded to -0.0, which is 0
+        return _GroupKey(
+            f"{shown}, rounded to {entry.round_to}", value, Atom(AS_PUBLISHED_PREFIX + entry.name, "=", value)
+        )
+    for end, test, words in ((entry.bottom, "<=", ("less", "earlier")), (entry.top, ">=", ("more", "later"))):
+        if end is not None and find_place(entry, value) == find_place(entry, _convert_end(entry, end)):
+            shown = f"{value} or {words[entry.type == 'date']}"
+            return _GroupKey(shown, value, Atom(entry.name, test, value))
+    return _GroupKey(value, value, Atom(entry.name, "=", value))
+
+
+def _convert_end(entry: ColumnEntry, end: Any) -> Any:
+    return str(end) if parse_dtype(entry.dtype).is_temporal() else end
+
+
+def _exclude_listed(entry: ColumnEntry, values: Sequence[Any]) -> Condition:
+    """The condition that a column has none of the values that have a line; where a missing one has none, it may be missing."""
+    keys = [_make_key(entry, value) for value in values]
+    listed = [key.atom.value for key in keys if key.atom.test == "="]
+    if entry.type in ("numeric", "date") and listed:  # all values of a stretch
+        among: Condition = CompoundCondition(
+            True, (Atom(entry.name, ">=", min(listed)), Atom(entry.name, "<=", max(listed)))
+        )
+    else:
+        among = Atom(entry.name, IS_AMONG, tuple(listed))
+    beyond = [key.atom for key in keys if key.atom.test in ("<=", ">=")]
+    others: Condition = CompoundCondition(True, tuple(NegatedCondition(part) for part in (among, *beyond)))
+    return others if None in values else CompoundCondition(False, (others, Atom(entry.name, IS_NULL)))
+
+
+def _make_sort_key(value: Any) -> tuple[bool, Any]:
+    return (value is None, 0 if value is None else value)
+
+
+def _is_uncertain(kind: Reader, entry: ColumnEntry, rows: pl.DataFrame) -> bool:
+    """Whether a row does not say its value: labels, and a sensitive column whose values are elsewhere or were redrawn."""
+    if entry.role == Role.QUASI:
+        return kind.labelled
+    return entry.role == Role.SENSITIVE and kind.elsewhere
+
+
+def _list_possible_values(kind: Reader, tables: Tables, manifest: Manifest, entry: ColumnEntry) -> list[Any]:
+    if entry.role == Role.SENSITIVE:
+        return kind.domain(tables, manifest).to_list()
+    labels = tables[kind.files[0]][entry.name].unique().to_list()
+    column = make_scale(entry, labels)
+    missing = [None] if None in labels or ANY_LABEL in labels else []
+    if not isinstance(column, LabelLine):
+        return [*parse_texts(column.values(column.read(labels)), entry.dtype).to_list(), *missing]
+    if column.kind == "ordinal":
+        return [*parse_texts(list(entry.order or ()), entry.dtype).to_list(), *missing]
+    whole = column.kind == "date" or entry.dtype.startswith(("Int", "UInt"))
+    if column.span is None or not whole or column.span[1] - column.span[0] >= MAX_RANGE_VALUES:
+        raise RequestError(
+            f"GROUP BY {entry.name!r} is not answered: its labels cover more than {MAX_RANGE_VALUES:,} values.",
+            attempt=f"conditions on {entry.name}, one question for each range.",
+        )
+    values = pl.Series(range(int(column.span[0]), int(column.span[1]) + 1), dtype=pl.Int64)
+    return [
+        *values.cast(pl.Int32 if entry.dtype == "Date" else pl.Int64).cast(parse_dtype(entry.dtype)).to_list(),
+        *missing,
+    ]

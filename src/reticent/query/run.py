@@ -1,0 +1,353 @@
+"""A steward's own list of questions: a file of SQL, each statement answered, and measured against the table it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import polars as pl
+
+from reticent.data.database import (
+    expand_environment,
+    import_driver,
+    is_unreachable,
+    open_duckdb_readonly,
+    open_sqlite_readonly,
+    parse_database_path,
+    parse_scheme,
+)
+from reticent.data.parsing import parse_dtype
+from reticent.data.text_formats import parse_stated
+from reticent.errors import RequestError, ReticentError, SourceError, SourceUnreachable, pluralize, quote_list
+from reticent.estimate.answer import CONFIDENCE_LEVEL, NO_ANSWER, Answer
+from reticent.estimate.condition import join_conditions, list_atoms
+from reticent.estimate.published_rows import PublishedRows
+from reticent.estimate.question import BoundQuestion
+from reticent.estimate.source_values import AS_PUBLISHED_PREFIX
+from reticent.format.manifest import Manifest
+from reticent.limits import read_text_file
+from reticent.query.compile import compile_sql, separate_question
+from reticent.query.group_by import OTHER_GROUPS_TEXT, GroupSelection, iterate_groups
+from reticent.query.sql import QUESTION_SHAPE, ParsedQuestion, make_condition, parse_question, parse_statements
+from reticent.redaction import redact
+from reticent.release.kind import AskedColumns, Question, Tables, reader_for
+from reticent.time_limit import check_deadline, limit_cpu_time
+
+# MERGED: reticent.query.ask: A question put to a release: understood, then answered by the reader of the release's kind, once for each group asked for.
+
+
+DEFAULT_TIME_LIMIT_SECONDS = 60.0
+"""CPU seconds that one question may take, unless it is asked with another limit."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QueryOptions:
+    """The level of intervals, how redrawn values are reconstructed, and what earlier questions found of the same tables.
+
+    `time_limit` is in CPU seconds, for each question; None sets no limit.
+    """
+
+    level: float = CONFIDENCE_LEVEL
+    by: str = "inversion"
+    known: dict[str, Any] = field(default_factory=dict)
+    time_limit: float | None = DEFAULT_TIME_LIMIT_SECONDS
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise RequestError("The level of an interval lies between 0 and 1.", attempt="level = 0.95.")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise RequestError("The time limit is a number of CPU seconds above 0.", attempt="time_limit = 60.")
+
+
+def ask(tables: Tables, manifest: Manifest, text: str, how: QueryOptions | None = None) -> Answer | list[Answer]:
+    """The answer to a question; with GROUP BY or several aggregates a list: by keys, sorted, and then as they are selected."""
+    asked = parse_question(text, manifest)
+    how = how or QueryOptions()
+    with limit_question_time(how):
+        found = [answer for answer, _ in iterate_answers(tables, manifest, asked, how)]
+    return found if asked.by or len(asked.aggregates) > 1 else found[0]
+
+
+def find_asked_columns(texts: Iterable[str], manifest: Manifest) -> AskedColumns:
+    """The columns that some questions name."""
+    names: set[str] = set()
+    aggregated: set[str] = set()
+    for text in texts:
+        asked = parse_question(text, manifest)
+        where = make_condition(asked.where, {column.name: column for column in manifest.columns})
+        names |= {one.column for one in asked.aggregates if one.column is not None}
+        names |= set(asked.by) | {atom.column for atom in list_atoms(where)}
+        aggregated |= {one.column for one in asked.aggregates if one.column is not None and one.name != "count"}
+    return AskedColumns(frozenset(names), frozenset(aggregated))
+
+
+def limit_question_time(how: QueryOptions) -> AbstractContextManager[None]:
+    """Let the body, which answers one question, take no longer than its time limit."""
+
+    def make_error() -> RequestError:
+        return RequestError(
+            f"The question was not answered within {how.time_limit:g} CPU seconds.",
+            why="Work grows with its different constants, with the combinations of GROUP BY and with the rows.",
+            attempt="BETWEEN in place of a list, fewer constants or groups, or --time-limit 600 (time_limit=600).",
+        )
+
+    return limit_cpu_time(how.time_limit, make_error)
+
+
+def iterate_answers(
+    tables: Tables, manifest: Manifest, asked: ParsedQuestion, how: QueryOptions
+) -> Iterator[tuple[Answer, Question]]:
+    """Every answer beside the question that the kind was asked."""
+    kind = reader_for(manifest.kind)
+    where = make_condition(asked.where, {column.name: column for column in manifest.columns})
+    for line in iterate_groups(kind, tables, manifest, asked.by):
+
+        def question(aggregate: str, column: str | None, line: GroupSelection = line) -> Question:
+            return Question(
+                by=how.by,
+                aggregate=aggregate,
+                column=column,
+                condition=join_conditions(where, line.condition),
+                unlisted=line.rest,
+                empty=line.empty,
+                outside=where,
+                known=how.known,
+            )
+
+        found = []
+        for one in asked.aggregates:
+            check_deadline()
+            put = question(one.name, one.column)
+            of = str(one) if len(asked.aggregates) > 1 else None
+            answer = _set_level(kind.estimate(tables, manifest, put), float(how.level))
+            found.append((replace(answer, keys=line.keys or None, of=of, rest=line.rest), put))
+        if line.keys and all(_says_nothing(answer) for answer, _ in found):
+            people = kind.estimate(tables, manifest, question("count", None))
+            if _is_nobody(replace(people, rest=line.rest)):
+                continue
+        yield from found
+
+
+def _set_level(answer: Answer, level: float) -> Answer:
+    published = None if answer.published is None else replace(answer.published, level=level)
+    return replace(answer, level=level, published=published)
+
+
+def _says_nothing(answer: Answer) -> bool:
+    """Whether an answer is one that a group without rows has: no number, or none but zero."""
+    return not any((answer.estimate, answer.lower, answer.upper, answer.std_error))
+
+
+def _is_nobody(people: Answer) -> bool:
+    """Whether a group's number of rows is certainly none: SQL has no line for such a group."""
+    is_certain = people.rest and people.estimate == 0 and people.std_error == 0 and people.published is None
+    return people.upper == 0 or is_certain
+
+
+# MERGED: reticent.query.database: A question answered where the recipient's data lives: the printed SQL, run in a database that `export` wrote to.
+
+
+NORMAL_INTERVAL_NOTE = (
+    "The interval takes the estimate to be normally distributed, which it is not where few rows, or nearly none or nearly all of them, "
+    "are meant. `reticent query` on the folder has the better one, and bounds."
+)
+
+
+def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer | list[Answer]:
+    """The answer from the tables NAME_quasi, NAME_sensitive and NAME_bounds of a database."""
+    sql = compile_sql(manifest, text, parse_scheme(url), table)
+    try:
+        names, rows = _run_sql(url, sql)
+    except (ReticentError, ImportError):
+        raise
+    except Exception as error:
+        kind = SourceUnreachable if is_unreachable(error) else SourceError
+        raise kind(
+            f"{redact(url)} does not answer: {type(error).__name__}.",
+            attempt=f"`reticent export` to it first, with --table {table}.",
+        ) from None
+    asked = parse_question(text, manifest)
+    answers = [_make_answer(dict(zip(names, row, strict=True)), asked.by) for row in rows]
+    if not asked.by:
+        return answers[0]
+    withheld = separate_question(asked, manifest).withheld
+    if withheld.may:
+        answers.append(_make_rest_answer(asked, withheld.may))
+    return answers
+
+
+def _make_rest_answer(asked: ParsedQuestion, withheld: int) -> Answer:
+    """The line of all groups without a line of their own, which only withheld rows can be in."""
+    keys = dict.fromkeys(asked.by, OTHER_GROUPS_TEXT)
+    if asked.aggregates[0].name == "count":
+        return Answer(0, 0, withheld, keys=keys, published=Answer(0, 0, 0), rest=True)
+    note = f"There is no bound: {pluralize(withheld, 'row', 'was', 'were')} withheld."
+    return Answer(None, keys=keys, published=NO_ANSWER, rest=True, note=note)
+
+
+def _make_answer(row: dict[str, Any], by: tuple[str, ...]) -> Answer:
+    keys = {name: row[name] for name in by} or None
+    published = None
+    if "published_estimate" in row:
+        published = _read_numbers(
+            {name.removeprefix("published_"): row[name] for name in row if name.startswith("published_")}
+        )
+    found = _read_numbers(row)
+    if "published_variance" in row and found.lower is not None and found.lower == found.upper:
+        found = replace(found, std_error=0.0)  # nothing in it is random
+    return replace(found, keys=keys, published=published)
+
+
+def _read_numbers(row: dict[str, Any]) -> Answer:
+    if row.get("lower") is None and row.get("estimate") is None:
+        return NO_ANSWER
+    if row.get("variance") is not None:
+        row["std_error"] = sqrt(max(row["variance"], 0.0))
+    note = NORMAL_INTERVAL_NOTE if row.get("std_error") else None
+    return Answer(row.get("estimate"), row.get("lower"), row.get("upper"), row.get("std_error"), note=note)
+
+
+def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    kind = parse_scheme(url)
+    if kind == "postgresql":
+        with (
+            import_driver("adbc_driver_postgresql.dbapi", "postgres").connect(expand_environment(url)) as connection,
+            connection.cursor() as cursor,
+        ):
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(sql)
+            table = cursor.fetch_arrow_table()
+            return table.column_names, [tuple(row.values()) for row in table.to_pylist()]
+    if kind == "sqlite":
+        with closing(open_sqlite_readonly(parse_database_path(url))) as connection:
+            cursor = connection.execute(sql)
+            return [column[0] for column in cursor.description], cursor.fetchall()
+    with open_duckdb_readonly(parse_database_path(url)) as connection:
+        cursor = connection.execute(sql)
+        return [column[0] for column in cursor.description], cursor.fetchall()
+
+
+def read_questions(path: str | Path) -> list[str]:
+    """The statements of a file, one after the other; a semicolon ends each."""
+    try:
+        text = read_text_file(path, "utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise SourceUnreachable(
+            f"The questions {Path(path).name!r} cannot be read.", attempt="a text file of SQL."
+        ) from None
+    trees = parse_statements(text, "The list of questions", f"{QUESTION_SHAPE}; a semicolon after each.")
+    found = [tree.sql(dialect="duckdb") for tree in trees if tree is not None]
+    if not found:
+        raise RequestError("The list has no question.", attempt=QUESTION_SHAPE + ".")
+    return found
+
+
+def measure_questions(
+    tables: Tables,
+    manifest: Manifest,
+    questions: list[str],
+    source: pl.DataFrame | None = None,
+    how: QueryOptions | None = None,
+) -> list[dict[str, Any]]:
+    """Each answer with its question; with the source, the `true` answer and the relative `error` of the estimate too.
+
+    Every question is understood before the first is answered.
+    """
+    asked = [parse_question(question, manifest) for question in questions]
+    rows = None if source is None else cast_source(source, manifest)
+    found, how = [], how or QueryOptions()
+    for question, one in zip(questions, asked, strict=True):
+        with limit_question_time(how):
+            answers = list(iterate_answers(tables, manifest, one, how))
+        for answer, put in answers:
+            line = {"question": question, **answer.to_dict()}
+            if rows is not None and not answer.rest and not _asks_rounded_values(put):
+                line["true"] = true = answer_exactly(rows, put)
+                if true and answer.estimate is not None:
+                    line["error"] = abs(answer.estimate - true) / abs(true)
+            found.append(line)
+    return found
+
+
+def _asks_rounded_values(question: Question) -> bool:
+    """Whether a line is of numbers that are rounded to one: the source has them as they were."""
+    return any(atom.column.startswith(AS_PUBLISHED_PREFIX) for atom in list_atoms(question.condition))
+
+
+def cast_source(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """The release's columns of the source, in the types that the release says; numbers that were rounded are not."""
+    missing = [column.name for column in manifest.columns if column.name not in source.columns]
+    if missing:
+        raise RequestError(f"The source lacks {pluralize(len(missing), 'column')} of the release: {quote_list(missing)}.",
+                           attempt="the data that the release was made from.")  # fmt: skip
+    entries = {column.name: column for column in manifest.columns}
+    source = parse_stated(source, entries, {name: column.dtype for name, column in entries.items()})
+    found = []
+    for column in manifest.columns:
+        dtype = parse_dtype(column.dtype) if column.round_to is None else pl.Float64()
+        written = _fill_missing(source[column.name])
+        read = _read_values(written, dtype)
+        if bad := read.null_count() - written.null_count():
+            raise RequestError(f"{bad:,} values of column {column.name!r} of the source do not read as the release has them.",
+                               attempt="the data that the release was made from, read as its job says.")  # fmt: skip
+        found.append(read)
+    return pl.DataFrame(found)
+
+
+def _fill_missing(values: pl.Series) -> pl.Series:
+    """Values as they are compared: categories as texts, and what is not a number as missing."""
+    if isinstance(values.dtype, pl.Categorical | pl.Enum):
+        return values.cast(pl.String)
+    return values.fill_nan(None) if values.dtype.is_float() else values
+
+
+def _read_values(values: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Values in the type that a release has them in, null where they do not read as that."""
+    if values.dtype == dtype:
+        return values
+    try:
+        if values.dtype == pl.String:
+            return _read_texts(values.str.strip_chars(), dtype)
+        if not dtype.is_temporal() or values.dtype.is_temporal() or values.dtype == pl.Null:
+            return values.cast(dtype, strict=False)
+    except pl.exceptions.PolarsError:
+        pass  # no value of the one type is one of the other, as no number is a day
+    return pl.Series(values.name, [None] * len(values), dtype=dtype)
+
+
+def _read_texts(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    if dtype == pl.Date:
+        return texts.str.to_date("%Y-%m-%d", strict=False)
+    if isinstance(dtype, pl.Datetime):
+        pattern = "%+" if dtype.time_zone else "%Y-%m-%dT%H:%M:%S%.f"
+        moments = texts.str.replace(" ", "T", literal=True)
+        return moments.str.to_datetime(pattern, time_unit=dtype.time_unit, strict=False).cast(dtype)
+    if dtype == pl.Time:
+        return texts.str.to_time("%H:%M:%S%.f", strict=False)
+    if dtype == pl.Boolean:
+        truth_values = {"true": True, "false": False}
+        return texts.str.to_lowercase().replace_strict(truth_values, default=None, return_dtype=pl.Boolean)
+    if dtype.is_integer():  # a whole number may be written 25.0
+        numbers = texts.cast(pl.Float64, strict=False)
+        whole = numbers.set((numbers != numbers.floor()).fill_null(False), None).cast(dtype, strict=False)
+        return texts.cast(dtype, strict=False).fill_null(whole)
+    return texts.cast(dtype, strict=False)
+
+
+def summarize_errors(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """How many answers have an error, and the median and the mean of these; empty where none has."""
+    errors = [line["error"] for line in lines if "error" in line]
+    return {"answers": len(errors), "median": median(errors), "mean": fmean(errors)} if errors else {}
+
+
+def answer_exactly(source: pl.DataFrame, question: Question) -> float | None:
+    """What the table itself answers: nothing in it is uncertain."""
+    put = BoundQuestion(
+        PublishedRows(source, {}), question.condition, question.aggregate, question.column, sensitive=False
+    )
+    return put.answer_row_by_row().upper

@@ -1,0 +1,342 @@
+"""A release as tables of a database, with its manifest beside it; a failed export leaves nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.data.database import (
+    expand_environment,
+    import_driver,
+    is_unreachable,
+    parse_database_path,
+    parse_scheme,
+    quote_table,
+)
+from reticent.errors import (
+    DiskError,
+    OutputExists,
+    RequestError,
+    ReticentError,
+    SourceError,
+    SourceUnreachable,
+    pluralize,
+    quote_list,
+)
+from reticent.format.data_files import read_batches_on_demand, scan_data
+from reticent.format.manifest import Manifest
+from reticent.redaction import redact
+from reticent.release.kind import find_data_files, list_schemas, reader_for
+
+# MERGED: reticent.release.piecewise: The tables of a release as whoever hands them on reads them: a piece of rows at a time, checked as tables read whole are.
+
+
+EXPORT_BATCH_ROWS = 122_880  # rows that are read at once: as many as DuckDB packs together, to which other numbers cost half as much again
+
+
+@dataclass(frozen=True, eq=False)
+class ExportTable:
+    """`empty` has the columns and their types; `pieces` reads the rows in their order, whenever it is called."""
+
+    empty: pl.DataFrame
+    pieces: Callable[[], Iterator[pl.DataFrame]]
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame) -> ExportTable:
+        return cls(frame.head(0), lambda: iter([frame]))
+
+
+def open_export_tables(folder: Path, manifest: Manifest, *, bounds: bool = False) -> dict[str, ExportTable]:
+    """Every data file by its name; with `bounds`, typed ends beside the columns of the one that people are in."""
+    people = reader_for(manifest.kind).files[0]
+    return {
+        name: _open_export_table(folder, manifest, name, bounds=bounds and name == people)
+        for name in reader_for(manifest.kind).files
+    }
+
+
+def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: bool) -> ExportTable:
+    kind = reader_for(manifest.kind)
+    file, schema = find_data_files(folder, manifest)[name], list_schemas(manifest)[name]
+
+    def shown(piece: pl.DataFrame) -> pl.DataFrame:
+        return kind.frame({name: piece}, manifest, bounds=True) if bounds else piece
+
+    def pieces() -> Iterator[pl.DataFrame]:
+        for piece in read_batches_on_demand(file, schema, EXPORT_BATCH_ROWS):
+            kind.check_tables({name: piece}, manifest)
+            yield shown(piece)
+
+    return ExportTable(shown(pl.DataFrame(schema=scan_data(file, schema).collect_schema())), pieces)
+
+
+# MERGED: reticent.release.table_names: The names that an exported table and its columns can have in each database; others are refused before a file is made.
+
+
+MAX_NAME_LENGTHS = {
+    "postgresql": 63,
+    "sqlite": 200,
+    "duckdb": 200,
+}  # bytes; PostgreSQL cuts longer names without a word
+RESERVED_NAMES = ("sqlite_", "duckdb_", "pg_", "information_schema", "temp", "system")
+_UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def require_table_name(table: str, database: str, files: Sequence[str]) -> None:
+    """Refuse a name that is empty, dotted where there are no schemas, reserved, too long or not to be printed."""
+    parts = table.split(".")
+    fault = (
+        "is empty" if not table.strip()
+        else "holds a control character" if _UNPRINTABLE_PATTERN.search(table)
+        else "begins or ends with a blank" if table != table.strip()
+        else "has a part that is empty" if not all(part.strip() for part in parts)
+        else "has more parts than schema and table" if len(parts) > 2
+        else "has a dot, and SQLite has no schemas" if len(parts) > 1 and database == "sqlite"
+        else "is reserved by the database" if any(_is_reserved(part) for part in parts)
+        else _describe_excess_length(parts, database, files)
+    )  # fmt: skip
+    if fault:
+        raise RequestError(
+            f"The table's name {fault}.",
+            why="Nothing was written.",
+            attempt="--table people, or --table schema.people where the database has that schema.",
+        )
+
+
+def _is_reserved(part: str) -> bool:
+    """A prefix of a database's own tables, or the name of a schema of its own."""
+    return any(part.lower().startswith(name) if name.endswith("_") else part.lower() == name for name in RESERVED_NAMES)
+
+
+def _describe_excess_length(parts: Sequence[str], database: str, files: Sequence[str]) -> str:
+    longest = max(len("_manifest"), *(len(f"_{name}") for name in files))
+    most = MAX_NAME_LENGTHS[database] - longest
+    return f"has more than {most} bytes" if any(len(part.encode()) > most for part in parts) else ""
+
+
+def require_column_names(tables: Iterable[Sequence[str]], database: str) -> None:
+    """Refuse columns, of any table, that the database would cut, merge (names that differ in case alone) or not take."""
+    for columns in tables:
+        folded = [name.lower() if database != "postgresql" else name for name in columns]
+        alike = [name for name, small in zip(columns, folded, strict=True) if folded.count(small) > 1]
+        bad = [
+            name
+            for name in columns
+            if not name
+            or "\x00" in name
+            or (database == "postgresql" and len(name.encode()) > MAX_NAME_LENGTHS[database])
+        ]
+        if alike or bad:
+            raise RequestError(
+                f"{database} cannot have the names of {pluralize(len(alike or bad), 'column')}: {quote_list(alike or bad)}.",
+                why="Names differ in case alone." if alike else "A name is empty, holds a NUL or is too long.",
+                attempt="other names in the source, and publishing again.",
+            )
+
+
+INDEX_COLUMNS: dict[str, tuple[str, ...]] = {"bounds": ("group", "selected")}
+"""Columns by which printed questions look a table up, row by row: SQLite and PostgreSQL would read all of it each time."""
+
+
+def export_tables(
+    tables: dict[str, ExportTable], manifest: str, url: str, table: str, path: Path | None = None
+) -> list[str]:
+    """One table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
+
+    Rows are read and written a piece at a time.  An existing table is never replaced.  `path` is where a new database file
+    is staged.  Returns the tables' names.
+    """
+    database = parse_scheme(url)
+    require_table_name(table, database, list(tables))
+    require_column_names([one.empty.columns for one in tables.values()], database)
+    names = {table if len(tables) == 1 else f"{table}_{name}": one for name, one in tables.items()}
+    names[f"{table}_manifest"] = ExportTable.from_frame(pl.DataFrame({"manifest": [manifest]}))
+    indexes = {
+        f"{table}_{name}": columns for name, columns in INDEX_COLUMNS.items() if name in tables and len(tables) > 1
+    }
+    writer = {"postgresql": _write_postgresql, "sqlite": _write_sqlite, "duckdb": _write_duckdb}[database]
+    try:
+        writer(url, names, indexes, path)
+    except (ReticentError, ImportError):
+        raise
+    except Exception as error:
+        if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():  # DuckDB's word for a signal
+            raise KeyboardInterrupt from None
+        raise _translate_database_error(error, redact(url)) from None
+    return list(names)
+
+
+def _translate_database_error(error: Exception, where: str) -> ReticentError:
+    """What a database, or the disk it is on, means by an error of its own."""
+    if _is_disk_error(error):
+        return DiskError(
+            f"{where} cannot be written: the disk is full, read-only or broken.",
+            why="Nothing was written.",
+            attempt="more room, or another disk.",
+        )
+    if is_unreachable(error):
+        return SourceUnreachable(
+            f"{where} does not answer, has no such database or refuses access.",
+            why="Nothing was written.",
+            attempt="the same address in the database's own client.",
+        )
+    if "exist" in str(error).lower():
+        return OutputExists(
+            f"{where} has a table of that name, or has no such schema.",
+            why="An existing table is never replaced.",
+            attempt="another name.",
+        )
+    return SourceError(
+        f"Writing to {where} failed: {type(error).__name__}.",
+        why="Nothing was written.",
+        attempt="a database file that can be written, and a name that its client accepts.",
+    )
+
+
+def find_new_file(url: str) -> Path | None:
+    """The database file that a URL names and that is not there yet; None of a database that is."""
+    if parse_scheme(url) == "postgresql":
+        return None
+    path = parse_database_path(url, there=False)
+    if not path.name or path.name.startswith(":") or "\x00" in str(path):
+        raise SourceError("The URL names no database file.", attempt=f"{parse_scheme(url)}:///warehouse.db.")
+    if not os.path.lexists(path):
+        return path
+    if not path.is_file():
+        raise SourceError(f"{path} is no database file.", attempt="a file, or a name that is not there yet.")
+    return None
+
+
+def _is_disk_error(error: Exception) -> bool:
+    """SQLite numbers what the disk refuses (read-only, failed, full, cannot be opened), DuckDB has a class for it."""
+    number = getattr(error, "sqlite_errorcode", None)
+    if number is not None:
+        return number & 0xFF in (8, 10, 13, 14)
+    return isinstance(error, OSError) or type(error).__name__ in (
+        "IOException",
+        "FatalException",
+        "TransactionException",
+    )
+
+
+def _write_postgresql(
+    url: str, tables: dict[str, ExportTable], indexes: dict[str, tuple[str, ...]], path: Path | None = None
+) -> None:
+    dbapi = import_driver("adbc_driver_postgresql.dbapi", "postgres")
+    with dbapi.connect(expand_environment(url)) as connection, connection.cursor() as cursor:
+        for name, table in tables.items():
+            schema, _, bare = name.rpartition(".")
+            cursor.adbc_ingest(bare, table.empty.to_arrow(), mode="create", db_schema_name=schema or None)
+            for piece in table.pieces():
+                cursor.adbc_ingest(bare, piece.to_arrow(), mode="append", db_schema_name=schema or None)
+        for name, columns in indexes.items():
+            cursor.execute(f"CREATE INDEX ON {quote_table(name)} ({', '.join(map(quote_column_name, columns))})")
+        connection.commit()
+
+
+READ_RELATION = "reticent_rows_read_now"  # what DuckDB knows rows by while it reads them
+_AFFINITIES = {pl.String: "TEXT", pl.Boolean: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL"}
+
+
+def _write_sqlite(
+    url: str, tables: dict[str, ExportTable], indexes: dict[str, tuple[str, ...]], path: Path | None
+) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(path or parse_database_path(url, there=False), isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        try:
+            for name, table in tables.items():
+                texts = pl.col(_list_text_columns(table)).cast(pl.String)
+                schema = table.empty.with_columns(texts).schema
+                columns = ", ".join(f"{quote_column_name(c)} {_choose_affinity(t)}" for c, t in schema.items())
+                connection.execute(f"CREATE TABLE {quote_table(name)} ({columns})")
+                marks = ", ".join("?" * len(schema))
+                for piece in table.pieces():
+                    rows = piece.with_columns(texts).iter_rows()
+                    connection.executemany(f"INSERT INTO {quote_table(name)} VALUES ({marks})", rows)
+            for name, indexed in indexes.items():
+                listed = ", ".join(map(quote_column_name, indexed))
+                connection.execute(
+                    f"CREATE INDEX {quote_column_name(f'{name}_by_group')} ON {quote_column_name(name)} ({listed})"
+                )
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:  # a full disk has rolled it back already
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _list_text_columns(table: ExportTable) -> list[str]:
+    """What SQLite has no type for: dates and times, decimals, and whole numbers of which some are beyond 2^63."""
+    schema = table.empty.schema
+    large = {name for name, dtype in schema.items() if dtype == pl.UInt64}
+    beyond: set[str] = set()
+    for piece in table.pieces() if large else ():
+        beyond |= {name for name in large - beyond if (piece[name] >= 1 << 63).any()}
+    return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in beyond]
+
+
+def quote_column_name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _choose_affinity(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "INTEGER"
+    return _AFFINITIES.get(dtype.base_type(), "TEXT")
+
+
+class _ArrowStream:
+    """A table's rows as Arrow hands them on; what goes wrong while they are read is raised after, and not in Arrow's words."""
+
+    def __init__(self, table: ExportTable):
+        self._table = table
+        self._failed: BaseException | None = None
+
+    def reader(self) -> Any:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self._table.empty.to_arrow().schema, self._batches())
+
+    def _batches(self) -> Iterator[Any]:
+        try:
+            for piece in self._table.pieces():
+                yield from piece.rechunk().to_arrow().to_batches()
+        except BaseException as error:
+            self._failed = error
+            raise
+
+    def raise_error(self) -> None:
+        if self._failed is not None and not isinstance(self._failed, GeneratorExit):
+            raise self._failed from None
+
+
+def _write_duckdb(
+    url: str, tables: dict[str, ExportTable], indexes: dict[str, tuple[str, ...]], path: Path | None
+) -> None:
+    """DuckDB joins by hashing, and needs no index."""
+    duckdb = import_driver("duckdb", "query")
+    with duckdb.connect(str(path or parse_database_path(url, there=False))) as connection:
+        connection.begin()
+        for name, table in tables.items():
+            rows = _ArrowStream(table)
+            connection.register(READ_RELATION, rows.reader())
+            try:  # in one statement: what several insert, DuckDB holds until they are committed
+                connection.execute(f"CREATE TABLE {quote_table(name)} AS SELECT * FROM {READ_RELATION}")
+            finally:
+                rows.raise_error()
+            connection.unregister(READ_RELATION)
+        connection.commit()
+        if path is not None:  # a new file is moved alone: what its log holds must be in it, and closing tells no error
+            connection.execute("CHECKPOINT")
+    if path is not None and path.with_name(path.name + ".wal").exists():
+        raise OSError(errno.EIO, os.strerror(errno.EIO))

@@ -1,0 +1,264 @@
+"""Sentences that the READMEs of several kinds share.  Functions of the manifest alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from reticent import catalogue
+from reticent.data.columns import Role
+from reticent.data.label_options import LabelOptions
+from reticent.errors import pluralize
+from reticent.format.data_files import format_file_pattern, group_files_by_table
+from reticent.format.manifest import ColumnEntry, ComponentEntry, Manifest
+
+# MERGED: reticent.release.markup: Names and lines in Markdown: a column may be called anything, and a README is opened in browsers and terminals.
+#
+# A plain name stands as code.  Any other is written with numbers for its marks (`&#60;`), which every reader shows as they were and
+# none obeys; what has no form on paper, a line end or a terminal's escape, is spelled out.
+
+
+_PLAIN_NAME_PATTERN = re.compile(
+    r"[^\x00-\x1f\x7f-\x9f`<>&|\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+"
+)
+_MARK_PATTERN = re.compile(r"[^\w ]|_", re.ASCII)
+_UNPRINTABLE_PATTERN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+_WORD_PATTERN = re.compile(r"[\w .-]+")
+_UNBREAKABLE_PATTERN = re.compile(r"(?:`[^`]*`|\S)+")  # what stands on one line: a word, or words in code
+_LINE_MARKUP_PATTERN = re.compile(r"[-+*#>|=~]|\d+[.)]$")  # what would say something else at the beginning of a line
+MAX_LINE_WIDTH = 120
+
+
+def render_page(lines: Iterable[str]) -> str:
+    """The lines of a README as it is written: none too wide to be read, but for tables and code."""
+    made: list[str] = []
+    fenced = False
+    for line in "\n".join(lines).split("\n"):
+        fenced ^= line.startswith("```")
+        if not fenced and line.startswith("  ") and made and made[-1].startswith("- "):
+            made[-1] += f" {line.strip()}"  # one item, however its sentence is written in the code
+        else:
+            made.append(line)
+    return "\n".join(_wrap_lines(made)) + "\n"
+
+
+def _wrap_lines(lines: Iterable[str]) -> Iterator[str]:
+    fenced = False
+    for line in lines:
+        fenced ^= line.startswith("```")
+        yield from [line] if fenced else wrap_line(line)
+
+
+def wrap_line(line: str) -> list[str]:
+    """A line, or several of a paragraph or of one item of a list; code and names are never divided."""
+    if len(line) <= MAX_LINE_WIDTH or line.startswith("|"):
+        return [line]
+    made, inset = [], "  " if line.startswith(("- ", "  ")) else ""
+    now = "  " if line.startswith("  ") else ""
+    for word in _UNBREAKABLE_PATTERN.findall(line):
+        if now.strip() and len(now) + 1 + len(word) > MAX_LINE_WIDTH and not _LINE_MARKUP_PATTERN.match(word):
+            made.append(now)
+            now = inset + word
+        else:
+            now += word if not now.strip() else f" {word}"
+    return [*made, now]
+
+
+def format_code(name: str) -> str:
+    """A name inside a sentence or a table."""
+    return f"`{name}`" if _PLAIN_NAME_PATTERN.fullmatch(name) and name.strip() else f'"{escape_markup(name)}"'
+
+
+def format_cell(name: str) -> str:
+    """A name that stands alone in a cell of a table: as it is where that says nothing to Markdown."""
+    return name if _WORD_PATTERN.fullmatch(name) and name.strip() else f'"{escape_markup(name)}"'
+
+
+def format_example_name(name: str) -> str:
+    """A name in a block of code, or dots where it is no plain one."""
+    return name if _WORD_PATTERN.fullmatch(name) and name.strip() else "..."
+
+
+def escape_markup(text: str) -> str:
+    """A text in which nothing is markup."""
+    spelled = _UNPRINTABLE_PATTERN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return "".join(f"&#{ord(mark)};" if mark.isascii() and _MARK_PATTERN.fullmatch(mark) else mark for mark in spelled)
+
+
+SEEDED_WARNING = "**Not for publication: made with a fixed seed, for tests and studies.**"
+EXACT_COLUMNS_LIMIT = "- Who a row belongs to is not hidden: the other columns are exact. Whether someone is in the data is not hidden either."
+FORMULA_NOTES = {
+    "quote": "In the CSV files, texts and column names that a spreadsheet would take for formulas begin with an apostrophe (`'`) that\n"
+    "is not part of them; `rt.open` takes it away.",
+    "present": "**Some texts or column names begin as formulas do (`=`, `+`, `-`, `@`, a tab or a carriage return), and a spreadsheet may\n"
+    'run them.** Import the files as text, or open them with `rt.open`. The publisher can quote them (`formulas = "quote"`).',
+}
+OTHER_READERS_LIMIT = (
+    "- Who else reads a release, what they reached of others and what lowers it: *What a release says besides*,\n"
+    "  `docs/what-else-it-says.md` in the documentation of reticent. No release is safe because an attack failed on it."
+)
+STATISTICS_LIMIT = "- Statistical conclusions that hold for everyone are not stopped, and are what the data is for."
+
+
+def format_heading(manifest: Manifest) -> list[str]:
+    article = "An" if manifest.kind[0] in "aeiou" else "A"
+    parts = [f"# {article} {manifest.kind} release of {manifest.rows:,} rows", ""]
+    parts += [SEEDED_WARNING, ""] if manifest.seeded else []
+    parts += [FORMULA_NOTES[manifest.formulas], ""] if manifest.formulas else []
+    return [*parts, *_explain_parts(manifest)]
+
+
+def list_file_names(manifest: Manifest) -> list[str]:
+    """Each data file as a sentence names it: one file, or its first part to its last."""
+    found = group_files_by_table(manifest.data).values()
+    return [f"`{names[0]}`" if len(names) == 1 else f"`{names[0]}` to `{names[-1]}`" for names in found]
+
+
+def list_file_subjects(manifest: Manifest) -> list[str]:
+    """Each data file as the subject of a sentence, with its verb."""
+    many = [len(names) > 1 for names in group_files_by_table(manifest.data).values()]
+    return [
+        f"{named} hold" if cut else f"{named} holds" for named, cut in zip(list_file_names(manifest), many, strict=True)
+    ]
+
+
+def _explain_parts(manifest: Manifest) -> list[str]:
+    """How to read files that are cut into parts, without reticent."""
+    cut = {name: names for name, names in group_files_by_table(manifest.data).items() if len(names) > 1}
+    if not cut:
+        return []
+    read = "read_csv" if manifest.data[0].endswith(".csv") else "read_parquet"
+    listed = ", ".join(f"`{name}` into {len(names):,}" for name, names in cut.items())
+    polars = [f'{name} = pl.{read}("{format_file_pattern(names)}")' for name, names in cut.items()]
+    pandas = [
+        f'{name} = pd.concat(map(pd.{read}, sorted(glob.glob("{format_file_pattern(names)}"))), ignore_index=True)'
+        for name, names in cut.items()
+    ]
+    return [
+        f"The rows are cut into parts of {manifest.part_rows:,}, the last part of a file holding what is left: {listed}. Where",
+        "they are cut says nothing about them. `rt.open` reads the parts as one table, and so do Polars or pandas, in this folder:",
+        "",
+        "```python",
+        "import polars as pl",
+        *polars,
+        "```",
+        "",
+        "```python",
+        "import glob",
+        "import pandas as pd",
+        *pandas,
+        "```",
+        "",
+    ]
+
+
+def format_count_example(condition: str, found: str) -> list[str]:
+    """How rows are counted by who has reticent."""
+    return [
+        "```python",
+        "import polars as pl, reticent as rt",
+        'release = rt.open("this folder")',
+        f'release.count({condition}, values=["..."])      # {found}',
+        "```",
+        "",
+    ]
+
+
+def format_promises(manifest: Manifest, sentence: Callable[[ComponentEntry], str] | None = None) -> list[str]:
+    """The promises, in sentences."""
+    said = sentence or describe_promise
+    return ["## What is promised", "", *(f"- {said(promise)}" for promise in manifest.promises)]
+
+
+def format_limits(*limits: str) -> list[str]:
+    """What a kind's promises do not say, and what no promise says."""
+    return ["", "## What is not", "", *limits, STATISTICS_LIMIT, OTHER_READERS_LIMIT]
+
+
+def describe_promise(promise: ComponentEntry) -> str:
+    given = dict(promise.parameters)
+    form = ", frequent ones less than that" if given.get("enhanced") else ""
+    form += ", and no less frequent than there divided by as much" if given.get("two_sided") else ""
+    which = "".join(f", {word.replace('_', '-')}" for word in ("enhanced", "two_sided") if given.get(word))
+    column = format_code(given["column"]) if "column" in given else "the sensitive column"
+    said = {name: _format_parameter(value) for name, value in given.items()}
+    return catalogue.PROMISES[promise.name].sentence.format(**{**said, "column": column, "form": form, "which": which})
+
+
+def _format_parameter(value: Any) -> Any:
+    """A parameter in a sentence: a table as its entries, a list as one thing after the other."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{format_cell(name)} {_format_parameter(entry)}" for name, entry in sorted(value.items()))
+    if isinstance(value, list | tuple):
+        return "; ".join(str(_format_parameter(entry)) for entry in value)
+    return format_cell(value) if isinstance(value, str) and not value[:1].isdigit() else value
+
+
+def describe_coarsening(column: ColumnEntry) -> list[str]:
+    """What top and bottom coding and rounding did to a column."""
+    less, more = ("earlier", "later") if column.type == "date" else ("less", "more")
+    ends = ((column.bottom, less), (column.top, more))
+    said = [f"`{end}` means {end} or {word}" for end, word in ends if end is not None]
+    return said + ([f"rounded to the nearest multiple of {column.round_to}"] if column.round_to is not None else [])
+
+
+def describe_coarser_columns(manifest: Manifest) -> list[str]:
+    return [
+        f"- {format_code(column.name)}: {said}." for column in manifest.columns for said in describe_coarsening(column)
+    ]
+
+
+_TIGHT_ENDS_LIMIT = (
+    "- The ends of a range, and the least and greatest value that `manifest.json` states of a column, are values that people have,\n"
+    "  unless the publisher declared them."
+)
+_WIDER_ENDS_SENTENCES = {
+    "snapped": "the ends of a range were rounded outwards{by}: an end is not a value that somebody has, unless by chance",
+    "padded": "each end of a range was moved outwards by a secret amount{by}: an end is not a value that somebody has, unless by chance",
+    "shared": "each end of a range was moved outwards by a secret amount{by}, and of at most {share} of the range: the ends of the\n"
+    "  narrowest ranges were not moved, and people have them; another end is not a value that somebody has, unless by chance",
+}
+
+
+def describe_range_ends(manifest: Manifest) -> list[str]:
+    """What the ends of ranges tell: of columns whose labels are tight, and of each that has others."""
+    lines = [column for column in manifest.named(Role.QUASI) if column.type != "categorical"]
+    wider = {column.name: LabelOptions.of(column.labels) for column in lines if column.labels is not None}
+    tight = [column for column in lines if column.name not in wider]
+    said = [_TIGHT_ENDS_LIMIT] if tight and not wider else []
+    if tight and wider:
+        names = ", ".join(format_code(column.name) for column in tight)
+        said = [f"- The ends of a range of {names} are values that people have, unless the publisher declared them."]
+    return [*said, *(f"- {format_code(name)}: {_describe_wider_ends(how)}." for name, how in wider.items())]
+
+
+def _describe_wider_ends(how: LabelOptions) -> str:
+    return _WIDER_ENDS_SENTENCES["shared" if how.share is not None else how.style].format(
+        by=_format_step(how), share=how.share
+    )
+
+
+def _format_step(how: LabelOptions) -> str:
+    if how.step is not None:
+        return f", to {how.step}s" if isinstance(how.step, str) else f", to multiples of {how.step}"
+    return f" of at most {how.width}" if how.width is not None else ""
+
+
+def format_rows_per_person(manifest: Manifest) -> str:
+    """How many rows a person has, as the job declares it."""
+    most = manifest.rows_per_person
+    return "one row per person" if most == 1 else f"at most {most} rows per person"
+
+
+def describe_several_rows(manifest: Manifest, because: str) -> list[str]:
+    """What a promise about rows does not say of a person who has several."""
+    if manifest.rows_per_person == 1:
+        return []
+    return [f"- A person with several rows is protected in each row alone: {because}."]
+
+
+def format_withheld_rows(manifest: Manifest) -> list[str]:
+    return [f"- {pluralize(manifest.withheld, 'row', 'was', 'were')} withheld."] if manifest.withheld else []

@@ -1,0 +1,288 @@
+"""A release as its recipient holds it: the folder, its manifest and its rows."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent import html_repr
+from reticent.audit.result import Audit
+from reticent.data import source as sources
+from reticent.data.cells import Cells
+from reticent.errors import ColumnError, RequestError, suggest
+from reticent.estimate.answer import CONFIDENCE_LEVEL, Answer
+from reticent.format.folder import translate_disk_errors
+from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.ledger import commit, staging
+from reticent.ledger.commit import recover
+from reticent.ledger.ledger import Ledger
+from reticent.ledger.paths import require_separate_folders
+from reticent.ledger.source_options import resolve_source
+from reticent.release import bundle
+from reticent.release.kind import AdversaryView, NeededColumns, Question, Reader, read_needed, read_tables, reader_for
+from reticent.validation import (
+    flag,
+    mapping,
+    optional,
+    path,
+    path_or_table,
+    seconds,
+    share,
+    text,
+    validate_arguments,
+    value_list,
+)
+from reticent.validation import is_cells as counted_cells
+
+MAX_ROWS_READ = 2_000_000
+"""A release of so many rows or more is not read whole for a question."""
+MAX_TABLES_CACHED = 4
+"""Sets of columns whose rows are kept for the next question."""
+
+
+def _check_questions(value: Any, name: str) -> Any:
+    """The path of a file, or a list of questions."""
+    if isinstance(value, str | Path):
+        return path(value, name)
+    listed = [text(one, name) for one in value_list(value, name)]
+    if not listed:
+        raise RequestError("The list has no question.", attempt='["SELECT COUNT(*) FROM release"].')
+    return listed
+
+
+class Release:
+    """Files that can be given away.  Made by `publish`, or opened from a folder by `open`."""
+
+    @validate_arguments(folder=path, owned=optional(mapping))
+    def __init__(self, folder: str | Path, *, owned: dict[str, Any] | None = None):
+        self.folder = Path(folder)
+        # What was just published was verified when it was audited, and its digest is in the ledger.
+        self.manifest: Manifest = (
+            bundle.verify_bundle(self.folder) if owned is None else bundle.read_manifest(self.folder)
+        )
+        self._question_cache: dict[str, Any] = {}  # what questions found of the tables
+        self._partial: dict[tuple[tuple[str, NeededColumns], ...], tuple[dict[str, pl.DataFrame], dict[str, Any]]] = {}
+        self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
+        if owned is not None and owned.get("temporary"):
+            weakref.finalize(self, staging.discard_staged, self.folder)
+
+    @property
+    def kind(self) -> str:
+        return self.manifest.kind
+
+    @property
+    def columns(self) -> tuple[ColumnEntry, ...]:
+        return self.manifest.columns
+
+    @cached_property
+    def audited(self) -> Audit:
+        """What `rt.audit` gives: found at publication or, of a release that was opened, recounted from its files now."""
+        if self._owned is not None:
+            return self._owned["audit"]
+        from reticent.audit.audit import audit
+
+        return audit(self.folder)
+
+    @property
+    def job_text(self) -> str | None:
+        """The job it was published by, as TOML without a password; None for a release that was opened."""
+        return None if self._owned is None else self._owned.get("job")
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the owner should know and nothing forbade; empty for a release that was opened."""
+        return () if self._owned is None else tuple(self._owned.get("notices", ()))
+
+    @property
+    def digest(self) -> str:
+        return bundle.compute_digest(self.folder)
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every data file by name, typed: `data`, or `quasi` and `sensitive` of an anatomized release."""
+        return read_tables(self.folder, self.manifest)
+
+    @property
+    def _reader(self) -> Reader:
+        return reader_for(self.kind)
+
+    @validate_arguments(bounds=flag)
+    def frame(self, *, bounds: bool = False) -> pl.DataFrame:
+        """What the recipient sees; with `bounds`, typed lower and upper ends beside each column that has an order."""
+        return self._reader.frame(self.tables, self.manifest, bounds=bounds)
+
+    @validate_arguments(bounds=flag)
+    def to_pandas(self, *, bounds: bool = False) -> Any:
+        """`frame()` as a pandas data frame; texts that are missing are None, numbers that are missing NaN."""
+        try:
+            return self.frame(bounds=bounds).to_pandas()
+        except ImportError:
+            raise RequestError(
+                "pandas is not installed.", attempt="pip install pandas, or release.to_arrow()."
+            ) from None
+
+    @validate_arguments(bounds=flag)
+    def to_arrow(self, *, bounds: bool = False) -> Any:
+        """`frame()` as a pyarrow table."""
+        return self.frame(bounds=bounds).to_arrow()
+
+    @validate_arguments(values=optional(value_list), by=text)
+    def count(
+        self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
+    ) -> Answer:
+        """How many people in a selection of published rows have one of the sensitive values; `query` asks about values."""
+        try:
+            return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
+        except pl.exceptions.PolarsError:
+            raise RequestError(
+                "The selection or the values do not fit the columns that are published.",
+                why="A number is compared with a column of texts, or the other way round.",
+                attempt="values of the sensitive column's own type.",
+            ) from None
+
+    @validate_arguments(sql=text, level=share, by=text, time_limit=optional(seconds))
+    def query(
+        self, sql: str, *, level: float = CONFIDENCE_LEVEL, by: str = "inversion", time_limit: float | None = 60.0
+    ) -> Any:
+        """The `Answer` to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
+
+        With GROUP BY or several aggregates a list of them, each answer with its `keys`.  `level` is that of the `interval` that a
+        standard error gives; `by` how redrawn values are reconstructed: "inversion", or "em", which is never negative.
+        `time_limit` is in CPU seconds, without reading the release; None sets no limit.
+        """
+        from reticent.query import QueryOptions, ask
+
+        tables, known = self._find_tables([sql])
+        return ask(tables, self.manifest, sql, QueryOptions(level=level, by=by, known=known, time_limit=time_limit))
+
+    def _find_tables(self, questions: Sequence[str]) -> tuple[Mapping[str, pl.DataFrame], dict[str, Any]]:
+        """The tables that questions are put to, and what earlier questions found of them.
+
+        A large release is not read whole: of each file the columns that are needed are read, as counts of distinct rows where these
+        suffice, and kept for the next questions about the same columns.
+        """
+        if self.manifest.rows < MAX_ROWS_READ or "tables" in self.__dict__:
+            return self.tables, self._question_cache
+        from reticent.query.run import find_asked_columns
+
+        needed = self._reader.needed(self.manifest, find_asked_columns(questions, self.manifest))
+        if needed is None:
+            return self.tables, self._question_cache
+        key = tuple(sorted(needed.items()))
+        if key not in self._partial:
+            while len(self._partial) >= MAX_TABLES_CACHED:
+                self._partial.pop(next(iter(self._partial)))
+            self._partial[key] = read_needed(self.folder, self.manifest, needed), {}
+        return self._partial[key]
+
+    @validate_arguments(
+        questions=_check_questions, source=optional(path_or_table), level=share, by=text, time_limit=optional(seconds)
+    )
+    def measure(
+        self,
+        questions: Any,
+        source: Any = None,
+        *,
+        level: float = CONFIDENCE_LEVEL,
+        by: str = "inversion",
+        time_limit: float | None = 60.0,
+    ) -> list[dict[str, Any]]:
+        """Answers to a list of questions in SQL, or to those of a file; with the source, the `true` answers and relative `error`s too.
+
+        What is true tells about the source: it stays with its owner.  `time_limit` is in CPU seconds, for each question.
+        """
+        from reticent.query import QueryOptions
+        from reticent.query.run import measure_questions, read_questions
+
+        listed = questions if isinstance(questions, list) else read_questions(questions)
+        people = None
+        if source is not None:
+            read, frame = resolve_source(self, source)
+            people = sources.collect_frame(sources.scan_source(read, frame), "Reading the source")
+        tables, known = self._find_tables(listed)
+        how = QueryOptions(level=level, by=by, known=known, time_limit=time_limit)
+        return measure_questions(tables, self.manifest, listed, people, how)
+
+    @validate_arguments(sql=text, dialect=text, table=text)
+    def sql(self, sql: str, dialect: str, table: str = "release") -> str:
+        """The same question as plain SQL over the tables that `to_database` writes: "duckdb", "sqlite" or "postgresql"."""
+        from reticent.query.compile import compile_sql
+
+        return compile_sql(self.manifest, sql, dialect, table)
+
+    @validate_arguments(cells=counted_cells)
+    def sight(self, cells: Cells) -> AdversaryView:
+        """What an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
+        return self._reader.sight(self.tables, self.manifest, cells)
+
+    @validate_arguments(column=text)
+    def value_counts(self, column: str) -> pl.DataFrame:
+        """The published values of a sensitive column, and the `count` of rows that hold each; of a column called count, the `rows`."""
+        sensitive = [entry.name for entry in self.manifest.named("sensitive")]
+        if column not in sensitive:
+            raise ColumnError(f"{column!r} is no sensitive column of the release.", attempt=suggest(column, sensitive))
+        return self._reader.value_counts(self.tables, self.manifest, column)
+
+    @validate_arguments(target=path, force=flag, again=flag, ledger=optional(path))
+    def save(
+        self, target: str | Path, *, force: bool = False, again: bool = False, ledger: str | Path | None = None
+    ) -> Path:
+        """Put the folder in its place, atomically, and note it in the ledger and in the owner's folder beside it."""
+        target = Path(target)
+        owned = self._owned or {}
+        book = Ledger.of(ledger or owned.get("ledger"))
+        require_separate_folders(target, book.folder)
+        recover(book.folder, [target])
+        commit.require_target_free(target, force)
+        if self._owned is None:
+            commit.require_not_recorded(target, self.digest)
+        book.require_not_published(target, owned.get("source"), again)
+        recorded_in = None if self._owned is None and ledger is None else book.folder  # a copy needs no ledger
+        with staging.stage_folder(target, recorded_in) as staged:
+            with translate_disk_errors(target):
+                shutil.copytree(self.folder, staged, dirs_exist_ok=True)
+            if self._owned is None:
+                commit.place_copy(staged, target, force)
+            else:
+                notes = {key: owned[key] for key in ("source", "job", "promises", "notices")}
+                notes["audit"] = owned["audit"].to_dict()
+                notes["witness"] = owned.get("witness")
+                if again and "joining" in owned:
+                    notes["notices"] = (*owned.get("notices", ()), *owned["joining"](staged, book))
+                    self._owned = {**owned, "notices": notes["notices"]}
+                book.commit(staged, target, force=force, again=again, **notes)
+        return target
+
+    @validate_arguments(url=text, table=text, bounds=flag)
+    def to_database(self, url: str, table: str, *, bounds: bool = False) -> list[str]:
+        """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them.
+
+        With `bounds`, the table that people are in has typed lower and upper ends too, as `frame(bounds=True)`.
+        """
+        from reticent.release.export import export_tables, find_new_file, open_export_tables
+
+        frames = open_export_tables(self.folder, self.manifest, bounds=bounds)
+        manifest = (self.folder / bundle.MANIFEST_FILE).read_text(encoding="utf-8")
+        if (path := find_new_file(url)) is None:
+            return export_tables(frames, manifest, url, table)
+        with staging.stage_file(path, only_new=True) as staged:
+            return export_tables(frames, manifest, url, table, staged)
+
+    def _repr_html_(self) -> str:
+        return html_repr.render_release(self)
+
+    def __repr__(self) -> str:
+        promises = ", ".join(promise.name for promise in self.manifest.promises)
+        return f"<{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
+
+
+@validate_arguments(folder=path)
+def open(folder: str | Path) -> Release:
+    """A release from its folder, complete and undamaged, types restored from the manifest."""
+    return Release(folder)

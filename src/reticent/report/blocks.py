@@ -1,0 +1,68 @@
+"""What the facts of a report are made of: sections of parts.  A part is one of these small dictionaries, and JSON as it is.
+
+{"text": ...}  {"list": [...]}  {"code": ..., "language": ...}  {"table": {"caption", "head", "rows"}, "chart": ...}
+{"markdown": ...}   what the release's README says, in the little Markdown that READMEs are written in
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+Block = dict[str, Any]
+
+
+def make_text(sentence: str) -> Block:
+    return {"text": sentence}
+
+
+def make_list(sentences: Iterable[str]) -> Block:
+    return {"list": list(sentences)}
+
+
+def make_code(lines: Sequence[str], language: str) -> Block:
+    return {"code": "\n".join(lines), "language": language}
+
+
+def make_table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], bars: tuple[int, int] | None = None
+) -> Block:
+    """`bars` are the columns that label and measure the bars of its chart."""
+    found: Block = {
+        "table": {
+            "caption": caption,
+            "head": list(head),
+            "rows": [[convert_to_plain(cell) for cell in row] for row in rows],
+        }
+    }
+    return found if bars is None else {**found, "chart": {"labels": bars[0], "values": bars[1]}}
+
+
+def make_section(name: str, title: str, *parts: Block | None) -> dict[str, Any]:
+    return {"id": name, "title": title, "parts": [part for part in parts if part is not None]}
+
+
+def convert_to_plain(value: Any) -> Any:
+    """As JSON has it; a number that is no whole one with six digits, so that it reads the same on every machine."""
+    if isinstance(value, Fraction):
+        return int(value) if value == int(value) else convert_to_plain(float(value))
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def format_value(value: Any) -> str:
+    """A value as people read it."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {format_value(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(map(format_value, value)) or "none"
+    value = convert_to_plain(value)
+    if isinstance(value, bool | str):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"

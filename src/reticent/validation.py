@@ -1,0 +1,587 @@
+"""The parameters of promises, methods and stages as their constructors are given them, held to the catalogue's fields.
+
+A constructor calls `check_parameters(self)`: each parameter is refused unless it is what its `Field` allows, and is kept as it was
+written, numbers as exact fractions.  The reader of manifests has a check of its own over the same fields.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from functools import wraps
+from inspect import BoundArguments, Signature, signature
+from keyword import iskeyword
+from math import inf
+from numbers import Real
+from typing import Any, ParamSpec, TypeVar
+
+from reticent import catalogue
+from reticent.catalogue import Field, Relation
+from reticent.errors import JobError, OutOfMemory, RequestError, shorten_text, suggest
+from reticent.fork_safety import require_not_forked
+from reticent.limits import require_moderate_number
+
+# MERGED: reticent.door.entering: The one door of the Python interface: what a caller hands over is looked at before anything is read or written.
+#
+#     @door(job=a_job, to=optional(path), force=flag)
+#     def publish(job, *, to=None, force=False): ...
+#
+# A check takes a value and the parameter's name, and returns the value as the function wants it, or raises an error that says
+# what was handed over, what is expected and what to write.  It never quotes a value: only its type.  Classes are known by their
+# names, so that every layer may use the door.  On the way out, memory that ran out is an error of ours.
+
+
+ArgumentCheck = Callable[[Any, str], Any]
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Every argument through its check; those that are left out keep their default."""
+
+    def guarded(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        shape = signature(function)
+
+        @wraps(function)
+        def entered(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            require_not_forked()
+            bound = _bind_arguments(function, shape, args, kwargs)
+            for name, value in bound.arguments.items():
+                if name in checks:
+                    bound.arguments[name] = checks[name](value, name)
+            try:
+                return function(*bound.args, **bound.kwargs)
+            except MemoryError as error:
+                if isinstance(error, OutOfMemory):
+                    raise
+                raise OutOfMemory from None
+
+        return entered
+
+    return guarded
+
+
+def _bind_arguments(function: Callable[..., Any], shape: Signature, args: Any, kwargs: Any) -> BoundArguments:
+    """The arguments by name; one too many or too few is refused with the names that there are."""
+    try:
+        return shape.bind(*args, **kwargs)
+    except TypeError as error:
+        known = [name for name in shape.parameters if name != "self"]
+        wrong = next((name for name in kwargs if name not in known), "")
+        raise RequestError(f"{function.__name__}(): {error}.", attempt=suggest(wrong, known)) from None
+
+
+def describe_type(value: Any) -> str:
+    """What was handed over, by its type alone: a value may be somebody's."""
+    if value is None:
+        return "None"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    words = {bool: "True or False", str: "a text", int: "a number", float: "a number", bytes: "bytes"}
+    return words.get(type(value), f"an object of type {type(value).__name__!r}")
+
+
+def make_type_error(name: str, wanted: str, value: Any, attempt: str) -> JobError:
+    return JobError(f"{name} must be {wanted}; it is {describe_type(value)}.", attempt=attempt)
+
+
+def optional(check: ArgumentCheck) -> ArgumentCheck:
+    return lambda value, name: None if value is None else check(value, name)
+
+
+def instance_of(dotted: str, wanted: str, attempt: str) -> ArgumentCheck:
+    """An instance of a class of ours, by the class's full name."""
+
+    def check(value: Any, name: str) -> Any:
+        if not any(f"{base.__module__}.{base.__qualname__}" == dotted for base in type(value).__mro__):
+            raise make_type_error(name, wanted, value, attempt)
+        return value
+
+    return check
+
+
+def parse_fraction(value: object, name: str = "a parameter") -> Fraction:
+    """A number as its author wrote it: 0.1 is one tenth."""
+    require_moderate_number(value, name)
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        if isinstance(value, float):
+            return Fraction(repr(float(value)))  # NumPy's doubles are floats that print otherwise
+        return Fraction(value)  # type: ignore[call-overload]  # what is no number raises, and is refused below
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        raise JobError(f"{name} must be a number.", attempt='a number such as 4, 0.5 or "1/3".') from None
+
+
+def parse_integer(value: object, name: str) -> int:
+    """A whole number, as it may be written: 5, 5.0 or "5"."""
+    number = parse_fraction(value, name)
+    if number != int(number):
+        raise JobError(f"{name} must be a whole number.")
+    return int(number)
+
+
+def strip_keyword_suffix(name: str) -> str:
+    """A field as job files and manifests say it: `lambda` is `lambda_` in Python, which keeps the word for itself."""
+    return name.removesuffix("_") if iskeyword(name.removesuffix("_")) else name
+
+
+def find_catalogue_row(name: str) -> catalogue.PromiseRow | catalogue.MethodRow | None:
+    """The row of a promise, method or stage; None for one that the catalogue does not have."""
+    return catalogue.PROMISES.get(name) or catalogue.METHODS.get(name) or catalogue.STAGES.get(name)
+
+
+def check_parameters(thing: Any, as_given: tuple[str, ...] = ()) -> None:
+    """Refuse a promise, method or stage with a parameter that its fields do not allow, and keep the others as they are computed with.
+
+    Those named `as_given` are kept as they were given: a manifest says them in the same words.
+    """
+    row = find_catalogue_row(thing.name)
+    if row is None:
+        return
+    for each in fields(thing):
+        name, value = strip_keyword_suffix(each.name), getattr(thing, each.name)
+        field = row.fields.get(name)  # a class made of another may have more
+        if field is None or (value is None and each.default is None):
+            continue
+        accepted = accept_parameter(field, value, name, thing.name)
+        if name not in as_given:
+            object.__setattr__(thing, each.name, accepted)
+    for relation in row.relations:
+        _check_relation(
+            relation, {strip_keyword_suffix(each.name): getattr(thing, each.name) for each in fields(thing)}
+        )
+
+
+def accept_parameter(field: Field, value: Any, name: str, owner: str) -> Any:
+    """The value as it is computed with, or a refusal that names the parameter and its owner."""
+    return _ACCEPTORS[field.kind](field, value, name, owner)
+
+
+def _make_refusal(field: Field, value: Any, name: str, owner: str) -> JobError:
+    number = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
+    shown = shorten_text(str(value), 40) if number else describe_type(value)
+    sentence = (
+        field.refusal.replace("{value}", shown) or f"{owner}: {name} must be {field.allowed_values}; it is {shown}."
+    )
+    return JobError(sentence, why=field.why, attempt=field.attempt or f"another value for {name}.")
+
+
+def _accept_number(field: Field, value: Any, name: str, owner: str) -> Any:
+    number: int | Fraction = parse_integer(value, name) if field.kind == "whole" else parse_fraction(value, name)
+    low = field.least is not None and (number <= field.least if field.above else number < field.least)
+    high = field.most is not None and (number >= field.most if field.below else number > field.most)
+    fine = field.finest is not None and Fraction(number).limit_denominator(field.finest) != number
+    if low or high or fine:
+        raise _make_refusal(field, value, name, owner)
+    return number
+
+
+def _accept_flag(field: Field, value: Any, name: str, owner: str) -> bool:
+    if not isinstance(value, bool):
+        raise JobError(f"{name} must be true or false; it is {describe_type(value)}.")
+    return value
+
+
+def _accept_text(field: Field, value: Any, name: str, owner: str) -> str:
+    if not isinstance(value, str):
+        raise JobError(f"{name} must be a text; it is {describe_type(value)}.", attempt=f'{name} = "...".')
+    return value
+
+
+def _accept_choice(field: Field, value: Any, name: str, owner: str) -> Any:
+    for choice in field.choices:
+        if not isinstance(value, bool) and isinstance(value, str | int) and str(value) == str(choice):
+            return choice
+    if not isinstance(value, str | int):
+        texts = [choice for choice in field.choices if isinstance(choice, str)]
+        raise JobError(
+            f"{name} must be {field.allowed_values}; it is {describe_type(value)}.", attempt=suggest("", texts)
+        )
+    raise JobError(
+        f"{owner}: {name} = {shorten_text(repr(value), 80)} is not known.",
+        attempt=field.attempt or suggest(str(value), [str(choice) for choice in field.choices]),
+    )
+
+
+def _accept_value(field: Field, value: Any, name: str, owner: str) -> str:
+    """As columns print it: true and false in small letters, dates as ISO 8601."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _accept_file(field: Field, value: Any, name: str, owner: str) -> Any:
+    """A path or a table; which of them a program may hand over is for its reader to say."""
+    if value is None or isinstance(value, bool | int | float):
+        raise _make_refusal(field, value, name, owner)
+    return value
+
+
+def _accept_list(field: Field, value: Any, name: str, owner: str) -> tuple[Any, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise _make_refusal(field, value, name, owner)
+    _check_entries(field, len(value), value, name, owner)
+    assert field.each is not None, "a list has a type of entries"
+    return tuple(accept_parameter(field.each, entry, f"an entry of {name}", owner) for entry in value)
+
+
+def _accept_table(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _make_refusal(field, value, name, owner)
+    _check_entries(field, len(value), value, name, owner)
+    assert field.each is not None, "a table has a type of entries"
+    table = {str(key): accept_parameter(field.each, entry, f"{name} of {key!r}", owner) for key, entry in value.items()}
+    if field.positive and not any(table.values()):
+        raise _make_refusal(field, value, name, owner)
+    return table
+
+
+def _check_entries(field: Field, entries: int, value: Any, name: str, owner: str) -> None:
+    if field.entries is None:
+        return
+    fewest, most = field.entries
+    if fewest <= entries <= most:
+        return
+    if entries > most:
+        raise JobError(
+            f"{owner}: {name} has {entries:,} entries; {most:,} are the most.",
+            why="Each of them costs time and memory, here and wherever the release is audited.",
+            attempt=field.attempt or "fewer of them.",
+        )
+    raise JobError(
+        field.refusal or f"{owner}: {name} must be {field.allowed_values}; it has {entries:,}.",
+        attempt=field.attempt or f"{name} with {fewest} or more.",
+    )
+
+
+def _accept_record(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
+    lacking = (
+        [key for key, inner in field.fields.items() if inner.required and key not in value] if _is_table(value) else []
+    )
+    if not _is_table(value) or lacking or not set(value) <= set(field.fields):
+        raise _make_refusal(field, value, name, owner)
+    return {str(key): accept_parameter(field.fields[key], entry, key, owner) for key, entry in value.items()}
+
+
+def _accept_variant(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
+    if not _is_table(value) or len(value) != 1 or next(iter(value)) not in field.fields:
+        raise _make_refusal(field, value, name, owner)
+    ((key, entry),) = value.items()
+    return {key: accept_parameter(field.fields[key], entry, key, owner)}
+
+
+def _accept_either(field: Field, value: Any, name: str, owner: str) -> Any:
+    """By the alternative that has the value's shape; where several have, by the first that takes it."""
+    fitting = [one for one in field.alternatives if _has_shape(one, value)]
+    refusal: JobError | None = None
+    for one in fitting:
+        try:
+            return accept_parameter(one, value, name, owner)
+        except JobError as error:
+            refusal = error
+    if (
+        refusal is not None
+        and len(fitting) == 1
+        and fitting[0].kind in ("table", "record", "variant", "list", "matrix")
+    ):
+        raise refusal  # says which of its entries is wrong
+    raise _make_refusal(field, value, name, owner)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _has_shape(field: Field, value: Any) -> bool:
+    """Whether a value could be meant as one of this field's kind."""
+    if isinstance(value, Mapping):
+        return field.kind in ("table", "record", "variant", "matrix")
+    if isinstance(value, str):
+        return field.kind in ("choice", "text", "column", "value", "file", "number", "whole")
+    if isinstance(value, os.PathLike) or hasattr(value, "columns"):
+        return field.kind == "file"
+    if isinstance(value, list | tuple):
+        return field.kind in ("list", "grid")
+    return field.kind in ("number", "whole", "choice", "flag")
+
+
+def _accept_matrix(field: Field, value: Any, name: str, owner: str) -> Any:
+    """A table of values and rows; whether they are distances is looked at where they are read."""
+    if not _is_table(value) or set(value) != {"values", "rows"}:
+        raise _make_refusal(field, value, name, owner)
+    return value
+
+
+def _accept_grid(field: Field, value: Any, name: str, owner: str) -> tuple[Fraction, Fraction, Fraction]:
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise JobError(f"{owner}: a {name} is [least, greatest, step].", attempt=field.attempt)
+    least, greatest, step = (parse_fraction(number, name) for number in value)
+    if step <= 0 or greatest <= least or (greatest - least) % step:
+        raise JobError(
+            f"{owner}: a {name} goes from its least to its greatest value in whole steps above 0.",
+            attempt=field.attempt,
+        )
+    return least, greatest, step
+
+
+_ACCEPTORS = {
+    "number": _accept_number,
+    "whole": _accept_number,
+    "flag": _accept_flag,
+    "text": _accept_text,
+    "column": _accept_text,
+    "choice": _accept_choice,
+    "value": _accept_value,
+    "file": _accept_file,
+    "list": _accept_list,
+    "table": _accept_table,
+    "record": _accept_record,
+    "variant": _accept_variant,
+    "either": _accept_either,
+    "grid": _accept_grid,
+    "matrix": _accept_matrix,
+}
+
+
+def _check_relation(relation: Relation, given: Mapping[str, Any]) -> None:
+    if is_relation_broken(relation, given):
+        raise JobError(relation.refusal, why=relation.why, attempt=relation.attempt)
+
+
+def is_relation_broken(relation: Relation, given: Mapping[str, Any]) -> bool:
+    """Whether parameters are not what they must be to each other."""
+    first, second = given.get(relation.first), given.get(relation.second)
+    if relation.kind == "exclusive":
+        return first is not None and second is not None
+    if relation.kind == "less":
+        return first is not None and second is not None and not first < second
+    asked = first is not None if relation.value is None else first == relation.value
+    met = second is not None if relation.needed is None else second == relation.needed
+    return asked and not met
+
+
+# MERGED: reticent.door.plain: Checks of plain values: texts, switches, numbers, lists and tables of them.
+
+
+def text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise make_type_error(name, "a text", value, f'{name} = "...".')
+    return value
+
+
+def flag(value: Any, name: str) -> bool:
+    """A switch as its author wrote it: anything but true and false is refused, "false" above all."""
+    if not isinstance(value, bool):
+        raise JobError(f"{name} must be true or false; it is {describe_type(value)}.")
+    return value
+
+
+def integer(value: Any, name: str) -> int:
+    """A whole number, NumPy's too."""
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise make_type_error(name, "a whole number", value, f"{name} = 1.")
+    return value.__index__()
+
+
+def integers(value: Any, name: str) -> list[int]:
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping) or hasattr(value, "columns"):
+        raise make_type_error(name, "a list of whole numbers", value, f"{name} = [10, 4, 2, 1, 1].")
+    return [integer(one, name) for one in value]
+
+
+def share(value: Any, name: str) -> Fraction:
+    """A number from 0 to 1, exactly as it was written."""
+    require_moderate_number(value, name)
+    try:
+        found = Fraction(repr(value) if isinstance(value, float) else value)
+        if not isinstance(value, bool) and 0 <= found <= 1:
+            return found
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        pass
+    raise JobError(f"{name} must be a share, from 0 to 1.", attempt=f"{name} = 0.2.")
+
+
+def seconds(value: Any, name: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf:
+        return float(value)
+    raise make_type_error(name, "a number of seconds", value, f"{name} = 10.")
+
+
+def is_callable(value: Any, name: str) -> Any:
+    if isinstance(value, type) or not callable(value):
+        raise make_type_error(name, "a function", value, f"leaving {name} out.")
+    return value
+
+
+def names(value: Any, name: str) -> list[str]:
+    """Names of columns, methods or texts; one alone may stand by itself."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in value):
+        raise make_type_error(name, "a list of texts", value, f'{name} = ["...", "..."].')
+    return list(value)
+
+
+def value_list(value: Any, name: str) -> list[Any]:
+    """Values of whatever type; a text alone is one value, not its letters."""
+    other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
+    if other or not isinstance(value, Iterable):
+        raise make_type_error(name, "a list of values", value, f"{name} = [...].")
+    return list(value)
+
+
+def null_values(value: Any, name: str) -> tuple[str, ...]:
+    """Texts that mean missing."""
+    return tuple(names(value, name))
+
+
+def mapping(value: Any, name: str) -> Mapping[str, Any]:
+    """A mapping whose keys are texts."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise make_type_error(name, "a mapping from names", value, f'{name} = {{"column": ...}}.')
+    return value
+
+
+def require_known_options(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Words that a function takes for one of several parts: each must be one that the part knows."""
+    listed = list(known)
+    for word in given:
+        if word not in listed:
+            raise RequestError(f"{what} has no option {word!r}.", attempt=suggest(word, listed) if listed else "")
+
+
+def weights(value: Any, name: str) -> Mapping[str, Any]:
+    """How much each column matters: a finite number of 0 or more for each that is named."""
+    for column, weight in mapping(value, name).items():
+        if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= float(weight) < float("inf"):
+            raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
+    return value
+
+
+_FIELD_CHECKS: dict[str, ArgumentCheck] = {
+    "str": text,
+    "bool": flag,
+    "str | None": optional(text),
+    "bool | None": optional(flag),
+    "Mapping[str, float] | None": optional(weights),
+    "Mapping[str, object] | None": optional(weights),
+}
+
+
+def check_plain_fields(parameters: Any) -> None:
+    """The plain fields of a promise, method or column: texts are texts, and switches are true or false."""
+    for field in fields(parameters):
+        if check := _FIELD_CHECKS.get(str(field.type)):
+            check(getattr(parameters, field.name), field.name)
+
+
+# MERGED: reticent.door.things: Checks of the things of the field: paths, tables, jobs, promises, hierarchies, ledgers.
+
+
+MAX_PATH_PART_BYTES = 255  # bytes in one part of a path, on the file systems we know
+
+is_job = instance_of(
+    "reticent.job.job.Job", "a job", 'rt.Job(columns={...}, promises=[...]), or rt.Job.read("job.toml").'
+)
+is_output = instance_of("reticent.job.job.Output", "an output", 'rt.Output(format="csv", undeclared="drop").')
+is_plan = instance_of("reticent.planning.Plan", "a plan", "what rt.plan(job) returns.")
+is_cells = instance_of("reticent.data.cells.Cells", "counted cells", "what rt.count(job) returns.")
+
+
+def is_engine(value: Any, name: str) -> Any:
+    """The name of an engine, or an engine: what has its verbs."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, type) or not all(
+        hasattr(value, verb)
+        for verb in (
+            "scan",
+            "cache",
+            "cast",
+            "profile_columns",
+            "count",
+            "count_distinct_rows",
+            "filter_equal",
+            "apply",
+            "map",
+        )
+    ):
+        raise make_type_error(
+            name, "the name of an engine", value, f'{name} = "stream", or rt.Spark(master="local[2]").'
+        )
+    return value
+
+
+def path(value: Any, name: str) -> Any:
+    """A text or a path that a file system can hold."""
+    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
+        raise make_type_error(name, "a path", value, f'{name} = "folder/name".')
+    spelled = os.fspath(value)
+    long = any(len(part.encode("utf-8", "surrogatepass")) > MAX_PATH_PART_BYTES for part in spelled.split(os.sep))
+    if not spelled or "\0" in spelled or long:
+        why = (
+            "it is empty"
+            if not spelled
+            else f"a part is longer than {MAX_PATH_PART_BYTES} bytes"
+            if long
+            else "it holds a NUL"
+        )
+        raise JobError(f"{name} is no path: {why}.", attempt=f'{name} = "folder/name".')
+    return value
+
+
+_NOT_TABLE_TYPES = (type, bool, int, float, complex, list, tuple, dict, set, frozenset)
+
+
+def path_or_table(value: Any, name: str) -> Any:
+    """A path, or what the function knows besides: a frame, an opened release, a `Source`."""
+    if isinstance(value, bytes | str | os.PathLike):
+        return path(value, name)
+    if isinstance(value, _NOT_TABLE_TYPES) or value is None or callable(value):
+        raise make_type_error(
+            name, "a path or a frame", value, f'{name} = "data.csv", or a pandas, Polars or Arrow table.'
+        )
+    return value
+
+
+def promise(value: Any, name: str) -> Any:
+    """A promise, or its table as in a job file: never a text, nor a class without its parameters."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, type) and hasattr(value, "needs_sensitive"):
+        attempt = f"rt.{value.__name__}(...), with its parameters."
+        raise JobError(f"{name} holds the class {value.__name__} itself.", attempt=attempt)
+    stated = hasattr(value, "needs_sensitive") or hasattr(value, "parameters")
+    if isinstance(value, type) or not stated or not isinstance(getattr(value, "name", None), str):
+        raise make_type_error(name, "promises", value, "promises = [rt.KAnonymity(5)].")
+    return value
+
+
+def promises(value: Any, name: str) -> list[Any]:
+    """Several promises, or one that stands by itself."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return [promise(one, name) for one in value]
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) and not hasattr(value, "columns"):
+        return [promise(one, name) for one in value]
+    return [promise(value, name)]
+
+
+def is_ledger(value: Any, name: str) -> Any:
+    known = instance_of("reticent.ledger.ledger.Ledger", "a ledger", "")
+    return path(value, name) if isinstance(value, str | bytes | os.PathLike) else known(value, name)
+
+
+def is_hierarchy(value: Any, name: str) -> Any:
+    """A path, rows, a table that says how to build one, or a `Hierarchy`."""
+    rows = isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value)
+    if rows or isinstance(value, Mapping):
+        return value
+    if isinstance(value, str | bytes | os.PathLike):
+        return path(value, name)
+    attempt = f'{name} = "file.csv", or [["Kiel", "north", "*"], ...].'
+    return instance_of("reticent.data.hierarchy.Hierarchy", "a hierarchy", attempt)(value, name)
