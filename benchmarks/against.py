@@ -64,8 +64,10 @@ METHODS = {
 def tasks(rows: int) -> dict[str, dict[str, Any]]:
     """Name -> set-up, body and what they are given."""
     path = str(census_file(rows))
-    given = {name: {"path": path, "quasi": list(QUASI), "method": method, "promise": promise}
-             for name, (method, promise) in METHODS.items()}  # fmt: skip
+    given = {
+        name: {"path": path, "quasi": list(QUASI), "method": method, "promise": promise}
+        for name, (method, promise) in METHODS.items()
+    }
     found = {f"publish: {name}": {"setup": SETUP, "body": PUBLISH, "given": these} for name, these in given.items()}
     median = {**given["mondrian, median cuts, k 10"], "quasi": list(LARGE), "promise": "rt.KAnonymity(8)"}
     for name, how in {"from its files": "{}", "against its source too": "{'source': path}"}.items():
@@ -78,8 +80,14 @@ class Worker:
 
     def __init__(self, checkout: Path, task: dict[str, Any], folder: str) -> None:
         where = os.environ | {"PYTHONPATH": str(checkout / "src")}
-        self.process = subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, cwd=checkout, env=where)  # fmt: skip
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CHILD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=checkout,
+            env=where,
+        )
         self.answer(json.dumps({**task, "folder": folder}))
 
     def answer(self, line: str = "") -> str:

@@ -87,7 +87,12 @@ def measure(body: str, *, setup: str = "", given: dict[str, object] | None = Non
         task |= {"scratch": folder, "result": str(result)}
         # A child that cannot run is a wrong benchmark: its traceback goes to the terminal and the run stops.
         subprocess.run(
-            [sys.executable, "-c", CHILD], input=json.dumps(task), text=True, check=True, cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(SOURCES)}, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+            [sys.executable, "-c", CHILD],
+            input=json.dumps(task),
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(SOURCES)},
+            stdout=subprocess.DEVNULL,
+        )
         return Cost(**json.loads(result.read_text()))

@@ -39,8 +39,13 @@ def released(rows: int, quasi: tuple[str, ...], k: int) -> str:
     folder = Path(tempfile.mkdtemp(prefix="audited-", dir=ROOT / ".cache"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     columns = {name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()}
-    job = rt.Job(source=str(census_file(rows)), columns=columns, promises=[rt.KAnonymity(k)], method=rt.Mondrian(cuts="median"),
-                 release=rt.Output(undeclared="drop"))  # fmt: skip
+    job = rt.Job(
+        source=str(census_file(rows)),
+        columns=columns,
+        promises=[rt.KAnonymity(k)],
+        method=rt.Mondrian(cuts="median"),
+        release=rt.Output(undeclared="drop"),
+    )
     rt.publish(job, to=folder / "release", seed=0, ledger=folder / "ledger")
     return str(folder / "release")
 

@@ -93,8 +93,13 @@ def priors() -> Row:
     if not ADULT.exists():
         return absent(ADULT)
     ours, theirs = (measure(body, setup=SETUP, given=given()) for body in (PRIORS, BY_ROW))
-    return Row(ours=ours.cpu, reference=theirs.cpu * theirs.value, against="equation 2 row by row, NumPy", at_least=100,
-               note=f"{ours.value:,} points")  # fmt: skip
+    return Row(
+        ours=ours.cpu,
+        reference=theirs.cpu * theirs.value,
+        against="equation 2 row by row, NumPy",
+        at_least=100,
+        note=f"{ours.value:,} points",
+    )
 
 
 def mondrian(cuts: str, at_most: float) -> Callable[[], Row]:
@@ -114,8 +119,13 @@ def audit() -> Row:
         return absent(ADULT)
     theirs = measure(PLANNED, setup=SETUP, given=given("loss"))
     ours = measure(RECOUNTED, setup=SETUP + HANDED, given=given("loss"))
-    return Row(ours=ours.cpu, reference=theirs.cpu, against="planning with its priors", at_most=3,
-               note=f"t_exact over {ours.value['exact_share']:.0%} of the people")  # fmt: skip
+    return Row(
+        ours=ours.cpu,
+        reference=theirs.cpu,
+        against="planning with its priors",
+        at_most=3,
+        note=f"t_exact over {ours.value['exact_share']:.0%} of the people",
+    )
 
 
 def machine() -> float:

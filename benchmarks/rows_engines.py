@@ -18,9 +18,11 @@ from benchmarks.measure import Cost, measure
 from benchmarks.row import Row
 
 QUASI = ("age", "gender", "education", "marital_status", "work_class")
-SENSITIVE, CARRIED = "salary_class", "visits"
+SENSITIVE = "salary_class"
+CARRIED = "visits"
 ROWS_ASKED = int(os.environ.get("ENGINES_ROWS", "5000000"))
-WIDE, COLUMNS = int(os.environ.get("ENGINES_WIDE", "0")), int(os.environ.get("ENGINES_COLUMNS", "800"))
+WIDE = int(os.environ.get("ENGINES_WIDE", "0"))
+COLUMNS = int(os.environ.get("ENGINES_COLUMNS", "800"))
 MEMORY = 4 << 30  # bytes that a run of `stream` may take
 IN_MEMORY = 20_000_000  # rows up to which the floor in memory is tried
 PROMISES = {
@@ -126,9 +128,13 @@ def memory(method: str, kind: str) -> Callable[[], Row]:
     def row() -> Row:
         cost = published(method, kind, "stream")
         return Row(
-            ours=cost.peak / 2**20, reference=MEMORY / 2**20, unit="MiB", against="4 GiB", at_most=1,
+            ours=cost.peak / 2**20,
+            reference=MEMORY / 2**20,
+            unit="MiB",
+            against="4 GiB",
+            at_most=1,
             note=f"{ROWS_ASKED:,} rows",
-        )  # fmt: skip
+        )
 
     return row
 
@@ -138,13 +144,19 @@ def memory_wide() -> Row:
     cost = published_from(wide(), "mondrian", ["answer_*"], "stream")
     note = f"{cost.cpu:.1f} CPU s, wall {cost.wall:.1f} s, {WIDE:,} rows by {COLUMNS} columns"
     return Row(
-        ours=cost.peak / 2**20, reference=MEMORY / 2**20, unit="MiB", against="4 GiB", at_most=1, note=note,
-    )  # fmt: skip
+        ours=cost.peak / 2**20,
+        reference=MEMORY / 2**20,
+        unit="MiB",
+        against="4 GiB",
+        at_most=1,
+        note=note,
+    )
 
 
 def against_local(method: str, kind: str) -> Callable[[], Row]:
     def row() -> Row:
-        ours, local = published(method, kind, "stream"), published(method, kind, "local")
+        ours = published(method, kind, "stream")
+        local = published(method, kind, "local")
         note = f"peak {ours.peak / 2**20:,.0f} and {local.peak / 2**20:,.0f} MiB, {ROWS_ASKED:,} rows"
         return Row(ours=ours.cpu, reference=local.cpu, against="local", note=note)
 

@@ -100,8 +100,10 @@ def common(work: str, asked: list[dict], **method: object) -> Callable[[], Row]:
     return row
 
 
-K5, K10 = {"model": "k-anonymity", "k": 5}, {"model": "k-anonymity", "k": 10}
-BETA, T = {"model": "beta-likeness", "beta": 4}, {"model": "t-closeness", "t": "0.2"}
+K5 = {"model": "k-anonymity", "k": 5}
+K10 = {"model": "k-anonymity", "k": 10}
+BETA = {"model": "beta-likeness", "beta": 4}
+T = {"model": "t-closeness", "t": "0.2"}
 
 ROWS = [
     ("mondrian 500k, 8 quasi: k 10, median cuts", census([K10], 3, cuts="median")),

@@ -46,8 +46,13 @@ def against_floor(promise: str, at_most: float, rows: int = 5_000_000) -> Callab
     def row() -> Row:
         least = floor(census_file(rows), (*FIVE, "salary_class"))
         cost = planned(rows, promise, "quick", counting=True)
-        return Row(ours=cost.cpu, reference=least["cpu"], against=f"floor ({least['engine']})", at_most=at_most,
-                   note="read, count and plan, quick")  # fmt: skip
+        return Row(
+            ours=cost.cpu,
+            reference=least["cpu"],
+            against=f"floor ({least['engine']})",
+            at_most=at_most,
+            note="read, count and plan, quick",
+        )
 
     return row
 
@@ -58,9 +63,16 @@ def against_mondrian(
     """Loss, not time: what a recipient loses against loss-guided Mondrian, and the CPU seconds it took."""
 
     def row() -> Row:
-        ours, theirs = planned(rows, promise, effort), planned(rows, promise, "mondrian")
-        return Row(ours=float(ours.value), reference=float(theirs.value), against="mondrian(cuts='loss')", unit="loss",
-                   at_most=at_most, note=f"{ours.cpu:.2f} CPU s")  # fmt: skip
+        ours = planned(rows, promise, effort)
+        theirs = planned(rows, promise, "mondrian")
+        return Row(
+            ours=float(ours.value),
+            reference=float(theirs.value),
+            against="mondrian(cuts='loss')",
+            unit="loss",
+            at_most=at_most,
+            note=f"{ours.cpu:.2f} CPU s",
+        )
 
     return row
 
@@ -75,8 +87,11 @@ def growth(promise: str, few: int = 100_000, many: int = 5_000_000) -> Callable[
     return row
 
 
-CURVE = [(f"mosaic 100k: {promise}, {effort}", against_mondrian(promise, effort))
-         for promise in ("k", "beta", "t") for effort in ("quick", 1.5, 3.0, 6.0, 12.0)]  # fmt: skip
+CURVE = [
+    (f"mosaic 100k: {promise}, {effort}", against_mondrian(promise, effort))
+    for promise in ("k", "beta", "t")
+    for effort in ("quick", 1.5, 3.0, 6.0, 12.0)
+]
 ROWS = [
     ("mosaic 5M: k 5, quick", against_floor("k", 4)),
     ("mosaic 5M: enhanced beta 4, quick", against_floor("beta", 10)),

@@ -77,14 +77,16 @@ def against_mondrian(table: str, promise: str, seconds: float) -> Callable[[], R
     def row() -> Row:
         given = {"promise": promise, "effort": seconds * factor()}
         if table in DATA:
-            setup, given = OF_DATA, given | DATA[table]
+            setup = OF_DATA
+            given = given | DATA[table]
         else:
             setup = OF_WORK
             given |= {"judge": str(SHARED / "bench/loss.py"), "work": str(work()), "table": table}
         found = measure(PLAN, setup=setup, given=given, runs=0).value
         note = f"{found['cpu']:.1f} CPU s; {found['ours'] / found['greedy']:.2f} of one that does not look ahead"
-        return Row(ours=found["ours"], reference=found["theirs"], against="mondrian(cuts='loss')", unit="loss",
-                   note=note)  # fmt: skip
+        return Row(
+            ours=found["ours"], reference=found["theirs"], against="mondrian(cuts='loss')", unit="loss", note=note
+        )
 
     return row
 

@@ -49,7 +49,8 @@ def published(method: str, rows: int) -> Cost:
 
 def growth(method: str) -> Callable[[], Row]:
     def row() -> Row:
-        few, many = published(method, FEW), published(method, MANY)
+        few = published(method, FEW)
+        many = published(method, MANY)
         a_cell = (many.peak - few.peak) / (MANY - FEW)
         memory = (
             f"{few.peak / 2**20:,.0f} and {many.peak / 2**20:,.0f} MiB above import, {a_cell:,.0f} bytes for a row more"

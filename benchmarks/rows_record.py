@@ -16,7 +16,8 @@ from benchmarks.measure import Cost, measure
 from benchmarks.row import Row
 from benchmarks.rows_engines import BODY, PROMISES, QUASI, SENSITIVE, SETUP
 
-ROWS_ASKED, FILE = int(os.environ.get("RECORD_ROWS", "0")), 50_000_000
+ROWS_ASKED = int(os.environ.get("RECORD_ROWS", "0"))
+FILE = 50_000_000
 BYTES = """
 def moved():
     with open("/proc/self/io") as told:
@@ -55,7 +56,8 @@ def published(paths: tuple[Path, ...]) -> Cost:
 
 def time() -> Row:
     paths = tuple(sources())
-    one, every = published(paths[:1]), published(paths)
+    one = published(paths[:1])
+    every = published(paths)
     read, written = (count / 1e9 for count in every.value)
     note = f"wall {every.wall:.0f} s, read {read:.2f} GB, written {written:.2f} GB, {ROWS_ASKED:,} rows"
     return Row(ours=every.cpu, reference=one.cpu * len(paths), against=f"{FILE:,} rows, {len(paths)} times", note=note)
@@ -63,7 +65,8 @@ def time() -> Row:
 
 def memory() -> Row:
     paths = tuple(sources())
-    one, every = published(paths[:1]), published(paths)
+    one = published(paths[:1])
+    every = published(paths)
     return Row(ours=every.peak / 2**20, reference=one.peak / 2**20, unit="MiB", against=f"{FILE:,} rows")
 
 

@@ -116,7 +116,8 @@ def files(rows: int) -> Path:
     folder = Path(os.environ.get("REGIONS_ROOM") or ROOT / ".cache") / f"regions-v1-{rows}"
     folder.mkdir(parents=True, exist_ok=True)
     for at, start in enumerate(range(0, rows, PIECE)):
-        made, path = folder / f".part-{at}", folder / f"{at:04}.parquet"
+        made = folder / f".part-{at}"
+        path = folder / f"{at:04}.parquet"
         if not path.exists():
             _run(MAKE, str(made), str(min(PIECE, rows - start)), str(at))
             made.replace(path)
@@ -141,7 +142,8 @@ def alone(rows: int, promise: str) -> dict[str, float]:
 
 def loss(promise: str) -> Callable[[], Row]:
     def row() -> Row:
-        two, one = spread(ROWS_ASKED, promise), alone(ROWS_ASKED, promise)
+        two = spread(ROWS_ASKED, promise)
+        one = alone(ROWS_ASKED, promise)
         note = (
             f"{one['cells']:,} cells of {two['rows']:,} rows, {REGIONS} regions, kept: {two['kept']}, {two['groups']:,} groups; "
             f"{two['cpu']:.0f} CPU s; driver {two['driver']:,.0f} MiB, one machine {one['peak']:,.0f} MiB"
@@ -153,7 +155,8 @@ def loss(promise: str) -> Callable[[], Row]:
 
 def driver(promise: str) -> Callable[[], Row]:
     def row() -> Row:
-        many, few = spread(ROWS_ASKED, promise), spread(ROWS_ASKED // 4, promise)
+        many = spread(ROWS_ASKED, promise)
+        few = spread(ROWS_ASKED // 4, promise)
         note = f"{ROWS_ASKED:,} rows and {many['labels']:,} labels against a quarter of them and {few['labels']:,}; Java and workers {many['others']:,.0f} and {few['others']:,.0f} MiB"
         return Row(
             ours=many["driver"],

@@ -12,8 +12,13 @@ from html import escape
 from math import ceil, floor, log10
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#8f5bb5", "#e08e2b", "#4a4a4a", "#00a6a6", "#9c6644", "#b0b0b0")
-WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 720, 400, 78, 230, 56
-LETTERS, LINE = 84, 18  # of a title: letters in a line, and the height of one
+WIDTH = 720
+HEIGHT = 400
+LEFT = 78
+RIGHT = 230
+BOTTOM = 56
+LETTERS = 84
+LINE = 18  # of a title: letters in a line, and the height of one
 APART = 30  # what two marks of the horizontal axis need between them
 
 Points = list[tuple[float, float]]
@@ -32,8 +37,10 @@ def line_chart(
     marks = heights([point[1] for points in lines.values() for point in points], logarithmic)
     head = textwrap.wrap(title, LETTERS)
     top = 16 + LINE * len(head)
-    low, high = scale(marks[0]), scale(marks[-1])
-    least, span = along(named[0]), (along(named[-1]) - along(named[0])) or 1
+    low = scale(marks[0])
+    high = scale(marks[-1])
+    least = along(named[0])
+    span = (along(named[-1]) - along(named[0])) or 1
 
     def place(point: tuple[float, float]) -> tuple[float, float]:
         across = LEFT + (along(point[0]) - least) / span * (WIDTH - LEFT - RIGHT)
@@ -58,7 +65,8 @@ def heights(values: Sequence[float], logarithmic: bool) -> list[float]:
     if logarithmic:
         low, high = (log10(max(end, 1e-9)) for end in (min(values), max(values)))
         return [10.0**power for power in range(floor(low), max(ceil(high), floor(low) + 1) + 1)]
-    low, high = min(0.0, *values), max(0.0, *values)
+    low = min(0.0, *values)
+    high = max(0.0, *values)
     rough = ((high - low) or 1) / 4
     power = 10.0 ** floor(log10(rough))
     step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= rough * 0.999)
@@ -75,8 +83,10 @@ def axes(
     parts = []
     for mark in marks:
         _, height = place((named[0], mark))
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{height:.1f}" y2="{height:.1f}" stroke="#dddddd"/>'
-                     f'<text x="{LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{mark:.6g}</text>')  # fmt: skip
+        parts.append(
+            f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{height:.1f}" y2="{height:.1f}" stroke="#dddddd"/>'
+            f'<text x="{LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{mark:.6g}</text>'
+        )
     last = float("-inf")
     for value in named:
         across, _ = place((value, marks[0]))

@@ -14,7 +14,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-ROWS, SEED, MOST_ROWS_PER_PERSON = 50_000, 15, 4
+ROWS = 50_000
+SEED = 15
+MOST_ROWS_PER_PERSON = 4
 QUASI = (
     "birth_date", "discharged", "zip", "birthplace", "employer", "sex",
     "ethnicity", "marital", "language", "insurance", "ward", "charges",
@@ -83,7 +85,7 @@ def hospital(rows: int = ROWS, seed: int = SEED) -> pl.DataFrame:
         weight=pl.Series([f"{weight:.6f}" for weight in rng.gamma(9, 0.11, rows)]),
         note=pl.Series(_notes(rng, rows)),
         diagnosis=pl.Series(_codes(rng, [born[p].year for p in person])),
-    )  # fmt: skip
+    )
     order = rng.permutation(rows)
     return _with_missing(rng, frame.select(pl.all().gather(pl.Series(order))))
 
@@ -107,14 +109,16 @@ def _born(rng: np.random.Generator, people: int) -> list[date]:
 
 
 def _names(rng: np.random.Generator, people: int) -> list[str]:
-    first, last = rng.integers(0, len(_FIRST), people), rng.integers(0, len(_LAST), people)
+    first = rng.integers(0, len(_FIRST), people)
+    last = rng.integers(0, len(_LAST), people)
     return [f"{_FIRST[a]} {_LAST[b]}" for a, b in zip(first, last, strict=True)]
 
 
 def _zips(rng: np.random.Generator, people: int) -> list[str]:
     """Nine digits for most, five for the rest; some begin with a zero."""
     areas = rng.integers(501, 99_950, 900)
-    area, block = rng.choice(areas, people), rng.integers(1, 240, people)
+    area = rng.choice(areas, people)
+    block = rng.integers(1, 240, people)
     long = rng.random(people) < 0.84
     return [f"{a:05d}-{b:04d}" if whole else f"{a:05d}" for a, b, whole in zip(area, block, long, strict=True)]
 
@@ -132,7 +136,8 @@ def _notes(rng: np.random.Generator, rows: int) -> list[str]:
         "asked for a letter to the employer",
         "slept well",
     )
-    picks, beds = rng.integers(0, len(said), rows), rng.integers(1, 40, rows)
+    picks = rng.integers(0, len(said), rows)
+    beds = rng.integers(1, 40, rows)
     return [f"{name} {said[at]}, bed {bed}" for name, at, bed in zip(_names(rng, rows), picks, beds, strict=True)]
 
 

@@ -39,7 +39,8 @@ def packed(python: str, place: Path) -> str:
         run(python, "-m", "venv", name)
     run("maker/bin/python", "-m", "pip", "install", *options, "build", "setuptools", "wheel", "Cython")
     run("maker/bin/python", "-m", "build", "--no-isolation", "--outdir", "dist", "source")
-    wheel, sdist = next((place / "dist").glob("*.whl")), next((place / "dist").glob("*.tar.gz"))
+    wheel = next((place / "dist").glob("*.whl"))
+    sdist = next((place / "dist").glob("*.tar.gz"))
     compiled = [
         name for name in zipfile.ZipFile(wheel).namelist() if "/kernels/" in name and name.endswith((".so", ".pyd"))
     ]

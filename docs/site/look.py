@@ -27,8 +27,11 @@ def main(site: Path, folder: Path, pages: tuple[str, ...] = PAGES) -> None:
             quiet = ["--headless", "--no-sandbox", "--hide-scrollbars", "--disable-gpu", "--virtual-time-budget=4000"]
             subprocess.run(
                 [browser, *quiet, f"--window-size={window}", f"--screenshot={picture}", address],
-                check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120,
-            )  # fmt: skip
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=120,
+            )
             sys.stdout.write(f"{picture}\n")
 
 

@@ -40,7 +40,8 @@ def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: l
         parts = line.replace("``", "`").split("`")
         words = [part if code % 2 else part.replace("|", "\\|") for code, part in enumerate(parts)]
         for code in range(1, len(words) - 1, 2):
-            before, after = words[code - 1], words[code + 1]
+            before = words[code - 1]
+            after = words[code + 1]
             words[code - 1] = f"{before}\\ " if before[-1:].isalnum() else before
             words[code + 1] = f"\\ {after}" if after[:1].isalnum() else after
         lines[at] = "``".join(words)
@@ -87,5 +88,6 @@ def api() -> str:
 def directive(name: str, module: str, thing: Any) -> str:
     kind = "autoclass" if isinstance(thing, type) else "autofunction" if callable(thing) else "autodata"
     if type(thing).__name__ == "module":
-        kind, name = "automodule", ""
+        kind = "automodule"
+        name = ""
     return f"```{{eval-rst}}\n.. {kind}:: {module}{'.' if name else ''}{name}\n```"

@@ -74,15 +74,25 @@ _ROLE_REFUSALS = {
     engine=is_engine,
 )
 def publish_batches(
-    job: Job, by: str, to: str | Path, *, frame: Any = None, seed: int | None = None, force: bool = False,
-    again: bool = False, ledger: str | Path | None = None, progress: Callable[[str], None] = lambda stage: None,
+    job: Job,
+    by: str,
+    to: str | Path,
+    *,
+    frame: Any = None,
+    seed: int | None = None,
+    force: bool = False,
+    again: bool = False,
+    ledger: str | Path | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
     engine: Any = catalogue.DEFAULT_ENGINE,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Publish a release in `to` for each value of a column; returns the summary, which the owner's folder keeps too.
 
     A batch that cannot keep the promise is left out and the summary says so; the others are published.
     """
-    to, book, worker = Path(to), Ledger.of(ledger), require_whole_table_engine(engine, "Cutting batches")
+    to = Path(to)
+    book = Ledger.of(ledger)
+    worker = require_whole_table_engine(engine, "Cutting batches")
     require_separate_folders(to, book.folder)
     recover(book.folder, [to])
     progress("reading")
@@ -104,7 +114,8 @@ def publish_batches(
     )
     whole = CountedRows(counted.drop(COUNT_COLUMN), counted[COUNT_COLUMN].to_numpy(), source)
     book.require_not_published(to, whole, again)
-    book, batches = book.for_batches(whole, to), []
+    book = book.for_batches(whole, to)
+    batches = []
     for at, part in enumerate(parts):
         progress(ProgressEvent(f"batch {at + 1} of {len(parts)}", at / len(parts)))
         number = None if seed is None else seed + at
@@ -119,9 +130,10 @@ def publish_batches(
 def _require_free_folders(to: Path, names: list[str], force: bool) -> None:
     if (to / "manifest.json").exists():
         raise OutputExists(
-            f"{to} is a release: batches cannot be put into it.", why="A release is handed out whole, as it was made.",
+            f"{to} is a release: batches cannot be put into it.",
+            why="A release is handed out whole, as it was made.",
             attempt="another name.",
-        )  # fmt: skip
+        )
     for name in names:
         require_target_free(to / name, force)
 

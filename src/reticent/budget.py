@@ -28,7 +28,8 @@ class BudgetClock:
     """What reading and the first plan took, and how much of the budget is left since."""
 
     def __init__(self, budget: float | None):
-        self.began, self.budget = process_time(), budget
+        self.began = process_time()
+        self.budget = budget
 
     @classmethod
     def starting_now(cls, seconds: float) -> BudgetClock:

@@ -70,9 +70,18 @@ def _calibrate_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str
     if not counts or min(counts) < 1:
         raise RequestError("counts are whole numbers above 0.", attempt="counts=[10, 4, 2, 1, 1].")
     require_countable(counts)
-    rows, most = sum(counts), max(counts)
-    found: dict[str, Any] = {"method": "suppression", "counts": counts, "l": l, "prior": prior, "rows": rows,
-                             "eligible": l * most <= rows, "supports": rows // most, "bound": 1 / l}  # fmt: skip
+    rows = sum(counts)
+    most = max(counts)
+    found: dict[str, Any] = {
+        "method": "suppression",
+        "counts": counts,
+        "l": l,
+        "prior": prior,
+        "rows": rows,
+        "eligible": l * most <= rows,
+        "supports": rows // most,
+        "bound": 1 / l,
+    }
     if not found["eligible"]:
         require_enough_values(len(counts), l, "the given counts")
     for kind in kinds:
@@ -103,8 +112,14 @@ def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Se
             f"Every table of {rows} rows in {values} values is {l}-eligible: no row would be withheld.",
             attempt="more rows, fewer values or a greater l.",
         )
-    found: dict[str, Any] = {"method": "suppression", "rows": rows, "values": values, "l": l, "prior": prior,
-                             "bound": 1 / l}  # fmt: skip
+    found: dict[str, Any] = {
+        "method": "suppression",
+        "rows": rows,
+        "values": values,
+        "l": l,
+        "prior": prior,
+        "bound": 1 / l,
+    }
     for kind in kinds:
         found[kind] = {"worst_posterior": float(compute_worst_posterior(rows, values, l, kind, prior)), "how": "exact"}
         if not CountPrior(prior).plausible:

@@ -27,8 +27,10 @@ class Chart:
     def save(self, target: str | Path) -> Path:
         target = Path(target)
         if target.suffix.lower() != ".svg":
-            raise RequestError(f"A chart is saved as SVG, not as {target.suffix or 'a file without an ending'}.",
-                               attempt='a name such as "chart.svg".')  # fmt: skip
+            raise RequestError(
+                f"A chart is saved as SVG, not as {target.suffix or 'a file without an ending'}.",
+                attempt='a name such as "chart.svg".',
+            )
         try:
             target.write_text(self.svg, encoding="utf-8")
         except OSError as error:
@@ -66,7 +68,10 @@ def draw_lines(
     return Chart(_render_svg(drawn.properties(width=420, height=260).to_dict()), title)
 
 
-CHART_WIDTH, CHART_HEIGHT, LETTER_WIDTH, LINE_HEIGHT = 560, 340, 5.7, 12
+CHART_WIDTH = 560
+CHART_HEIGHT = 340
+LETTER_WIDTH = 5.7
+LINE_HEIGHT = 12
 """Of a chart of named points: its width and height, and the room that a letter and a line of a name take."""
 
 
@@ -116,7 +121,9 @@ def place_names(points: Sequence[tuple[float, float, str]], wide: float, tall: f
         for x, y, _ in points
     ]
     for x, y, name in sorted(points, key=lambda point: (point[1], point[0])):
-        right, height, long = x / wide * CHART_WIDTH, y / tall * CHART_HEIGHT, len(name) * LETTER_WIDTH
+        right = x / wide * CHART_WIDTH
+        height = y / tall * CHART_HEIGHT
+        long = len(name) * LETTER_WIDTH
         places = [(side, step) for step in range(CHART_HEIGHT // LINE_HEIGHT) for side in (right + 8, right - 8 - long)]
         for left, step in places:
             middle = height + 8 + step * LINE_HEIGHT
@@ -135,7 +142,10 @@ def place_names(points: Sequence[tuple[float, float, str]], wide: float, tall: f
     return found
 
 
-BAR_HEIGHT, LABEL_WIDTH, BAR_AREA_WIDTH, MAX_LABEL_LETTERS = 22, 165, 255, 24
+BAR_HEIGHT = 22
+LABEL_WIDTH = 165
+BAR_AREA_WIDTH = 255
+MAX_LABEL_LETTERS = 24
 """Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
 
 

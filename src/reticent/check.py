@@ -179,7 +179,8 @@ def plan_own_method(
     A method that improves as long as it may is stopped before, and says so.  Where there is no plan in time, one cell in 16 (or 256)
     is planned instead, in a quarter of that time: what it finds is said, and `reachable` is None.
     """
-    method, began = job.method, process_time()
+    method = job.method
+    began = process_time()
     stopped: list[bool] = []
 
     def watch(now: Any) -> bool:
@@ -308,17 +309,21 @@ def check(
     each method's outlook.
     """
     require_promises_supported(job)
-    worker, clock, began = require_whole_table_engine(engine, "Checking"), BudgetClock(budget), process_time()
+    worker = require_whole_table_engine(engine, "Checking")
+    clock = BudgetClock(budget)
+    began = process_time()
     others = find_other_methods(job, methods)
     progress(ProgressEvent("reading", 0))
     with make_temp_dirs(None) as room:
         reading = partial(read_and_count, worker, job, frame, EngineContext(progress, room))
         rows, looked, counted = reading() if budget is None else _read_within(max(budget, MIN_CPU_SECONDS), reading)
-    job, columns = load_populations(job, counted.columns, counted.cells), counted.columns
+    job = load_populations(job, counted.columns, counted.cells)
+    columns = counted.columns
     cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
     progress(ProgressEvent(f"planning by {job.method.name}", OWN_PLAN_FRACTION / 2))
     own, recipe = plan_own_method(job, cells, columns, _allot_own_seconds(clock, began, budget), progress)
-    found, spellings = {job.method.name: own}, find_spelling_variants(counted.cells)
+    found = {job.method.name: own}
+    spellings = find_spelling_variants(counted.cells)
     finished(own, counted.cells)
     if budget is None:
         clock.start()

@@ -50,7 +50,8 @@ class CompositionCheck:
         earlier = {repeat.entry["digest"]: repeat for repeat in ledger.find_repeats(self.rows)}
         if not earlier:
             return []
-        there, said = [], []
+        there = []
+        said = []
         latest = {(entry["folder"], entry["release"]): entry["digest"] for entry in ledger.read_entries()}
         for repeat in earlier.values():
             place = repeat.entry["folder"], repeat.entry["release"]

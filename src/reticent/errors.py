@@ -136,8 +136,13 @@ class OutOfMemory(ReticentError, MemoryError):
 
     exit_code = 74
 
-    def __init__(self, what: str = "The memory ran out.", *, why: str = "Nothing was kept.",
-                 attempt: str = "fewer columns or rows at a time, or a larger machine."):  # fmt: skip
+    def __init__(
+        self,
+        what: str = "The memory ran out.",
+        *,
+        why: str = "Nothing was kept.",
+        attempt: str = "fewer columns or rows at a time, or a larger machine.",
+    ):
         super().__init__(what, why=why, attempt=attempt)
 
 

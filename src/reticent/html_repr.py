@@ -19,7 +19,8 @@ from reticent.errors import pluralize
 # escaped, long ones and long tables are cut, and nothing is shown that the object does not print anyway.
 
 
-MAX_TABLE_ROWS, MAX_CELL_LETTERS = 30, 120
+MAX_TABLE_ROWS = 30
+MAX_CELL_LETTERS = 120
 _TEXT_CELL_STYLE = "text-align: left; vertical-align: top; padding: 0.15em 0.8em 0.15em 0;"
 _NUMBER_CELL_STYLE = (
     "text-align: right; vertical-align: top; padding: 0.15em 0.8em 0.15em 0; font-variant-numeric: tabular-nums;"
@@ -178,8 +179,10 @@ def render_hierarchy(self: Any) -> str:
         labels = list(dict.fromkeys(self.labels[node] for node in self.paths[:, level]))
         first = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
         rows.append((level, len(labels), first))
-    return render_page(f"A hierarchy of {len(self.leaves):,} values, {pluralize(self.height, 'level')} above them",
-                render_table(("level", "labels", "the first of them"), rows))  # fmt: skip
+    return render_page(
+        f"A hierarchy of {len(self.leaves):,} values, {pluralize(self.height, 'level')} above them",
+        render_table(("level", "labels", "the first of them"), rows),
+    )
 
 
 def render_attack(self: Any) -> str:

@@ -89,8 +89,10 @@ class LossExplanation:
     def sentences(self) -> list[str]:
         said = []
         if self.starred and len(self.starred) == len(self.by_column):
-            said.append("Everything became `*`: of the quasi-identifiers nothing is left, and the rows say no more than a "
-                        "table of the sensitive values.")  # fmt: skip
+            said.append(
+                "Everything became `*`: of the quasi-identifiers nothing is left, and the rows say no more than a "
+                "table of the sensitive values."
+            )
         elif self.starred:
             many = f"{len(self.starred)} of {len(self.by_column)} quasi-identifiers"
             said.append(f"{many} became `*` in every row: {quote_list(self.starred)}.")
@@ -117,7 +119,8 @@ def explain_loss(
         by_column = {domain.name: float(loss) for domain, loss in zip(cells.quasi, losses, strict=True)}
     starred = tuple(name for name, loss in by_column.items() if loss >= STARRED_LOSS)
     rare = tuple(one for promise in promises if (one := _find_rare_values(cells, promise)) is not None)
-    changes, skipped = [], 0
+    changes = []
+    skipped = 0
     asked = [] if trials is None else _propose_changes(cells, promises, {one.column for one in rare})
     for promise, what, other, seen, paste in asked:
         if trials is None or not trials.left():
@@ -135,7 +138,8 @@ def _find_rare_values(cells: Cells, promise: Promise) -> RareValues | None:
     if not isinstance(promise, CountCappedPromise) or not promise.needs_sensitive:
         return None
     at = cells.find_sensitive(getattr(promise, "column", None))
-    domain, totals = cells.sensitive[at], cells.totals(at)
+    domain = cells.sensitive[at]
+    totals = cells.totals(at)
     caps = promise.caps(totals, domain.null_code)[0]
     if caps.upper is None:
         return None
@@ -197,7 +201,8 @@ def _propose_families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iter
     column = cells.find_sensitive(promise.column)
     domain = cells.sensitive[column]
     if isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
-        tree, making = domain.hierarchy, ""
+        tree = domain.hierarchy
+        making = ""
         seen = cells
     elif isinstance(domain, TreeDomain) and all(map(_CODE_PATTERN.fullmatch, domain.texts)):
         tree = prefixes(list(domain.texts))

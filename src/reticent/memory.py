@@ -81,7 +81,8 @@ def get_address_limit() -> int | None:
 
 def get_addresses_left() -> int | None:
     """What the limit leaves; None where there is none."""
-    limit, pages = get_address_limit(), _read_system_file("/proc/self/statm").split()
+    limit = get_address_limit()
+    pages = _read_system_file("/proc/self/statm").split()
     return None if limit is None or not pages else limit - int(pages[0]) * resource.getpagesize()
 
 

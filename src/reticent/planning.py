@@ -101,7 +101,8 @@ class Plan:
     def loss_by_column(self) -> dict[str, float]:
         """The mean information loss in each quasi-identifier (Cao & Karras 2012, equations 2 and 3); a withheld row counts 1."""
         self.require_labels()
-        rows, each = self.cells.rows, self.sizes @ compute_label_losses(self.recipe)
+        rows = self.cells.rows
+        each = self.sizes @ compute_label_losses(self.recipe)
         names = [domain.name for domain in self.cells.quasi]
         return {name: (float(lost) + self.withheld) / rows for name, lost in zip(names, each, strict=True)}
 
@@ -151,7 +152,8 @@ class Plan:
 
     def require_labels(self) -> None:
         """Labels, their loss and measures of groups are for plans whose groups are published as they are."""
-        recipe, name = self.recipe, self.job.method.name
+        recipe = self.recipe
+        name = self.job.method.name
         if not registry.load_writer(self.job.method.kind).generalizes:
             raise RequestError(
                 f"{name} publishes quasi-identifiers as they are: its plan has no labels to lose by or to measure.",
@@ -271,7 +273,8 @@ def _list_domain_names(domains: tuple[Domain, ...]) -> list[str]:
 def measure(planned: Plan) -> dict[str, Any]:
     """What the planned groups achieve and lose: every measure that an audit of their release would report."""
     planned.require_labels()
-    sizes, cells = planned.sizes, planned.cells
+    sizes = planned.sizes
+    cells = planned.cells
     achieved = find_worst_measures(
         [measure_column(_count_sensitive_values(planned, at)) for at in _select_measured_columns(planned)]
     )
@@ -314,7 +317,8 @@ def _count_sensitive_values(planned: Plan, at: int) -> SensitiveColumn:
 
 def _measure_utility(planned: Plan) -> dict[str, Any]:
     """Information loss from the labels, as a recipient reads them."""
-    labels, columns = planned.labels, []
+    labels = planned.labels
+    columns = []
     for at, entry in enumerate(planned.entries):
         lines = make_scale(entry, labels.texts[at], foreign=False)
         rows = np.bincount(labels.of_group[:, at], weights=planned.sizes, minlength=len(labels.texts[at]))

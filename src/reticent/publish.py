@@ -126,17 +126,26 @@ def _scan_population(source: Source, population: Any) -> pl.LazyFrame:
     warn=is_callable,
 )
 def publish(
-    job: Job, *, frame: Any = None, to: str | Path | None = None, seed: int | None = None, force: bool = False,
-    again: bool = False, ledger: Ledger | str | Path | None = None, progress: ProgressCallback = lambda stage: None,
-    engine: str | Engine = catalogue.DEFAULT_ENGINE, warn: Callable[[str], None] = lambda sentence: None,
-) -> Release:  # fmt: skip
+    job: Job,
+    *,
+    frame: Any = None,
+    to: str | Path | None = None,
+    seed: int | None = None,
+    force: bool = False,
+    again: bool = False,
+    ledger: Ledger | str | Path | None = None,
+    progress: ProgressCallback = lambda stage: None,
+    engine: str | Engine = catalogue.DEFAULT_ENGINE,
+    warn: Callable[[str], None] = lambda sentence: None,
+) -> Release:
     """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
 
     `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.  `engine` is what reads the rows.
     `warn` is given, before anything is written, each sentence on people who would stand alone or were known before; the
     release's notices repeat them.
     """
-    target, worker = None if to is None else Path(to), registry.load_engine(engine)
+    target = None if to is None else Path(to)
+    worker = registry.load_engine(engine)
     keeping = {"force": force, "again": again}
     require_promises_supported(job)
     if worker.regions:
@@ -146,10 +155,8 @@ def publish(
     stamp = ChangeStamp.of(job.source if frame is None else None)
     with scratch_of(target, _find_ledger_folder(target, ledger)) as room:
         lazy, looked, counted = read_and_count(worker, job, frame, how := EngineContext(progress, room))
-        rows, rng = (
-            CountedRows(counted.combinations, counted.multiplicity, job.source if frame is None else None),
-            Random.of(seed),
-        )
+        rows = CountedRows(counted.combinations, counted.multiplicity, job.source if frame is None else None)
+        rng = Random.of(seed)
         if target is not None:
             Ledger.of(ledger).require_not_published(target, rows, again)
         asked, (start, end) = load_populations(job, counted.columns, counted.cells), estimate_planning_range(job)
@@ -177,9 +184,16 @@ def publish(
 
 
 def _publish_partitioned(
-    job: Job, frame: Any, to: Path | None, seed: int | None, worker: Any, ledger: Any, progress: ProgressCallback,
-    warn: Callable[[str], None], **keeping: bool,
-) -> Release:  # fmt: skip
+    job: Job,
+    frame: Any,
+    to: Path | None,
+    seed: int | None,
+    worker: Any,
+    ledger: Any,
+    progress: ProgressCallback,
+    warn: Callable[[str], None],
+    **keeping: bool,
+) -> Release:
     """The same where cells, plans and groups stay in parts, wherever the engine has them (ADR 10)."""
     target = require_partitionable(job, to)
     begun = prepare_target(target, ledger, keeping["force"])
@@ -193,7 +207,8 @@ def _publish_partitioned(
         looked = worker.profile_columns(lazy, columns, how := EngineContext(progress, room))
         table = PartitionedTable.count(worker, lazy, columns, looked.rows_per_person, how)
         require_short_texts(job, table.domains_by_role)
-        rows, rng = table.fingerprint(job.source if frame is None else None), Random.of(seed)
+        rows = table.fingerprint(job.source if frame is None else None)
+        rng = Random.of(seed)
         Ledger.of(ledger).require_not_published(target, rows, keeping["again"])
         progress(ProgressEvent("planning", 0.3))
         plan = table.plan(job, rng, worker.regions)

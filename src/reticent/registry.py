@@ -95,7 +95,8 @@ def check_fields(kind: type, where: str, given: Mapping[str, Any]) -> None:
         name = word(field.name)
         if name not in given:
             continue
-        value, types = given[name], list_field_types(field)
+        value = given[name]
+        types = list_field_types(field)
         if not any(FIELD_TYPES[one][1](value) for one in types):
             wanted = " or ".join(dict.fromkeys(FIELD_TYPES[one][0] for one in types))
             raise JobError(f"{where}: {name} must be {wanted}.", attempt=f"another value for {name}.")

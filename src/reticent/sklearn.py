@@ -117,7 +117,9 @@ class Anonymizer(TransformerMixin, BaseEstimator):
             raise ColumnError(
                 f"{pluralize(len(lacking), 'fitted column', 'is', 'are')} missing: {quote_list(lacking)}."
             )
-        covers, boxes, points = [], [], []
+        covers = []
+        boxes = []
+        points = []
         for entry in self.entries_:
             cover, box, point = _locate_values(entry, self.groups_[entry.name], frame[entry.name])
             covers.append(cover)

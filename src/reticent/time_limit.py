@@ -105,7 +105,8 @@ class _Watch:
         self.ends = process_time() + seconds
         self.frame: FrameType | None = frame
         self.computing = threading.get_ident()
-        self.lock, self.stopped = threading.Lock(), threading.Event()
+        self.lock = threading.Lock()
+        self.stopped = threading.Event()
         self.fired = False
 
     def start(self) -> None:

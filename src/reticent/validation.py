@@ -355,7 +355,8 @@ def _check_relation(relation: Relation, given: Mapping[str, Any]) -> None:
 
 def is_relation_broken(relation: Relation, given: Mapping[str, Any]) -> bool:
     """Whether parameters are not what they must be to each other."""
-    first, second = given.get(relation.first), given.get(relation.second)
+    first = given.get(relation.first)
+    second = given.get(relation.second)
     if relation.kind == "exclusive":
         return first is not None and second is not None
     if relation.kind == "less":

@@ -55,7 +55,10 @@ class _Worker(Generic[Part, Result]):
     can leave its lock held, and the thread waiting for ever."""
 
     def __init__(self, run: Callable[[Part, int, np.ndarray], Result], part: Part, number: int, stop: np.ndarray):
-        self.run, self.part, self.number, self.stop = run, part, number, stop
+        self.run = run
+        self.part = part
+        self.number = number
+        self.stop = stop
         self.results: list[Result] = []
         self.error: BaseException | None = None
         self.ended = False

@@ -41,8 +41,13 @@ def _vulnerable(para: int, b: float, x: float | int, name: str) -> Iterator[Row]
     _, l, t, _ = PARAMETERS[para]  # noqa: E741  the field's own letter
     for method in METHODS:
         risk, belief, many = learned(planned(method, para).recipe.as_groups(), adversary(b))
-        yield {name: x, "method": method, "risk above t": int(many[risk > t].sum()),
-               "posterior above 1/l": int(many[belief > 1 / l].sum()), "worst risk": float(risk.max())}  # fmt: skip
+        yield {
+            name: x,
+            "method": method,
+            "risk above t": int(many[risk > t].sum()),
+            "posterior above 1/l": int(many[belief > 1 / l].sum()),
+            "worst risk": float(risk.max()),
+        }
 
 
 def figure_1a() -> Iterator[Row]:
@@ -59,7 +64,8 @@ def figure_1b() -> Iterator[Row]:
 
 def figure_2() -> Iterator[Row]:
     """average distance error of Omega and balanced in random groups of N people, b = 0.3, 100 groups each"""
-    known, rng = adversary(0.3), np.random.default_rng(2)
+    known = adversary(0.3)
+    rng = np.random.default_rng(2)
     point = np.repeat(cells().point, cells().counts)
     value = np.repeat(cells().values[:, 0], cells().counts)
     for size in (3, 4, 5, 6, 8, 10, 12, 15):
@@ -67,7 +73,8 @@ def figure_2() -> Iterator[Row]:
         spent = dict.fromkeys(("exact", *POSTERIOR_ROUNDS), 0.0)
         for _ in range(100):
             drawn = rng.choice(len(point), size, replace=False)
-            prior, counts = known.prior[point[drawn]], np.bincount(value[drawn], minlength=known.values)
+            prior = known.prior[point[drawn]]
+            counts = np.bincount(value[drawn], minlength=known.values)
             began = time.process_time()
             truth = compute_js_divergence(compute_exact_posteriors(prior, np.ones(size, np.int64), counts), prior)
             spent["exact"] += time.process_time() - began
@@ -118,7 +125,7 @@ def figure_4b() -> Iterator[Row]:
             found = []
             for _ in range(3):
                 began = time.process_time()
-                (_, known), = bind_adversaries(rt.BTPrivacy(str(b), 0.5), cells(rows))  # fmt: skip
+                ((_, known),) = bind_adversaries(rt.BTPrivacy(str(b), 0.5), cells(rows))
                 assert len(known.prior)
                 found.append(time.process_time() - began)
             yield {"rows": rows, "method": f"b = {b}", "CPU s": min(found)}
@@ -188,8 +195,13 @@ def other_methods() -> Iterator[Row]:
         release = rt.publish(job(promises, method), frame=people(), seed=1)
         for b in KNOWN:
             found = rt.attack(release, people(), "background", bandwidth=str(b), t="0.2", smoothing=0).to_dict()
-            yield {"b'": b, "method": name, "vulnerable": found["vulnerable"], "worst risk": found["worst_risk"],
-                   "membership": found["membership"]}  # fmt: skip
+            yield {
+                "b'": b,
+                "method": name,
+                "vulnerable": found["vulnerable"],
+                "worst risk": found["worst_risk"],
+                "membership": found["membership"],
+            }
 
 
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {

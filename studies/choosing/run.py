@@ -26,10 +26,12 @@ from reticent import datasets
 from studies.beta_likeness import tables
 
 RESULTS = Path(__file__).parent / "results"
-FULL, ROWS = 20_000, 3_000
+FULL = 20_000
+ROWS = 3_000
 PARTS = {"questions": ("counts", "averages", "sharing-rows"), "learning": ("classification",)}
 RUNS = 3
-SEED, ANEW = 1, 11
+SEED = 1
+ANEW = 11
 """Of the full comparison, and of advice: nothing that is drawn is the same."""
 TABLES = ("adult", "census", "teachers")
 PROMISES = {"beta-likeness 4": rt.BetaLikeness(4), "probabilistic l-diversity 4": rt.ProbabilisticLDiversity(4)}
@@ -92,7 +94,8 @@ def studied(
     parts: Iterable[str] = tuple(PARTS),
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The full comparison under each promise, and the advice for each purpose beside it."""
-    full, advised = [], []
+    full = []
+    advised = []
     for promise, part in product(promised, parts):
         job = rt.Job(columns=columns, promises=[PROMISES[promise]], release=rt.Output(undeclared="drop"))
         how: dict[str, Any] = {"frame": frame, "methods": list(methods), "runs": runs or RUNS, "progress": say}
@@ -119,8 +122,11 @@ def shown(compared: Any, part: str) -> Iterable[dict[str, Any]]:
         told = [one for one in (row.get("classification") or {}).values() if one is not None]
         best = max(told, key=lambda one: one["value"], default=None)
         figures = {**{name: row.get(name) for name in SPREADS}, "accuracy": best}
-        ends = {f"{name} {end}": None if figure is None else figure[end] for name, figure in figures.items()
-                for end in ("low", "high")}  # fmt: skip
+        ends = {
+            f"{name} {end}": None if figure is None else figure[end]
+            for name, figure in figures.items()
+            for end in ("low", "high")
+        }
         both = {**{name: line[name] for name in SHOWN}, **ends}
         learned = {name for name in both if name.startswith("accuracy")}
         yield {
@@ -136,7 +142,8 @@ def say(stage: str) -> None:
 def save(path: Path, found: list[dict[str, Any]], key: str) -> None:
     """A line for each promise and key: what was found is filled in, what stands there of other runs stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    head, lines = list(found[0]), {(row["promise"], row[key]): row for row in written(path)}
+    head = list(found[0])
+    lines = {(row["promise"], row[key]): row for row in written(path)}
     for row in found:
         fresh = {
             name: f"{cell:.6g}" if isinstance(cell, float) else cell for name, cell in row.items() if cell is not None

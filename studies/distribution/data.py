@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-LEAST, MOST, STEP = 1024, 3072, 16
+LEAST = 1024
+MOST = 3072
+STEP = 16
 AGES = (17, 79)
 ROWS = 10_000
 

@@ -23,14 +23,18 @@ def publish(
 
 def errors(release: rt.Release, frame: pl.DataFrame, ranges: Sequence[int], seed: int = 7) -> dict[int, float]:
     """The mean error of each range over 100 random places; ranges that select nobody are drawn again."""
-    quasi, bounds = release.tables["quasi"], release.tables["bounds"]
-    low, high = int(frame["age"].min()), int(frame["age"].max())
+    quasi = release.tables["quasi"]
+    bounds = release.tables["bounds"]
+    low = int(frame["age"].min())
+    high = int(frame["age"].max())
     groups = int(quasi["group"].max()) + 1
     people = np.zeros((groups, high - low + 1), np.int64)
     np.add.at(people, (quasi["group"].to_numpy(), quasi["age"].to_numpy() - low), 1)
     until = np.pad(np.cumsum(people, axis=1), ((0, 0), (1, 0)))
-    age, loss = frame["age"].to_numpy() - low, frame["loss"].to_numpy()
-    rng, found = np.random.default_rng(seed), {}
+    age = frame["age"].to_numpy() - low
+    loss = frame["loss"].to_numpy()
+    rng = np.random.default_rng(seed)
+    found = {}
     for width in ranges:
         each: list[float] = []
         while len(each) < QUERIES:
@@ -46,7 +50,8 @@ def errors(release: rt.Release, frame: pl.DataFrame, ranges: Sequence[int], seed
 
 def _sums(bounds: pl.DataFrame, met: np.ndarray) -> tuple[int, int]:
     group, selected = (bounds[name].to_numpy().astype(np.int64) for name in ("group", "selected"))
-    wide, at = int(selected.max()) + 1, np.flatnonzero(met)
+    wide = int(selected.max()) + 1
+    at = np.flatnonzero(met)
     place = np.searchsorted(group * wide + selected, at * wide + met[at])
     short = selected[place] - met[at]
     lower = bounds["sum_lower"].to_numpy()[place] - short * bounds["max_lower"].to_numpy()[place]
@@ -56,5 +61,6 @@ def _sums(bounds: pl.DataFrame, met: np.ndarray) -> tuple[int, int]:
 
 def naive(frame: pl.DataFrame, ranges: Sequence[int]) -> dict[int, float]:
     """Values redrawn from the target (section 1): every person may have any value, and only the trivial bounds hold."""
-    spread, mean = int(frame["loss"].max()) - int(frame["loss"].min()), float(frame["loss"].mean())
+    spread = int(frame["loss"].max()) - int(frame["loss"].min())
+    mean = float(frame["loss"].mean())
     return dict.fromkeys(ranges, spread / mean)

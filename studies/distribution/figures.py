@@ -109,13 +109,15 @@ def _by(x: str, frame: pl.DataFrame, targets: dict[float, Any], **how: Any) -> I
 
 def figure_7() -> Iterator[Row]:
     """Normal targets, std = range / r, uniform data, ranges of 50"""
-    middle, spread = (LEAST + MOST) / 2, MOST - LEAST
+    middle = (LEAST + MOST) / 2
+    spread = MOST - LEAST
     yield from _by("r", uniform(), {r: {"normal": {"mean": middle, "std": spread / r}} for r in (2, 4, 6, 8, 10)})
 
 
 def figure_7_variance() -> Iterator[Row]:
     """Normal targets, variance = range / r as printed, uniform data"""
-    middle, spread = (LEAST + MOST) / 2, MOST - LEAST
+    middle = (LEAST + MOST) / 2
+    spread = MOST - LEAST
     yield from _by(
         "r", uniform(), {r: {"normal": {"mean": middle, "std": round(sqrt(spread / r), 3)}} for r in (2, 4, 6, 8, 10)}
     )
@@ -204,8 +206,15 @@ def belief() -> Iterator[Row]:
             if isinstance(target, dict) and number == 1:
                 target = {"nearest": {"model": "probabilistic-l-diversity", "l": 3}}
             found = rt.attack(publish(frame, target, exact=exact, **how), name="algorithm")
-            yield {"grouping": number, "method": name, "lift": found.lift, "believed": found.worst_posterior,
-                   "promised": found.promised, "groups": grouping, "how": found.how}  # fmt: skip
+            yield {
+                "grouping": number,
+                "method": name,
+                "lift": found.lift,
+                "believed": found.worst_posterior,
+                "promised": found.promised,
+                "groups": grouping,
+                "how": found.how,
+            }
 
 
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {

@@ -70,7 +70,8 @@ def pairs(setting: str) -> Iterator[tuple[str, str]]:
 
 def measured(setting: str, promise: str, method: str, number: int) -> Row:
     """One set of people.  Sums are over (table, key) pairs, so that rows of several sets can be added."""
-    given, asked = SETTINGS[setting], PROMISES[promise]
+    given = SETTINGS[setting]
+    asked = PROMISES[promise]
     overall = tuple(Fraction(count, given.people) for count in given.counts)
     row: Row = {"setting": setting, "promise": promise, "method": method, "set": number, "releases": 0, "published": 0,
                 "exceeding": 0, "exceeding_unknowing": 0, "surest": Fraction(0), "surest_unknowing": Fraction(0),
@@ -100,8 +101,10 @@ def summary(rows: Iterable[Row]) -> Iterator[Row]:
     for row in rows:
         together.setdefault((row["promise"], row["method"]), []).append(row)
     for (promise, method), sets in together.items():
-        total = {name: sum(Fraction(row[name]) for row in sets) for name in
-                 ("published", "exceeding", "exceeding_unknowing", "surest", "surest_unknowing")}  # fmt: skip
+        total = {
+            name: sum(Fraction(row[name]) for row in sets)
+            for name in ("published", "exceeding", "exceeding_unknowing", "surest", "surest_unknowing")
+        }
         yield {"promise": promise, "method": method,
                **{name: float(total[name] / total["published"]) for name in total if name != "published"},
                "worst": float(max(Fraction(row["worst"]) for row in sets))}  # fmt: skip

@@ -59,8 +59,10 @@ def saved(name: str, folder: Path = RESULTS) -> list[Row]:
 
 def as_markdown(rows: list[Row]) -> str:
     """The summary as the docs print it."""
-    lines = ["| promise | method | above the promise | the same, method unknown | surest guess | the same, method unknown | worst |",
-             "|---|---|---|---|---|---|---|"]  # fmt: skip
+    lines = [
+        "| promise | method | above the promise | the same, method unknown | surest guess | the same, method unknown | worst |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in summary(rows):
         lines.append(
             f"| {row['promise']} | `{row['method']}` | {row['exceeding']:.1%} | {row['exceeding_unknowing']:.1%} "
@@ -71,8 +73,10 @@ def as_markdown(rows: list[Row]) -> str:
 
 def of_methods(*methods: str, folder: Path = RESULTS) -> str:
     """One page's methods in every setting: the table of docs/methods/*.md."""
-    lines = ["| method | promise | setting | above the promise | surest guess, mean | method unknown | worst |",
-             "|---|---|---|---|---|---|---|"]  # fmt: skip
+    lines = [
+        "| method | promise | setting | above the promise | surest guess, mean | method unknown | worst |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for setting in SETTINGS:
         for row in summary(saved(setting, folder)):
             if row["method"] in methods:

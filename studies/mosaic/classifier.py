@@ -20,7 +20,8 @@ from reticent import datasets
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
-TARGET, ROWS = "income", 30_000
+TARGET = "income"
+ROWS = 30_000
 
 
 def people() -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -57,7 +58,8 @@ def auc(learned: tuple[pl.DataFrame, np.ndarray], unseen: pl.DataFrame, truth: n
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
-    shown, counts = features(learned[0], trees), learned[1]
+    shown = features(learned[0], trees)
+    counts = learned[1]
     model = LogisticRegression(max_iter=300).fit(
         np.vstack([shown, shown]), np.repeat([0, 1], len(shown)), sample_weight=counts.T.ravel()
     )
@@ -83,8 +85,12 @@ def main(promise: str, value: str) -> None:
     print(
         f"as they are: AUC {auc((exact, exact.select('no', 'yes').to_numpy()), unseen, truth, trees):.4f}", flush=True
     )
-    for method in (rt.Mondrian(cuts="loss"), rt.Mosaic(threads=1), rt.Mondrian(cuts="loss", weights=weights),
-                   rt.Mosaic(threads=1, weights=weights)):  # fmt: skip
+    for method in (
+        rt.Mondrian(cuts="loss"),
+        rt.Mosaic(threads=1),
+        rt.Mondrian(cuts="loss", weights=weights),
+        rt.Mosaic(threads=1, weights=weights),
+    ):
         plan = rt.plan(job.at(method=method), cells=cells, seed=1)
         lost = plan.loss_by_column
         said = ", ".join(f"{name} {loss:.2f}" for name, loss in lost.items())

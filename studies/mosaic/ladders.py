@@ -13,7 +13,8 @@ import reticent as rt
 from studies.beta_likeness.tables import cells, most_quasi
 from studies.jobs import job_for
 
-TABLE, SEEDS = "adult30k", (1, 2)
+TABLE = "adult30k"
+SEEDS = (1, 2)
 SIZES = (2, 5, 10, 20, 50, 100)
 LADDERS = {
     "k": [[rt.KAnonymity(k)] for k in (2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)],

@@ -47,8 +47,14 @@ def curves(table: Any, seconds: tuple[float, ...]) -> Iterator[dict]:
         mondrian = rt.plan(job_for(table, promises, rt.Mondrian(cuts="loss")), cells=table, seed=1)
         reference = mondrian.loss
         for moment, loss in sorted(watched(table, promises, seconds).items()):
-            yield {"method": name, "CPU seconds": moment, "share of Mondrian's loss": loss / reference, "loss": loss,
-                   "Mondrian's loss": reference, "Mondrian's CPU seconds": mondrian.seconds}  # fmt: skip
+            yield {
+                "method": name,
+                "CPU seconds": moment,
+                "share of Mondrian's loss": loss / reference,
+                "loss": loss,
+                "Mondrian's loss": reference,
+                "Mondrian's CPU seconds": mondrian.seconds,
+            }
 
 
 def watched(table: Any, promises: list[Any], seconds: tuple[float, ...]) -> dict[float, float]:

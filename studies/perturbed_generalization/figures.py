@@ -20,7 +20,8 @@ from reticent.utility.mining import ReconstructingTree, optimistic, pessimistic
 from reticent.utility.mining.tree import encode_people
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-SIZES, RETENTIONS = (2, 4, 6, 8, 10), ("0.15", "0.2", "0.25", "0.3", "0.35", "0.4", "0.45")
+SIZES = (2, 4, 6, 8, 10)
+RETENTIONS = ("0.15", "0.2", "0.25", "0.3", "0.35", "0.4", "0.45")
 VALUES = 50
 SPLITS = {
     "2": {"a": range(25), "b": range(25, 50)},
@@ -97,20 +98,32 @@ def figures_of(name: str, groupings: tuple[str, ...] = GROUPINGS) -> Iterator[di
 def measured(name: str, split: str, k: int, p: str, grouping: str) -> dict[str, object]:
     train, test = people(name)
     found = release(name, k, p, grouping, split if grouping == GROUPINGS[1] else next(iter(splits(name))))
-    frame, categories = found.frame(), splits(name)[split]
+    frame = found.frame()
+    categories = splits(name)[split]
     tree = ReconstructingTree(found.manifest, categories).fit(frame, frame["class"])
     kinds = {kind: number for number, kind in enumerate(categories)}
     sides = [np.array([kinds[one] for one in tree.predict(side.drop("class"))]) for side in (train, test)]
-    return {"data": name, "split": split, "k": k, "p": p, "method": grouping, "rows": len(frame),
-            **errors(name, split, *sides)}  # fmt: skip
+    return {
+        "data": name,
+        "split": split,
+        "k": k,
+        "p": p,
+        "method": grouping,
+        "rows": len(frame),
+        **errors(name, split, *sides),
+    }
 
 
 def errors(name: str, split: str, inside: np.ndarray, outside: np.ndarray) -> dict[str, float]:
     truth = [classes(side, name, split) for side in people(name)]
     each = [np.mean(outside[truth[1] == c] != c) for c in np.unique(truth[1])]
     guess = 1 - np.bincount(truth[1]).max() / len(truth[1])
-    return {"error": float(np.mean(inside != truth[0])), "held_out": float(np.mean(outside != truth[1])),
-            "balanced": float(np.mean(each)), "guess": float(guess)}  # fmt: skip
+    return {
+        "error": float(np.mean(inside != truth[0])),
+        "held_out": float(np.mean(outside != truth[1])),
+        "balanced": float(np.mean(each)),
+        "guess": float(guess),
+    }
 
 
 def classes(table: pl.DataFrame, name: str, split: str) -> np.ndarray:
@@ -131,8 +144,15 @@ def yardsticks(name: str, split: str, k: int = 6) -> Iterator[dict[str, object]]
         ("pessimistic", pessimistic(plain[0], known, of, k)),
     ):
         sides = [tree.predict(encode_people(side, encoding)) for side in plain]
-        yield {"data": name, "split": split, "k": k, "p": "", "method": method, "rows": len(train) // k,
-               **errors(name, split, *sides)}  # fmt: skip
+        yield {
+            "data": name,
+            "split": split,
+            "k": k,
+            "p": "",
+            "method": method,
+            "rows": len(train) // k,
+            **errors(name, split, *sides),
+        }
 
 
 def table_iii() -> Iterator[dict[str, object]]:

@@ -37,7 +37,8 @@ def zipf(alpha: float, values: int = 20, scale: int = 1000) -> np.ndarray:
 
 def sampled_counts(share: float, seed: int = 0) -> Iterator[np.ndarray]:
     """The falling counts of each of the samples, without replacement."""
-    people, rng = occupations(), np.random.default_rng([seed, round(share * 1e6)])
+    people = occupations()
+    rng = np.random.default_rng([seed, round(share * 1e6)])
     for _ in range(SAMPLES):
         counts = np.bincount(rng.choice(people, round(share * len(people)), replace=False))
         yield -np.sort(-counts[counts > 0])
@@ -106,8 +107,13 @@ def posterior_small() -> Iterator[Row]:
     for l in range(2, 7):
         found = rt.calibrate("suppression", rows=24, values=6, l=l)
         for kind, name in NAMES.items():
-            yield {"l": l, "method": name, "posterior": found[kind]["worst_posterior"],
-                   "withheld posterior": found[kind]["worst_withheld_posterior"], "bound": 1 / l}  # fmt: skip
+            yield {
+                "l": l,
+                "method": name,
+                "posterior": found[kind]["worst_posterior"],
+                "withheld posterior": found[kind]["worst_withheld_posterior"],
+                "bound": 1 / l,
+            }
         yield {"l": l, "method": "1 / l", "posterior": 1 / l, "withheld posterior": 1 / l, "bound": 1 / l}
 
 

@@ -103,7 +103,8 @@ def released(frame: Any, columns: dict[str, Any], promise: Any, method: Any) -> 
 
 def rows(frame: Any, columns: dict[str, Any], promised: str) -> Iterator[dict[str, Any]]:
     number = next(name for name, column in columns.items() if column.type == "numeric")
-    promise, second = PROMISES[promised], None
+    promise = PROMISES[promised]
+    second = None
     for name, (method, kept) in METHODS.items():
         if promised[0] not in kept:
             continue

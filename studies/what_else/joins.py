@@ -52,7 +52,8 @@ def joins(frame: Any, columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row for each pair of releases of the same people."""
     number = next(name for name, column in columns.items() if column.type == "numeric")
     fewer = dict(list(columns.items())[: len(columns) // 2]) | dict(list(columns.items())[-1:])
-    strict, mosaic = rt.Mondrian(), rt.Mosaic(effort="quick")
+    strict = rt.Mondrian()
+    mosaic = rt.Mosaic(effort="quick")
     pairs = {
         "strict, and by medians": (columns, rt.Mondrian(cuts="median"), strict),
         f"strict, and {number} weighs 3": (columns, rt.Mondrian(weights={number: 3}), strict),

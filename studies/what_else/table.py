@@ -13,7 +13,8 @@ from studies.what_else.attacks import METHODS, TABLES
 from studies.what_else.labels import RESULTS
 
 README = Path(__file__).parent / "README.md"
-BEGIN, END = "<!-- printed by studies.what_else.table -->\n", "<!-- end -->"
+BEGIN = "<!-- printed by studies.what_else.table -->\n"
+END = "<!-- end -->"
 SHOWN = ("k = 5", "l = 3", "beta = 2", "t = 0.3")
 Key = tuple[str, str, str]
 

@@ -39,7 +39,8 @@ def outcome(function, arguments) -> str:
 
 
 def judged(calls) -> tuple[int, list[str]]:
-    tried, faults = 0, []
+    tried = 0
+    faults = []
     for what, function, arguments, fits in wrong_calls(calls):
         tried += 1
         found = outcome(function, arguments)
@@ -49,7 +50,8 @@ def judged(calls) -> tuple[int, list[str]]:
 
 
 def test_a_wrong_value_for_a_function_is_an_error_of_ours_and_nothing_is_written(people):
-    release, planned = rt.publish(job()), rt.plan(job())
+    release = rt.publish(job())
+    planned = rt.plan(job())
     calls = functions(release, planned, people)
     tried, faults = judged(calls)
     assert not faults, "\n".join(faults)

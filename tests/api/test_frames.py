@@ -46,7 +46,8 @@ def test_batches_are_made_of_a_table_of_every_form(job, form, tmp_path):
 @pytest.mark.parametrize("bounds", [False, True])
 def test_a_release_goes_out_as_pandas_and_as_arrow(job, bounds):
     release = rt.publish(job, frame=PEOPLE.to_pandas())
-    frame, table = release.to_pandas(bounds=bounds), release.to_arrow(bounds=bounds)
+    frame = release.to_pandas(bounds=bounds)
+    table = release.to_arrow(bounds=bounds)
     assert isinstance(frame, pandas.DataFrame)
     assert isinstance(table, pyarrow.Table)
     assert pl.from_pandas(frame).equals(release.frame(bounds=bounds))
@@ -71,5 +72,6 @@ def test_what_a_release_was_audited_as_is_what_an_audit_gives(job, tmp_path):
     opened = rt.open(tmp_path / "release")
     for one in (release, opened):
         assert isinstance(one.audited, rt.Audit)
-        found, asked = one.audited.to_dict(), rt.audit(tmp_path / "release").to_dict()
+        found = one.audited.to_dict()
+        asked = rt.audit(tmp_path / "release").to_dict()
         assert {**found, "identity": None} == {**asked, "identity": None}  # the owner's note came with saving

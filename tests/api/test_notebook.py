@@ -76,7 +76,8 @@ def test_a_name_with_markup_is_shown_as_it_reads(shown):
 @pytest.mark.parametrize("name", ["Job", "Check", "Release", "Audit", "Attack", "Background", "Sweep"])
 def test_no_value_of_a_record_is_shown(name):
     """Each value here is nowhere but in the data: not in a column's name, a hierarchy or a number that is computed."""
-    ages, diseases = [71003, 71103, 71203, 71303, 71403, 71503] * 2, ["flu-7", "gout-7", "cold-7"] * 4
+    ages = [71003, 71103, 71203, 71303, 71403, 71503] * 2
+    diseases = ["flu-7", "gout-7", "cold-7"] * 4
     people = pl.DataFrame({"age": ages, "d": diseases})
     job = rt.Job(columns={"age": rt.quasi(), "d": rt.sensitive()}, promises=[rt.KAnonymity(3)])
     release = rt.publish(job, frame=people)

@@ -130,13 +130,12 @@ def test_it_stands_in_a_pipeline():
 
 def test_a_fitted_transformer_holds_labels_and_no_record():
     """Ends of ranges are labels; what lies between them, and the sensitive values, are nowhere in it."""
-    wages, ends = [71_003 + 100 * at for at in range(40)], {71_003, 74_903}
+    wages = [71_003 + 100 * at for at in range(40)]
+    ends = {71_003, 74_903}
     table = pandas.DataFrame({"wage": wages, "d": ["secret-disease", "other"] * 20})
     model = Anonymizer({"wage": rt.quasi(labels="tight"), "d": "sensitive"}, rt.KAnonymity(20)).fit(table)
-    held, shown = (
-        repr(vars(model)) + str(model.groups_.rows()),
-        set(map(int, re.findall(r"7\d{4}", str(model.groups_.rows())))),
-    )
+    held = repr(vars(model)) + str(model.groups_.rows())
+    shown = set(map(int, re.findall(r"7\d{4}", str(model.groups_.rows()))))
     assert ends <= shown
     assert not [wage for wage in wages if wage not in shown and str(wage) in held]
     assert "secret-disease" not in held and b"secret-disease" not in pickle.dumps(model)

@@ -104,7 +104,8 @@ def test_naive_bayes_on_exact_data_is_the_textbook_classifier():
     view = exact_release(frame)
     values = list(view.sensitive.texts)
     for point, belief in zip(view.points[:20], compute_beliefs(view)[:20], strict=True):
-        age, town = int(view.quasi[0].texts[point[0]]), view.quasi[1].texts[point[1]]
+        age = int(view.quasi[0].texts[point[0]])
+        town = view.quasi[1].texts[point[1]]
         by_hand = []
         for value in values:
             those = frame.filter(pl.col("illness") == value)

@@ -117,9 +117,17 @@ def test_plain_tables_of_arx_and_anjana_give_what_the_oracle_gives(name, bandwid
     risks, shared, exact = spreading.risks(people, priors, peer(name, ("age", tree)), [None, lines(tree)], posterior)
     worst = max(risks)
     for t in (Fraction(1, 20), Fraction(1, 5)):
-        found = rt.attack(MADE / name, MADE / source, "background", quasi=["age", tree], sensitive=["illness"], t=t,
-                          hierarchy={tree: MADE / f"{tree}.csv"}, bandwidth=dict(zip(("age", tree), bandwidths, strict=True)),
-                          posterior=posterior).to_dict()  # fmt: skip
+        found = rt.attack(
+            MADE / name,
+            MADE / source,
+            "background",
+            quasi=["age", tree],
+            sensitive=["illness"],
+            t=t,
+            hierarchy={tree: MADE / f"{tree}.csv"},
+            bandwidth=dict(zip(("age", tree), bandwidths, strict=True)),
+            posterior=posterior,
+        ).to_dict()
         assert found["membership"] == ("shared" if shared else "known")
         assert found["worst_risk"] == pytest.approx(worst, abs=1e-12)
         assert found["vulnerable"] == sum(risk > t for risk in risks)
@@ -189,8 +197,25 @@ def test_a_release_that_promises_no_bandwidth_asks_for_one(people):
 
 def test_the_command_line_answers_in_json(release, people, tmp_path, capsys):
     people.write_csv(tmp_path / "people.csv")
-    call = ["attack", str(release), "--source", str(tmp_path / "people.csv"), "--as", "background", "--bandwidth", "age=0.2",
-            "--bandwidth", "gender=whole", "--t", "0.2", "--posterior", "balanced", "--smoothing", "0", "--json"]  # fmt: skip
+    call = [
+        "attack",
+        str(release),
+        "--source",
+        str(tmp_path / "people.csv"),
+        "--as",
+        "background",
+        "--bandwidth",
+        "age=0.2",
+        "--bandwidth",
+        "gender=whole",
+        "--t",
+        "0.2",
+        "--posterior",
+        "balanced",
+        "--smoothing",
+        "0",
+        "--json",
+    ]
     assert main(call) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["bandwidth"] == {"age": 0.2, "gender": "whole"}
@@ -227,7 +252,8 @@ def test_planner_audit_and_attack_agree_on_every_type_of_column(name):
         promise = rt.BTPrivacy(bandwidth, 0.4, smoothing=smoothing)
         job = rt.Job(columns={"q": rt.quasi(**how), "s": rt.sensitive()}, promises=[promise])
         made = rt.publish(job, frame=frame, seed=1)
-        found, learned = rt.audit(made, source=frame, job=job), rt.attack(made, frame, "background").to_dict()
+        found = rt.audit(made, source=frame, job=job)
+        learned = rt.attack(made, frame, "background").to_dict()
         assert found.kept
         assert learned["vulnerable"] == 0
         assert learned["worst_risk"] == pytest.approx(found.promises[0].achieved["t"], abs=1e-12)

@@ -61,7 +61,9 @@ def test_people_in_the_same_groups_to_the_same_shares_are_one_atom(monkeypatch, 
 
 def test_true_values_are_counted_as_in_a_table():
     rng = np.random.default_rng(3)
-    point, value, people = rng.integers(0, 15, 80), rng.integers(0, 6, 80), rng.integers(0, 4, 80)
+    point = rng.integers(0, 15, 80)
+    value = rng.integers(0, 6, 80)
+    people = rng.integers(0, 4, 80)
     table = np.zeros((15, 6), np.int64)
     np.add.at(table, (point, value), people)
     found = TrueValues.count(point, value, people, points=15, values=6)
@@ -107,7 +109,9 @@ def test_definetti_over_published_values_alone_believes_what_whole_tables_do(see
     point = np.append(np.arange(50), rng.integers(0, 50, 20))  # some are in two groups
     group = rng.integers(0, 8, 70)
     _, once = np.unique(point * 8 + group, return_index=True)
-    point, group, weight = point[once], group[once], rng.random(len(once)) + 0.5
+    point = point[once]
+    group = group[once]
+    weight = rng.random(len(once)) + 0.5
     found = assign_values(points, [4, 30], counts, point, group, weight, rounds=8)
     assert np.allclose(found, dense_definetti(points, [4, 30], counts, point, group, weight, 8), atol=1e-9)
 

@@ -83,7 +83,8 @@ def test_beliefs_over_people_who_stayed_are_those_of_all_tables_that_fit():
         before = people(draw, 7)
         gone = set(draw.sample(range(7), draw.randint(1, 2)))
         after = [row for number, row in enumerate(before) if number not in gone]
-        earlier, later = published(before, 1), published(after, 5)
+        earlier = published(before, 1)
+        later = published(after, 5)
         persons = [(number, row[0], row[1]) for number, row in enumerate(before)]
         staying = [one for one in persons if one[0] not in gone]
         truth = beliefs_by_oracle((earlier, persons), (later, staying), 7)
@@ -126,8 +127,10 @@ def test_nobody_stands_above_a_limit_unnoticed_where_people_were_corrected(kind)
         if kind == "several" and draw.random() < 0.5:
             changes += 1
             left = draw.choice([number for number in range(6) if number not in changed])
-            after, numbers = after[:left] + after[left + 1 :], numbers[:left] + numbers[left + 1 :]
-        earlier, later = published(before, 1), published(after, 5)
+            after = after[:left] + after[left + 1 :]
+            numbers = numbers[:left] + numbers[left + 1 :]
+        earlier = published(before, 1)
+        later = published(after, 5)
         then = [(number, row[0], row[1]) for number, row in enumerate(before)]
         now = [(number, row[0], row[1]) for number, row in zip(numbers, after, strict=True)]
         truth = beliefs_by_oracle((earlier, then), (later, now), everybody)
@@ -163,9 +166,15 @@ CHANGED = {
 
 @pytest.mark.parametrize(
     ("what", "method"),
-    [*((what, "mondrian") for what in CHANGED), ("one left", "anatomy"), ("one was corrected", "mosaic"), ("one left", "mosaic"),
-     ("one has another age", "anatomy"), ("one was corrected", "anatomy")],
-)  # fmt: skip
+    [
+        *((what, "mondrian") for what in CHANGED),
+        ("one left", "anatomy"),
+        ("one was corrected", "mosaic"),
+        ("one left", "mosaic"),
+        ("one has another age", "anatomy"),
+        ("one was corrected", "anatomy"),
+    ],
+)
 def test_a_release_of_an_earlier_state_is_joined_and_a_limit_is_judged(tmp_path, what, method):
     """Each value of the earlier table but one occurs often; the removed row's is the only one of its kind."""
     before = [(40, 5, "rare"), *table(150)]
@@ -190,7 +199,8 @@ def test_without_a_ledger_people_who_changed_are_told_from_other_people():
     before = table()
     earlier = published(before, 1, k=4)
     after = corrected(before[3:], 5, (*before[8][:2], "u" if before[8][2] != "u" else "v"))
-    frame, later = frame_of(after), published(after, 5, k=4)
+    frame = frame_of(after)
+    later = published(after, 5, k=4)
     assert attack(later, frame, "composition", joined=[earlier]).to_dict()["departed"] >= 3
     with pytest.raises(RequestError, match="made from other data"):
         attack(later, frame, "composition", joined=[published(table(seed=2), 1, k=4)])

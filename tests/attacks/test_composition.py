@@ -43,7 +43,8 @@ def part_of(groups: list[oracle.Group], people: int) -> ReleasePart:
 
 def tiny(draw: random.Random, releases: int = 2) -> tuple[int, int, list[list[oracle.Group]]]:
     """People, values, and releases of one table with disjoint groups."""
-    people, values = draw.randint(3, 7), draw.randint(2, 3)
+    people = draw.randint(3, 7)
+    values = draw.randint(2, 3)
     truth = [draw.randrange(values) for _ in range(people)]
     found = []
     for _ in range(releases):
@@ -54,7 +55,8 @@ def tiny(draw: random.Random, releases: int = 2) -> tuple[int, int, list[list[or
 
 
 def test_counted_beliefs_are_those_of_all_tables_that_fit_the_releases():
-    draw, apart = random.Random(7), 0.0
+    draw = random.Random(7)
+    apart = 0.0
     for number in range(TABLES):
         people, values, releases = tiny(draw, 2 + number % 2)
         parts = [part_of(release, people) for release in releases]
@@ -130,7 +132,8 @@ def test_a_release_joined_with_itself_says_no_more_when_it_is_balanced_and_the_p
 
 
 def test_two_releases_say_more_than_either_promised_and_beliefs_come_true_as_often_as_they_say():
-    first, second = released(), released(rt.Mondrian(weights={"age": 4}))
+    first = released()
+    second = released(rt.Mondrian(weights={"age": 4}))
     found = attack(first, table(), "composition", joined=[second]).to_dict()
     assert found["worst_alone"] <= 1 / 3 < found["worst_posterior"] and found["exceeds"] > 0
     assert found["half"] > found["half_alone"] == 0
@@ -160,7 +163,8 @@ def test_a_limit_is_compared_exactly_where_beliefs_were_counted():
 
 
 def test_releases_that_the_ledger_notes_as_of_different_rows_are_refused_unless_forced(tmp_path):
-    first, second = released(), released(frame=table(seed=2), method=rt.Mondrian(weights={"age": 4}))
+    first = released()
+    second = released(frame=table(seed=2), method=rt.Mondrian(weights={"age": 4}))
     first.save(tmp_path / "first")
     second.save(tmp_path / "second")
     with pytest.raises(RequestError, match="were made from different rows") as caught:

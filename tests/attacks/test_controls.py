@@ -13,7 +13,8 @@ from reticent import catalogue
 from reticent.attacks import attack
 from reticent.attacks.target import observe
 
-ROWS, VALUES = 2_400, 6
+ROWS = 2_400
+VALUES = 6
 COLUMNS = {"a": rt.quasi(numeric=True), "b": rt.quasi(numeric=True), "c": rt.quasi(), "s": rt.sensitive()}
 GIVEN = {"background": {"bandwidth": "1", "t": "0.2"}}
 GUESSED = ("naive-bayes", "definetti", "skewness", "inference", "background")
@@ -87,7 +88,8 @@ def test_strangers_are_linked_as_often_as_two_people_drawn_apart_point_to_one_gr
 
 
 def _by_loop(people) -> float:
-    sight, shares = people.sight, []
+    sight = people.sight
+    shares = []
     for axes in ([0], [1, 2]):
         room = np.prod(sight.widths[axes].astype(float), axis=0)
         held = np.zeros(len(room))

@@ -44,8 +44,10 @@ def test_the_worst_attack_stays_within_what_is_promised(release):
 
 def test_the_search_is_the_exact_posterior_of_its_worst_victim(release):
     """Everyone else corrupted: the driver's figure is the maximum of equations 4 to 19 over all victims."""
-    found, frame = attack(release), release.frame(bounds=True)
-    p, domain = Fraction(str(release.manifest.own["p"])), release.manifest.own["domain"]
+    found = attack(release)
+    frame = release.frame(bounds=True)
+    p = Fraction(str(release.manifest.own["p"]))
+    domain = release.manifest.own["domain"]
     worst = Fraction(0)
     for row in frame.iter_rows(named=True):
         held = TABLE.filter(pl.col("a").is_between(row["a_lower"], row["a_upper"]))["s"].to_list()
@@ -97,7 +99,7 @@ def test_a_victim_whose_value_was_learned_is_not_attacked(release):
         ({"corrupted": TABLE.with_columns(s=pl.lit(None, dtype=pl.String))}, "Nobody is left|contradicts"),
         ({"rho1": "1.5"}, "below 1"),
     ],
-)  # fmt: skip
+)
 def test_lists_that_do_not_fit_are_refused(release, how, says):
     with pytest.raises(RequestError, match=says):
         attack(release, **how)
@@ -146,10 +148,16 @@ def test_monte_carlo_over_publish_and_attack_agrees_with_the_exact_posterior():
 
     The attack is told what the adversary believes beforehand of the value that is shown (rho1), and nothing of the victim.
     """
-    others, prior = ["y", "z", "y", "z"], {"y": "0.7", "z": "0.3"}
-    job = rt.Job(columns={"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive()}, promises=[rt.DeltaGrowth("0.9", "0.8")],
-                 method=rt.PerturbedGeneralization(k=5, p="0.5", domain=["y", "z"]))  # fmt: skip
-    rng, hits, said = np.random.default_rng(11), {"y": [], "z": []}, {"y": set(), "z": set()}
+    others = ["y", "z", "y", "z"]
+    prior = {"y": "0.7", "z": "0.3"}
+    job = rt.Job(
+        columns={"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive()},
+        promises=[rt.DeltaGrowth("0.9", "0.8")],
+        method=rt.PerturbedGeneralization(k=5, p="0.5", domain=["y", "z"]),
+    )
+    rng = np.random.default_rng(11)
+    hits = {"y": [], "z": []}
+    said = {"y": set(), "z": set()}
     for run in range(300):
         value = "y" if rng.random() < float(prior["y"]) else "z"
         table = pl.DataFrame({"id": range(5), "a": [1, 2, 3, 4, 5], "s": [value, *others]})
@@ -160,7 +168,8 @@ def test_monte_carlo_over_publish_and_attack_agrees_with_the_exact_posterior():
         said[shown].add(found.worst_posterior)
     for at, shown in enumerate("yz"):
         assert len(said[shown]) == 1  # what the victim has makes no difference to what the adversary computes
-        posterior, n = said[shown].pop(), len(hits[shown])
+        posterior = said[shown].pop()
+        n = len(hits[shown])
         exact = LinkingSituation(Fraction(1, 2), 2, at, 5, (0, 1, 0, 1)).posterior([Fraction(7, 10), Fraction(3, 10)])[
             at
         ]

@@ -24,9 +24,13 @@ COLUMNS = {"a": rt.quasi(numeric=True), "b": rt.quasi(numeric=True), "s": rt.sen
 def test_compositions_equal_an_enumeration_of_everybody_s_value_on_two_thousand_groups():
     draw = random.Random(3)
     for _ in range(2_000):
-        people, width = draw.randint(1, 6), draw.randint(2, 4)
-        k, low, high = draw.choice((None, 1, 2, 3)), draw.random() < 0.6, draw.random() < 0.6
-        wanted, found = oracle.known(people, width, k, low, high), compute_composition(people, width, k, low, high)
+        people = draw.randint(1, 6)
+        width = draw.randint(2, 4)
+        k = draw.choice((None, 1, 2, 3))
+        low = draw.random() < 0.6
+        high = draw.random() < 0.6
+        wanted = oracle.known(people, width, k, low, high)
+        found = compute_composition(people, width, k, low, high)
         assert (found is None) == (wanted is None)
         if wanted is not None:
             assert found.chance == pytest.approx(float(wanted[0]), rel=1e-12)
@@ -45,11 +49,16 @@ def test_a_composition_cannot_be_cut_where_an_enumeration_of_its_places_says_so(
 
 def test_no_value_that_some_table_has_is_called_impossible_and_most_others_are():
     pytest.importorskip("scipy")
-    draw, called, truly, asked = random.Random(6), 0, 0, 0
+    draw = random.Random(6)
+    called = 0
+    truly = 0
+    asked = 0
     while asked < 100:
-        k, codes = draw.choice((None, 2)), 5
+        k = draw.choice((None, 2))
+        codes = 5
         ranges = sorted(tuple(sorted(draw.sample(range(codes), 2))) for _ in range(2))
-        sizes, tight = [draw.randint(3, 5) for _ in ranges], draw.random() < 0.5
+        sizes = [draw.randint(3, 5) for _ in ranges]
+        tight = draw.random() < 0.5
         deals = list(oracle._deals(ranges, sizes, [9] * codes, k, tight)) or _any(ranges, sizes, codes, k, tight)
         if not deals:
             continue
@@ -71,9 +80,14 @@ def test_no_value_that_some_table_has_is_called_impossible_and_most_others_are()
 
 def _any(ranges, sizes, codes, k, tight):
     """Two groups' values, whatever totals they have."""
-    parts = [[values for values in oracle._sorted(low, high, size)
-              if (not tight or (values[0], values[-1]) == (low, high)) and (k is None or oracle.cannot_be_cut(values, k))]
-             for (low, high), size in zip(ranges, sizes, strict=True)]  # fmt: skip
+    parts = [
+        [
+            values
+            for values in oracle._sorted(low, high, size)
+            if (not tight or (values[0], values[-1]) == (low, high)) and (k is None or oracle.cannot_be_cut(values, k))
+        ]
+        for (low, high), size in zip(ranges, sizes, strict=True)
+    ]
     return [(one, other) for one in parts[0] for other in parts[1]]
 
 

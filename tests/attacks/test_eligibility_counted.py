@@ -26,7 +26,8 @@ def shares(weights, table) -> dict[int, Fraction]:
 
 def enumerated(rows: int, values: int, l: int, kind: str, prior: str):
     for table, weights in compute_joint_weights(rows, values, l, kind, prior).items():
-        total, alike = sum(weights.values()), Counter(table)
+        total = sum(weights.values())
+        alike = Counter(table)
         yield table, {count: weight / total / alike[count] for count, weight in weights.items() if weight}
 
 

@@ -19,7 +19,9 @@ from tests.attacks.test_eligibility_counted import drawn
 @pytest.mark.parametrize("kind", ["randomized", "calibrated"])
 def test_the_interval_covers_the_exact_worst_posterior_in_at_least_95_of_100(kind, prior, monkeypatch):
     monkeypatch.setattr(posterior_bounds, "MAX_LISTED_STRATUM_TABLES", 0)  # every stratum is drawn
-    rng, covered, tried = np.random.default_rng(17), 0, 0
+    rng = np.random.default_rng(17)
+    covered = 0
+    tried = 0
     for number in range(400):
         table, rows, parameter = drawn(number, kind, most=20)
         published = PublishedCounts(table, rows, parameter)
@@ -58,7 +60,8 @@ def test_without_a_hit_the_interval_is_wide_not_narrow():
 
 
 def test_one_drawn_level_stands_for_all_on_average():
-    counts, rng = np.array([30, 12, 11, 4, 2, 2]), np.random.default_rng(5)
+    counts = np.array([30, 12, 11, 4, 2, 2])
+    rng = np.random.default_rng(5)
     kind = SUPPRESSION_KINDS["calibrated"]
     for _, published in kind.outcomes(counts, 4):
         exact = kind.likelihood(counts, 4, published)

@@ -64,7 +64,8 @@ def test_the_posterior_of_a_withheld_person_is_the_oracles(kind, number):
 def test_bounds_and_intervals_hold_the_exact_posterior(kind, prior):
     for number in range(15):
         counts, l = violating(number, 5, 8)
-        rows, table = sum(counts), some_release(kind, counts, l, number)
+        rows = sum(counts)
+        table = some_release(kind, counts, l, number)
         seen = PublishedCounts(tuple(table), rows, l)
         leading = compute_posterior(table, rows, l, kind, prior)
         exact = compute_withheld_posterior(seen, SUPPRESSION_KINDS[kind], CountPrior(prior), leading, 10**9)
@@ -137,7 +138,9 @@ def test_a_perturbed_release_is_refused_with_the_reason():
 
 
 def test_shares_by_listing_are_those_of_every_table_there_is():
-    rows, values, l = 16, 5, 3
+    rows = 16
+    values = 5
+    l = 3
     theirs = skewed.withheld(rows, values, l, skewed.calibrated)
     assert sum(count_arrangements(table) for table in list_tables(rows, values)) == len(
         list(skewed.tables(rows, values))

@@ -36,10 +36,14 @@ def stub(points: list[int], l: int) -> SimpleNamespace:  # noqa: E741
 
 
 def test_beliefs_equal_an_enumeration_of_all_tables_and_keys_on_two_thousand_tiny_tables():
-    draw, compared, sharper = random.Random(5), 0, 0
+    draw = random.Random(5)
+    compared = 0
+    sharper = 0
     while compared < 2_000:
         points, values = drawn(draw, draw.choice((4, 4, 5, 5, 5, 6)))
-        l, key, keys = 2, draw.randrange(2), draw.choice(([0], [1], [0, 1]))  # noqa: E741
+        l = 2  # noqa: E741
+        key = draw.randrange(2)
+        keys = draw.choice(([0], [1], [0, 1]))
         if not oracle.keeps(values, l):
             continue
         shown = oracle.cut(points, tuple(values), l, key)
@@ -54,7 +58,9 @@ def test_beliefs_equal_an_enumeration_of_all_tables_and_keys_on_two_thousand_tin
 
 
 def test_a_walk_s_interval_holds_the_exact_belief_as_often_as_it_says():
-    draw, held, asked = random.Random(9), 0, 0
+    draw = random.Random(9)
+    held = 0
+    asked = 0
     while asked < 24:
         points, values = drawn(draw, 8)
         if not oracle.keeps(values, 2):
@@ -108,7 +114,8 @@ def test_of_a_large_release_a_group_is_known_not_to_be_cut_further():
     told = found.to_dict()
     assert told["how"] == "left whole" and told["looked_at"] > 300 and told["why"] is None
     groups = release.frame(bounds=True).group_by("a_lower", "a_upper").len().sort("a_lower")
-    by_point, compared = {int(p): v for p, v in frame.sort("a").iter_rows()}, 0
+    by_point = {int(p): v for p, v in frame.sort("a").iter_rows()}
+    compared = 0
     where = {point: at for at, point in enumerate(points)}
     for low, high, many in groups.iter_rows():
         if many > 6:

@@ -82,7 +82,8 @@ def test_every_kind_is_attacked_or_refused_and_nothing_is_warned_of(kind, name, 
 @pytest.mark.parametrize("strangers", STRANGERS)
 @pytest.mark.parametrize("kind", ["mondrian", "mosaic"])
 def test_others_are_guessed_as_a_loop_over_people_and_groups_guesses(kind, strangers):
-    frame, others = people(300, 1), STRANGERS[strangers]
+    frame = people(300, 1)
+    others = STRANGERS[strangers]
     release = released(frame, kind)
     ends = ["a_lower", "a_upper", "b_lower", "b_upper"]
     groups: dict[tuple, Counter] = {}
@@ -94,7 +95,8 @@ def test_others_are_guessed_as_a_loop_over_people_and_groups_guesses(kind, stran
         return sum(box[0] <= v <= box[1] for v in known[0]) * sum(box[2] <= v <= box[3] for v in known[1])
 
     prior = Counter(release.frame()["s"].cast(pl.Int64).to_list())
-    hits, doubtful = 0, 0
+    hits = 0
+    doubtful = 0
     for a, b, truth in others.iter_rows():
         beliefs: Counter = Counter()
         for box, held in groups.items():
@@ -122,7 +124,8 @@ def test_of_exact_quasi_identifiers_others_are_guessed_by_rows_like_theirs():
 
 
 def test_numbers_of_another_type_are_the_same_numbers():
-    frame, strangers = people(300, 1), STRANGERS["like them"]
+    frame = people(300, 1)
+    strangers = STRANGERS["like them"]
     for kind in ("mondrian", "anatomized"):
         release = released(frame, kind)
         whole = attack(release, frame, "inference", others=strangers).to_dict()
@@ -130,7 +133,8 @@ def test_numbers_of_another_type_are_the_same_numbers():
 
 
 def test_a_file_of_others_is_read_as_the_source_is(tmp_path):
-    frame, strangers = people(300, 1), STRANGERS["like them"]
+    frame = people(300, 1)
+    strangers = STRANGERS["like them"]
     release = released(frame, "mondrian")
     for name, table in (("people", frame), ("others", strangers)):
         (tmp_path / f"{name}.csv").write_text(table.write_csv(separator=";"), encoding="utf-16")
@@ -143,7 +147,8 @@ def test_a_file_of_others_is_read_as_the_source_is(tmp_path):
 @pytest.mark.parametrize("strangers", STRANGERS)
 @pytest.mark.parametrize("name", ["singling-out", "inference"])
 def test_a_table_of_another_tool_is_laid_over_others_as_a_release_is(name, strangers):
-    frame, others = people(300, 1), STRANGERS[strangers]
+    frame = people(300, 1)
+    others = STRANGERS[strangers]
     release = released(frame, "mondrian")
     table = release.frame().select("a", "b", "s")
     roles = {"quasi": ["a", "b"], "sensitive": ["s"]}

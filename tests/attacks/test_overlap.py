@@ -39,7 +39,8 @@ COLUMNS = {"a": rt.quasi(numeric=True), "s": rt.sensitive()}
 
 def tiny(draw: random.Random) -> tuple[list[int], list[int], list[tuple[int, int, list[int]]]]:
     """Ages and values of people, and groups of two or three of them: (least age, greatest age, counts of values)."""
-    many, values = draw.randint(4, 6), draw.randint(2, 3)
+    many = draw.randint(4, 6)
+    values = draw.randint(2, 3)
     ages = [draw.randint(0, 4) for _ in range(many)]
     truth = [*range(values), *(draw.randrange(values) for _ in range(many - values))]
     order = list(range(many))
@@ -71,7 +72,10 @@ def seen_of(ages: list[int], truth: list[int], groups: list[tuple[int, int, list
 
 
 def test_both_readings_are_those_of_all_assignments_and_all_tables():
-    draw, attacked, above, error = random.Random(5), 0, 0, 0.0
+    draw = random.Random(5)
+    attacked = 0
+    above = 0
+    error = 0.0
     while attacked < TABLES:
         ages, truth, groups = tiny(draw)
         seen = seen_of(ages, truth, groups)
@@ -80,7 +84,8 @@ def test_both_readings_are_those_of_all_assignments_and_all_tables():
         except RequestError:
             continue
         attacked += 1
-        release, values = as_oracle(ages, groups), len(groups[0][2])
+        release = as_oracle(ages, groups)
+        values = len(groups[0][2])
         first, second = (read(len(ages), values, release) for read in (oracle.by_assignment, oracle.by_table))
         place = {int(code): at for at, code in enumerate(seen.points[:, 0])}
         code = {age: at for at, age in enumerate(sorted(set(ages)))}

@@ -18,13 +18,14 @@ COLUMNS = {"age": rt.quasi(), "town": rt.quasi(), "ill": rt.sensitive()}
 
 def people(rows: int, tied: bool, seed: int = 1) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
-    age, town = rng.integers(20, 60, rows), rng.integers(0, 3, rows)
+    age = rng.integers(20, 60, rows)
+    town = rng.integers(0, 3, rows)
     place = (
         np.where(rng.random(rows) < 0.8, (age >= 40) * 2 + (town > 1), rng.integers(0, 4, rows))
         if tied
         else rng.integers(0, 4, rows)
     )
-    return pl.DataFrame({"age": age, "town": [f"t{one}" for one in town], "ill": [f"v{one}" for one in place]})  # fmt: skip
+    return pl.DataFrame({"age": age, "town": [f"t{one}" for one in town], "ill": [f"v{one}" for one in place]})
 
 
 def released(frame: pl.DataFrame, beta=2) -> rt.Release:

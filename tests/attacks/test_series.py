@@ -73,7 +73,8 @@ def test_the_command_and_the_report_name_what_the_budget_left_out(release, tmp_p
     monkeypatch.setenv("RETICENT_LEDGER", str(tmp_path / "ledger"))
     release.save(tmp_path / "release")
     people().write_csv(tmp_path / "people.csv")
-    place, source = str(tmp_path / "release"), str(tmp_path / "people.csv")
+    place = str(tmp_path / "release")
+    source = str(tmp_path / "people.csv")
     assert main(["attack", place, "--source", source, "--budget", "0"]) == 1
     said = capsys.readouterr()
     assert "The budget of 0 CPU s was used" in said.err + said.out

@@ -17,7 +17,8 @@ def table(seed, persons=25):
     draw = random.Random(seed)
     rows = []
     for person in range(persons):
-        age, ward = draw.randint(20, 60), draw.choice("ab")
+        age = draw.randint(20, 60)
+        ward = draw.choice("ab")
         for _ in range(MOST if person == 0 else draw.randint(1, MOST)):
             rows.append((f"p{person}", age + draw.choice([0, 0, 0, 1]), ward, draw.choice(["flu", "cold", "gout"])))
     return pl.DataFrame(rows, schema=["person", "age", "ward", "illness"], orient="row")
@@ -36,7 +37,8 @@ def job(**changes):
 
 def isolated_by_hand(release, frame):
     """The share of ends of ranges that are true, with their labels, of one person of the source; by going through it."""
-    hits, tried = 0, 0
+    hits = 0
+    tried = 0
     for low, high, ward in release.frame(bounds=True).select("age_lower", "age_upper", "ward").unique().iter_rows():
         if low == high:
             continue

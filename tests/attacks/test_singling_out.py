@@ -58,7 +58,8 @@ def tiny(draw: random.Random) -> tuple[list[tuple], list[tuple], list[int]]:
 
 
 def test_the_attack_counts_what_enumeration_counts():
-    draw, attacked = random.Random(3), 0
+    draw = random.Random(3)
+    attacked = 0
     for _ in range(TABLES):
         people, groups, sizes = tiny(draw)
         if not any(oracle.ranged(group, column) for group in groups for column in (0, 1)):
@@ -84,8 +85,13 @@ def table(rows: int = 2_000, seed: int = 1) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     age = np.clip(rng.gamma(6, 7, rows) + 17, 17, 90).astype(int)
     return pl.DataFrame(
-        {"age": age, "town": rng.choice(list("abcdefghijklmnop"), rows), "job": rng.choice(list("pqrst"), rows), "s": rng.choice(list("xyz"), rows)}
-    )  # fmt: skip
+        {
+            "age": age,
+            "town": rng.choice(list("abcdefghijklmnop"), rows),
+            "job": rng.choice(list("pqrst"), rows),
+            "s": rng.choice(list("xyz"), rows),
+        }
+    )
 
 
 def released(labels: object, k: int = 5) -> rt.Release:

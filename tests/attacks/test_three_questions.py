@@ -43,7 +43,8 @@ def test_each_answers_with_a_control_an_interval_and_the_risk_beyond_it(name):
 
 
 def test_where_columns_are_independent_controls_are_at_their_expected_rates():
-    frame, strangers = people(3_000, 2, tied=False), people(3_000, 5, tied=False)
+    frame = people(3_000, 2, tied=False)
+    strangers = people(3_000, 5, tied=False)
     release = released(frame, rt.Mosaic(effort="quick"))
     inferred = attack(release, frame, "inference", others=strangers).to_dict()
     assert abs(inferred["control"] - 1 / 6) < 0.03 and abs(inferred["others"] - 1 / 6) < 0.03
@@ -63,7 +64,8 @@ def test_lists_are_linked_as_often_as_a_loop_over_people_and_groups_says():
         least = min(wide for wide, _ in able)
         return {group for wide, group in able if wide == least}
 
-    able, sure = 0, 0
+    able = 0
+    sure = 0
     held = sorted(set(frame["a"])), sorted(set(frame["b"]))
     for a, b, c, _ in frame.iter_rows():
         one = narrowest(lambda g: g[0] <= a <= g[1], lambda g: sum(g[0] <= v <= g[1] for v in held[0]))  # noqa: B023
@@ -77,7 +79,8 @@ def test_lists_are_linked_as_often_as_a_loop_over_people_and_groups_says():
 
 
 def test_people_who_are_not_in_the_data_are_the_control_of_inference_where_they_are_known():
-    frame, strangers = people(800, 1), people(800, 9)
+    frame = people(800, 1)
+    strangers = people(800, 9)
     found = attack(released(frame), frame, "inference", others=strangers).to_dict()
     assert found["others_low"] <= found["others"] <= found["others_high"]
     assert found["risk"] == compute_excess_risk(found["success"], found["others"])

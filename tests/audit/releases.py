@@ -22,9 +22,19 @@ from reticent.release import bundle
 from reticent.release.kind import reader_for
 
 
-def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column], promises: Sequence[dict[str, Any]] = (), *,
-                  groups: int = 3, withhold: float = 0.0, seed: int = 0, labels: str = "nodes", format: str = "parquet",
-                  jointly: bool = False) -> Path:  # fmt: skip
+def write_release(
+    folder: Path,
+    frame: pl.DataFrame,
+    columns: dict[str, Column],
+    promises: Sequence[dict[str, Any]] = (),
+    *,
+    groups: int = 3,
+    withhold: float = 0.0,
+    seed: int = 0,
+    labels: str = "nodes",
+    format: str = "parquet",
+    jointly: bool = False,
+) -> Path:
     """Cells put in random groups, some rows withheld: labels overlap, and no promise is kept but by chance."""
     lazy = scan_source(Source(), frame)
     counted = local.count_rows(lazy, columns)
@@ -38,8 +48,13 @@ def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column],
     way = GeneralizedWriter.of(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
     frames = way.frames(local.apply_recipe(counted, way.recipe, Random.from_seed(seed), lazy))
     folder.mkdir(parents=True, exist_ok=True)
-    fields = {"reticent": "0.1.0", "jointly": jointly, "method": {"name": "mondrian"}, "promises": list(promises),
-              **way.fields(counted.passthrough_types)}  # fmt: skip
+    fields = {
+        "reticent": "0.1.0",
+        "jointly": jointly,
+        "method": {"name": "mondrian"},
+        "promises": list(promises),
+        **way.fields(counted.passthrough_types),
+    }
     bundle.write_bundle(folder, frames, fields, format)
     return folder
 
@@ -64,16 +79,27 @@ def resealed(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda stat
 
 def columns_of(table) -> dict[str, Column]:
     """The roles of a table of `tests.properties.strategies`."""
-    return {name: Column(entry["role"], None if entry["kind"] == "categorical" else entry["kind"], entry["hierarchy"],
-                         tuple(entry["order"]) if entry["order"] else None, missing="category")
-            for name, entry in table.columns.items()}  # fmt: skip
+    return {
+        name: Column(
+            entry["role"],
+            None if entry["kind"] == "categorical" else entry["kind"],
+            entry["hierarchy"],
+            tuple(entry["order"]) if entry["order"] else None,
+            missing="category",
+        )
+        for name, entry in table.columns.items()
+    }
 
 
 def frame_of(table) -> pl.DataFrame:
     """With a type for every column, as a file has one: a column of nulls alone is a text column."""
     types = {"categorical": pl.String, "ordinal": pl.String, "date": pl.Date, "numeric": None}
-    return pl.DataFrame([pl.Series(name, table.column(name), dtype=types[entry["kind"]] or _number(table.column(name)), strict=False)
-                         for name, entry in table.columns.items()])  # fmt: skip
+    return pl.DataFrame(
+        [
+            pl.Series(name, table.column(name), dtype=types[entry["kind"]] or _number(table.column(name)), strict=False)
+            for name, entry in table.columns.items()
+        ]
+    )
 
 
 def _number(values: list) -> pl.DataType:

@@ -161,7 +161,8 @@ def test_quasi_identifiers_that_differ_by_a_nanosecond_are_not_alike():
 def test_each_histogram_is_kept_exactly_once(seed):
     """Few values and counts, so that neighbours often agree, in values alone, in counts alone, or in both."""
     rng = np.random.default_rng(seed)
-    most, names = int(rng.integers(1, 4)), list("abcd")
+    most = int(rng.integers(1, 4))
+    names = list("abcd")
     rows = []
     for group in range(60):
         length = 2 if seed % 2 else int(rng.integers(1, 5))

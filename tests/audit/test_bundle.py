@@ -19,8 +19,14 @@ CANARY = "Wilhelmina-Ottokar"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     rng = np.random.default_rng(3)
-    frame = pl.DataFrame({"age": rng.integers(20, 60, 200), "town": rng.choice(["Northam", CANARY], 200),
-                          "pay": rng.integers(1, 9, 200), "job": rng.choice(["nurse", "baker"], 200)})  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, 200),
+            "town": rng.choice(["Northam", CANARY], 200),
+            "pay": rng.integers(1, 9, 200),
+            "job": rng.choice(["nurse", "baker"], 200),
+        }
+    )
     columns = {"age": quasi(numeric=True), "town": quasi(), "pay": sensitive(), "job": sensitive()}
     promises = [{"model": "k-anonymity", "k": 2}, {"model": "distinct-l-diversity", "l": 2, "column": "job"}]
     return write_release(tmp_path_factory.mktemp("made") / "r", frame, columns, promises, groups=5, labels="sets")

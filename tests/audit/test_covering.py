@@ -46,8 +46,12 @@ def test_a_join_of_boxes_and_points_finds_exactly_the_pairs_there_are(case):
     pairs = [
         (int(b), int(p)) for b, i, j in zip(found.box, found.start, found.stop, strict=True) for p in found.order[i:j]
     ]
-    expected = {(b, p) for b, box in enumerate(boxes) for p, point in enumerate(points)
-                if all(code in labels[c][box[c]] for c, code in enumerate(point))}  # fmt: skip
+    expected = {
+        (b, p)
+        for b, box in enumerate(boxes)
+        for p, point in enumerate(points)
+        if all(code in labels[c][box[c]] for c, code in enumerate(point))
+    }
     assert len(pairs) == len(set(pairs))
     assert set(pairs) == expected
     assert found.covering().tolist() == [sum(p == q for _, q in expected) for p in range(len(points))]
@@ -61,20 +65,41 @@ def matched(table, released, source):
     rows = ComparedRows(held.ours), ComparedRows(held.frame)
     axes = make_label_axes(subject, published.labels, held)
     ours = match_rows(subject, axes, published.labels, *rows, held).unmatched
-    columns = [oracle_labels.describe(table.columns[q]["kind"], [*table.column(q), *source.column(q)], table.columns[q]["hierarchy"],
-                                      table.columns[q]["order"]) for q in table.quasi]  # fmt: skip
+    columns = [
+        oracle_labels.describe(
+            table.columns[q]["kind"],
+            [*table.column(q), *source.column(q)],
+            table.columns[q]["hierarchy"],
+            table.columns[q]["order"],
+        )
+        for q in table.quasi
+    ]
     rows = [(tuple(row[q] for q in table.quasi), row["s"]) for row in published.frame.to_dicts()]
     theirs = [(tuple(row[q] for q in table.quasi), row["s"]) for row in source.rows]
     return ours, len(rows) - oracle.matched_rows(theirs, rows, columns)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(strategies.tables(least_rows=1, most_rows=25, missing_sensitive=True, awkward=True), st.integers(1, 5), st.sampled_from(["nodes", "sets"]),
-       st.sampled_from([0.0, 0.3]), st.sampled_from(["parquet", "csv"]), st.integers(0, 99))  # fmt: skip
+@given(
+    strategies.tables(least_rows=1, most_rows=25, missing_sensitive=True, awkward=True),
+    st.integers(1, 5),
+    st.sampled_from(["nodes", "sets"]),
+    st.sampled_from([0.0, 0.3]),
+    st.sampled_from(["parquet", "csv"]),
+    st.integers(0, 99),
+)
 def test_a_release_stands_for_its_source(table, groups, labels, withhold, format, seed):
     with tempfile.TemporaryDirectory() as folder:
-        path = write_release(Path(folder) / "r", frame_of(table), columns_of(table), groups=groups, labels=labels, withhold=withhold,
-                             format=format, seed=seed)  # fmt: skip
+        path = write_release(
+            Path(folder) / "r",
+            frame_of(table),
+            columns_of(table),
+            groups=groups,
+            labels=labels,
+            withhold=withhold,
+            format=format,
+            seed=seed,
+        )
         assert matched(table, path, table) == (0, 0)
 
 
@@ -107,9 +132,11 @@ def test_the_matching_runs_uncompiled(monkeypatch):
     sizes = [6, 6]
     labels = [[np.arange(a, b + 1) for a in range(6) for b in range(a, 6)]] * 2
     covers = [make_cover(held, size) for held, size in zip(labels, sizes, strict=True)]
-    boxes, points = rng.integers(0, 21, (30, 2)), np.array([(i, j) for i in range(6) for j in range(6)])
+    boxes = rng.integers(0, 21, (30, 2))
+    points = np.array([(i, j) for i in range(6) for j in range(6)])
     regions = join_boxes(covers, boxes, points)
-    supply, demand = rng.integers(0, 5, 36), rng.integers(0, 4, 30)
+    supply = rng.integers(0, 5, 36)
+    demand = rng.integers(0, 4, 30)
     compiled = row_matching._count_unserved_rows(regions, demand, supply)
     monkeypatch.undo()
     assert row_matching._count_unserved_rows(regions, demand, supply) == compiled
@@ -129,7 +156,8 @@ def test_labels_joined_once_cover_what_boxes_with_values_cover(case, data):
     borne = st.integers(0, values - 1)
     box = np.array([(*one, data.draw(borne)) for one in boxes], np.int64).reshape(-1, len(sizes) + 1)
     point = np.array([(*one, data.draw(borne)) for one in points], np.int64).reshape(-1, len(sizes) + 1)
-    box, point = np.unique(box, axis=0), np.unique(point, axis=0)
+    box = np.unique(box, axis=0)
+    point = np.unique(point, axis=0)
     numbered = [
         [NumberedColumn(rows[:, at], pl.Series(np.arange(many))) for at, many in enumerate(counts)]
         for rows, counts in ((box, [len(column) for column in labels]), (point, sizes))

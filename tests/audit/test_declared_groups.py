@@ -145,7 +145,8 @@ def test_bounds_that_were_emptied_are_refused_without_the_source(values, left):
 def test_decimals_spelled_otherwise_in_the_source_are_no_leak(seed):
     """ "0.10" stands in 10.100000000000001, a bound of a sum; 0.1 is published."""
     draw = np.random.default_rng(seed)
-    rows, many = int(draw.integers(30, 90)), int(draw.integers(3, 12))
+    rows = int(draw.integers(30, 90))
+    many = int(draw.integers(3, 12))
     doses = [f"{x / 100:.2f}" for x in draw.choice(np.arange(5, 1200), many, replace=False)]
     doses[0] = "0.10" if seed % 2 else doses[0]
     people = pl.DataFrame(

@@ -20,8 +20,13 @@ TREE = [["Bachelors", "Undergraduate", "Higher", "*"], ["Some-college", "Undergr
 def table():
     rng = np.random.default_rng(2)
     n = 600
-    return pl.DataFrame({"age": rng.choice(["[20, 30[", "[30, 40[", "[40, 50["], n), "education": rng.choice(["Undergraduate", "Masters", "*"], n),
-                         "job": rng.choice(["nurse", "baker", "clerk", "?"], n, p=[0.5, 0.3, 0.15, 0.05])})  # fmt: skip
+    return pl.DataFrame(
+        {
+            "age": rng.choice(["[20, 30[", "[30, 40[", "[40, 50["], n),
+            "education": rng.choice(["Undergraduate", "Masters", "*"], n),
+            "job": rng.choice(["nurse", "baker", "clerk", "?"], n, p=[0.5, 0.3, 0.15, 0.05]),
+        }
+    )
 
 
 def entry(**more) -> ColumnEntry:
@@ -50,8 +55,14 @@ def test_a_plain_table_has_the_oracles_measures(table, tmp_path, kind):
         given = table.to_pandas().astype("category")
     else:
         given = table if kind == "polars" else table.to_arrow()
-    found = audit(given, quasi=["age", "education"], sensitive=["job"], hierarchy={"education": TREE}, missing=["?"],
-                  promises=[{"model": "k-anonymity", "k": 5}, {"model": "beta-likeness", "beta": 4}])  # fmt: skip
+    found = audit(
+        given,
+        quasi=["age", "education"],
+        sensitive=["job"],
+        hierarchy={"education": TREE},
+        missing=["?"],
+        promises=[{"model": "k-anonymity", "k": 5}, {"model": "beta-likeness", "beta": 4}],
+    )
     groups = histograms(table, ["age", "education"])
     for name, expected in oracle.achieved(groups).items():
         assert found.exact[name] == (pytest.approx(expected) if isinstance(expected, float) else expected), name
@@ -136,7 +147,9 @@ def test_pycanon_gives_the_same_k_l_t_and_basic_beta(table):
     anonymity = pytest.importorskip("pycanon.anonymity")
     frame = table.filter(pl.col("job") != "?")
     found = audit(frame, quasi=["age", "education"], sensitive=["job"]).achieved
-    data, q, s = frame.to_pandas(), ["age", "education"], ["job"]
+    data = frame.to_pandas()
+    q = ["age", "education"]
+    s = ["job"]
     assert found["k-anonymity"] == anonymity.k_anonymity(data, q)
     assert found["distinct-l-diversity"] == anonymity.l_diversity(data, q, s)
     assert found["t-closeness-equal"] == pytest.approx(anonymity.t_closeness(data, q, s))

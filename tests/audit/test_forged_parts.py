@@ -20,7 +20,8 @@ from tests.hostile.forgeries.parts import CHANGED, SEALED, exchanged, part, rows
 
 KINDS = {"generalized": "data", "anatomized": "quasi", "perturbed": "data"}
 FORMATS = ["parquet", "csv"]
-ROWS, PART = 2_400, 1_000
+ROWS = 2_400
+PART = 1_000
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +33,23 @@ def people() -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def made(people, tmp_path_factory) -> Callable[..., Path]:
     """Honest releases in parts of 1,000, 1,000 and 400 rows, made once."""
-    place, known = tmp_path_factory.mktemp("parts"), {}
+    place = tmp_path_factory.mktemp("parts")
+    known = {}
 
     def of(kind: str, format: str, target: Path, seed: int = 1) -> Path:
         if (kind, format, seed) not in known:
             method, promises = METHODS[kind]
             job = rt.Job(
-                columns={"age": rt.quasi(), "education": rt.quasi(), "salary_class": rt.sensitive(), "gender": rt.insensitive()},
-                promises=promises, method=method, release=rt.Output(format=format, part_rows=PART),
-            )  # fmt: skip
+                columns={
+                    "age": rt.quasi(),
+                    "education": rt.quasi(),
+                    "salary_class": rt.sensitive(),
+                    "gender": rt.insensitive(),
+                },
+                promises=promises,
+                method=method,
+                release=rt.Output(format=format, part_rows=PART),
+            )
             to = place / f"{kind}-{format}-{seed}"
             known[kind, format, seed] = rt.publish(job, frame=people, to=to, seed=seed, again=True).folder
         return shutil.copytree(known[kind, format, seed], target)
@@ -112,7 +121,8 @@ def test_a_part_that_was_changed_without_the_manifest_is_refused(kind, made, tmp
 @pytest.mark.parametrize("name", ["doubled", "of another release"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_another_part_or_release_are_told_from_the_source(name, kind, made, people, tmp_path):
-    folder, other = made(kind, "parquet", tmp_path / "release"), made(kind, "parquet", tmp_path / "other", seed=2)
+    folder = made(kind, "parquet", tmp_path / "release")
+    other = made(kind, "parquet", tmp_path / "other", seed=2)
     CHANGED[name][0](folder, other)
     resealed(folder)
     try:

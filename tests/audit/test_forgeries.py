@@ -105,8 +105,17 @@ def test_anatomized_rows_in_the_order_of_their_true_values_are_refused(carried, 
     assert rt.audit(folder).kept
     true = people.unique(["age", "education"]).select("age", "education", "salary_class")
     with pytest.raises(BundleDamaged, match="not sorted by all that they show"):
-        rt.audit(rewritten(folder, "quasi", lambda rows: rows.join(true, on=["age", "education"], how="left")
-                           .sort("group", "salary_class").drop("salary_class")))  # fmt: skip
+        rt.audit(
+            rewritten(
+                folder,
+                "quasi",
+                lambda rows: (
+                    rows.join(true, on=["age", "education"], how="left")
+                    .sort("group", "salary_class")
+                    .drop("salary_class")
+                ),
+            )
+        )
 
 
 def test_values_of_a_group_in_another_order_are_refused(people, tmp_path):
@@ -173,8 +182,10 @@ def test_a_bit_for_each_row_in_the_quoting_of_a_csv_is_found(kind, people, tmp_p
     folder = published(people, kind, tmp_path, "csv")
     path = sorted(folder.glob("*.csv"))[0]
     head, *lines = path.read_text().splitlines()
-    quoted = [line if i % 2 else ",".join([f'"{(p := line.split(",", 1))[0]}"', p[1]]) if not line.startswith('"') else line
-              for i, line in enumerate(lines)]  # fmt: skip
+    quoted = [
+        line if i % 2 else ",".join([f'"{(p := line.split(",", 1))[0]}"', p[1]]) if not line.startswith('"') else line
+        for i, line in enumerate(lines)
+    ]
     path.write_text("\n".join([head, *quoted]) + "\n")
     found = audited(folder, people)
     assert found.source.odd == (path.name,) and found.kept is False

@@ -59,8 +59,10 @@ def exists(people: list[tuple[int, int]], groups: list[tuple[list[int], list[int
 
 def draw_problem(draw: np.random.Generator, forged: int) -> tuple[list, list]:
     """Random people, some of them withheld, in random groups; `forged` exchanges values or rows, or draws groups anew."""
-    rows, withheld = int(draw.integers(4, 13)), int(draw.integers(0, 3))
-    combinations, values = int(draw.integers(1, 6)), int(draw.integers(2, 5))
+    rows = int(draw.integers(4, 13))
+    withheld = int(draw.integers(0, 3))
+    combinations = int(draw.integers(1, 6))
+    values = int(draw.integers(2, 5))
     people = [(int(draw.integers(combinations)), int(draw.integers(values))) for _ in range(rows + withheld)]
     order = draw.permutation(rows + withheld)[:rows]
     size = int(draw.integers(2, 5))
@@ -98,13 +100,15 @@ def test_the_exchange_gives_the_same_uncompiled(monkeypatch):
     spec.loader.exec_module(plain)
     draw = np.random.default_rng(9)
     for _ in range(10):
-        combination, value = draw.integers(0, 6, 120), draw.integers(0, 5, 120)
+        combination = draw.integers(0, 6, 120)
+        value = draw.integers(0, 5, 120)
         group = deal(value, 3, draw)
         each = np.ones(120, np.int64)
         tallies = [
             PairTally.add_up(*pair, each) for pair in ((combination, group), (group, value), (combination, value))
         ]
-        compiled, uncompiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.of(*tallies)), None
+        compiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.of(*tallies))
+        uncompiled = None
         with monkeypatch.context() as patch:
             patch.setattr(group_assignment, "value_exchanges", plain)
             uncompiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.of(*tallies))
@@ -130,7 +134,8 @@ def test_honest_groups_of_thousands_have_an_assignment_and_random_ones_have_none
     value = (combination + draw.integers(0, 12, rows)) % 40
     group = deal(value, size, draw)
     each = np.ones(rows, np.int64)
-    listed, held = PairTally.add_up(group, value, each), PairTally.add_up(combination, value, each)
+    listed = PairTally.add_up(group, value, each)
+    held = PairTally.add_up(combination, value, each)
     assert decide_assignment(PairTally.add_up(combination, group, each), listed, held) == ASSIGNMENT_EXISTS
     if combinations > 4:
         anew = PairTally.add_up(combination, draw.permutation(group), each)

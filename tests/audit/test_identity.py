@@ -41,7 +41,11 @@ def test_a_release_without_an_owner_beside_it_is_kept_with_the_sentence(release,
     found = rt.audit(away)
     assert found.kept
     assert found.to_dict()["identity"] == {
-        "digest": bundle.compute_digest(away), "compared_with": None, "same": None, "says": UNPROVEN_SENTENCE}  # fmt: skip
+        "digest": bundle.compute_digest(away),
+        "compared_with": None,
+        "same": None,
+        "says": UNPROVEN_SENTENCE,
+    }
     assert str(found).endswith(UNPROVEN_SENTENCE)
 
 
@@ -49,7 +53,11 @@ def test_the_digest_expected_proves_it(release, tmp_path):
     away = shutil.copytree(release, tmp_path / "elsewhere" / "release")
     found = rt.audit(away, expect_digest=bundle.compute_digest(release).upper())
     assert found.identity.to_dict() | {"digest": ""} == {
-        "digest": "", "compared_with": "expected", "same": True, "says": EXPECTED_SENTENCE}  # fmt: skip
+        "digest": "",
+        "compared_with": "expected",
+        "same": True,
+        "says": EXPECTED_SENTENCE,
+    }
 
 
 @pytest.mark.parametrize(

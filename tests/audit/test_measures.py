@@ -41,7 +41,8 @@ def recounted(groups, promises=(), tree=None):
 @settings(deadline=None, max_examples=80)
 @given(strategies.histograms(null=True))
 def test_every_measure_is_the_oracles(groups):
-    ours, theirs = recounted(groups, tree=TREE).exact, oracle.achieved(groups, order=ORDER, tree=TREE)
+    ours = recounted(groups, tree=TREE).exact
+    theirs = oracle.achieved(groups, order=ORDER, tree=TREE)
     assert set(theirs) <= set(ours)
     for name, expected in theirs.items():
         if isinstance(expected, float):
@@ -64,8 +65,14 @@ def test_every_promise_is_judged_as_the_oracle_does(groups, promise):
 @given(strategies.histograms(null=True), st.sampled_from(sorted(strategies.PARAMETERS)))
 def test_a_promise_of_what_is_achieved_is_kept(groups, model):
     """The boundary itself, where a tolerance would hide: <= keeps it, and delta's < does not."""
-    asked = {"k-anonymity": {"k": 2}, "alpha-k-anonymity": {"alpha": 1, "k": 2}, "recursive-l-diversity": {"c": 1, "l": 2},
-             "t-closeness": {"t": 1}, "beta-likeness": {"beta": 1}, "delta-disclosure": {"delta": 1}}.get(model, {"l": 2})  # fmt: skip
+    asked = {
+        "k-anonymity": {"k": 2},
+        "alpha-k-anonymity": {"alpha": 1, "k": 2},
+        "recursive-l-diversity": {"c": 1, "l": 2},
+        "t-closeness": {"t": 1},
+        "beta-likeness": {"beta": 1},
+        "delta-disclosure": {"delta": 1},
+    }.get(model, {"l": 2})
     achieved = recounted(groups, [{"model": model, **asked}]).promises[0].achieved
     if None in achieved.values() or model in ("delta-disclosure", "entropy-l-diversity"):
         return
@@ -117,9 +124,11 @@ def test_counts_beyond_64_bits_are_measured_in_whole_numbers():
     from reticent.audit.measure.counts import GroupCounts
 
     big = 2**40
-    group, value = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    group = np.array([0, 0, 1, 1])
+    value = np.array([0, 1, 0, 1])
     view = GroupCounts(group, value, np.array([big, big + 1, big, big]), np.array([2 * big, 2 * big + 1]))
-    q, p = Fraction(big + 1, 2 * big + 1), Fraction(2 * big + 1, 4 * big + 1)
+    q = Fraction(big + 1, 2 * big + 1)
+    p = Fraction(2 * big + 1, 4 * big + 1)
     assert (
         closeness.measure_equal_distance([view])
         == closeness.measure_ordered_distance([view])

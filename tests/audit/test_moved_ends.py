@@ -38,7 +38,8 @@ def leaks(folder, source):
 
 def reach(folder, age):
     """Every label that ends last ends at this age."""
-    frame, last = pl.read_parquet(folder / "data.parquet"), ends_of(folder)[-1]
+    frame = pl.read_parquet(folder / "data.parquet")
+    last = ends_of(folder)[-1]
     write_data(
         folder / "data.parquet",
         frame.with_columns(pl.col("age").str.replace(f", {last}]", f", {age}]", literal=True)),

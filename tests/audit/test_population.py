@@ -17,8 +17,15 @@ LENIENT = settings(deadline=None, max_examples=40, suppress_health_check=[Health
 
 
 def described(table, people):
-    return [oracle_labels.describe(table.columns[q]["kind"], [*table.column(q), *people.column(q)], table.columns[q]["hierarchy"],
-                                   table.columns[q]["order"]) for q in table.quasi]  # fmt: skip
+    return [
+        oracle_labels.describe(
+            table.columns[q]["kind"],
+            [*table.column(q), *people.column(q)],
+            table.columns[q]["hierarchy"],
+            table.columns[q]["order"],
+        )
+        for q in table.quasi
+    ]
 
 
 @LENIENT

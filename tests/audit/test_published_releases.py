@@ -12,11 +12,16 @@ from tests.properties import strategies
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(strategies.tables(least_rows=3, most_rows=40, missing_sensitive=True, awkward=True, carried=True),
-       strategies.promises(["k-anonymity", "beta-likeness", "t-closeness"], hierarchical=False), st.sampled_from(["parquet", "csv"]))  # fmt: skip
+@given(
+    strategies.tables(least_rows=3, most_rows=40, missing_sensitive=True, awkward=True, carried=True),
+    strategies.promises(["k-anonymity", "beta-likeness", "t-closeness"], hierarchical=False),
+    st.sampled_from(["parquet", "csv"]),
+)
 def test_a_release_passes_the_audit_against_its_source(table, promise, format):
-    columns = {name: rt.Column(column.role, column.type, column.hierarchy, column.order, missing="category", acknowledge=True)
-               for name, column in columns_of(table).items()}  # fmt: skip
+    columns = {
+        name: rt.Column(column.role, column.type, column.hierarchy, column.order, missing="category", acknowledge=True)
+        for name, column in columns_of(table).items()
+    }
     model = {"k-anonymity": rt.KAnonymity, "beta-likeness": rt.BetaLikeness, "t-closeness": rt.TCloseness}[
         promise["model"]
     ]

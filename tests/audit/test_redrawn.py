@@ -50,7 +50,8 @@ def redraw(frame: pl.DataFrame, matrix, seed: int = 0) -> pl.DataFrame:
 def compared(shown: pl.DataFrame, source: pl.DataFrame, matrix=MATRIX, **how) -> PerturbationResult:
     held = dict(source["illness"].value_counts().iter_rows())
     stated = [Fraction(held.get(value, 0), len(source)) for value in VALUES]
-    there, shuffled = convert_source(source, COLUMNS), shown.sample(fraction=1, shuffle=True, seed=1)
+    there = convert_source(source, COLUMNS)
+    shuffled = shown.sample(fraction=1, shuffle=True, seed=1)
     return compare_perturbed_rows(shuffled, COLUMNS, Perturbation(VALUES, matrix, stated), there, **how)
 
 
@@ -121,8 +122,13 @@ def test_a_table_too_small_to_show_it_is_undecided(rows: int, unseen: str):
 
 def test_few_large_combinations_are_undecided_and_still_condemned_if_nothing_was_redrawn():
     rng = np.random.default_rng(2)
-    frame = pl.DataFrame({"age": np.zeros(6000, int), "town": rng.choice(list("abcdefghijklmnop"), 6000),
-                          "illness": rng.choice(VALUES, 6000, p=SHARES)})  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "age": np.zeros(6000, int),
+            "town": rng.choice(list("abcdefghijklmnop"), 6000),
+            "illness": rng.choice(VALUES, 6000, p=SHARES),
+        }
+    )
     kept = [[Fraction(int(i == v) + 3 * n, 40) * 10 for v, n in enumerate((4, 3, 2, 1))] for i in range(4)]
     kept = [
         [entry / sum(row) for entry in row] for row in kept

@@ -13,7 +13,8 @@ import reticent as rt
 from reticent.errors import ColumnError
 from tests.audit.releases import resealed
 
-PEOPLE, VISITS = 40, 9
+PEOPLE = 40
+VISITS = 9
 
 
 def visits():
@@ -34,7 +35,8 @@ def job(most=VISITS, k=5):
 
 def counted_by_hand(rows, threshold):
     """Of (person, combination) rows: highest and average risk, rows at risk, groups of one; people, people at risk, alone."""
-    persons, sizes = defaultdict(set), Counter()
+    persons = defaultdict(set)
+    sizes = Counter()
     for person, combination in rows:
         persons[combination].add(person)
         sizes[combination] += 1
@@ -91,7 +93,8 @@ def test_all_columns_but_the_one_that_names_persons_are_looked_at_where_no_role_
 
 def test_the_risk_of_a_release_is_one_over_the_k_that_its_audit_finds(tmp_path):
     rt.publish(job(), frame=visits()).save(tmp_path / "release")
-    audited, found = rt.audit(tmp_path / "release"), rt.risk(tmp_path / "release")
+    audited = rt.audit(tmp_path / "release")
+    found = rt.risk(tmp_path / "release")
     assert audited.achieved["k-anonymity"] == 5
     assert found.prosecutor.highest == 1 / 5
     assert found.to_dict()["rows_per_person"] == VISITS

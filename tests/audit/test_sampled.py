@@ -114,7 +114,8 @@ def test_persons_with_several_rows_are_judged_by_all_of_them(tmp_path):
     folder = Path(rt.publish(job, frame=table, seed=1).save(tmp_path / "release"))
     one = rt.audit(folder).to_dict()["promises"][0]
     two = rt.audit(forge(folder, rows_per_person=2, k=5)).to_dict()["promises"][0]
-    p, m = Fraction(str(rt.open(folder).manifest.own["p"])), 6
+    p = Fraction(str(rt.open(folder).manifest.own["p"]))
+    m = 6
     lift = (1 + p / (10 * (1 - p) / m)) ** 2
     posterior = Fraction(1, 5) * lift / (Fraction(1, 5) * lift + Fraction(4, 5))
     assert two["achieved"]["rho2"] == pytest.approx(float(posterior))
@@ -199,15 +200,20 @@ def test_a_manifest_that_says_something_else_is_refused(folder, fields):
 
 def test_a_cut_that_overlaps_another_is_found_in_sets_and_ranges(folder):
     data = rt.open(folder).frame()
-    wider = data.with_columns(a=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("[0, 59]")).otherwise("a"),
-                              b=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("{v, w, x, y, z}")).otherwise("b"))  # fmt: skip
+    wider = data.with_columns(
+        a=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("[0, 59]")).otherwise("a"),
+        b=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("{v, w, x, y, z}")).otherwise("b"),
+    )
     with pytest.raises(BundleDamaged, match="cover the same person"):
         rt.audit(forge(folder, wider))
 
 
 def test_honest_draws_pass_and_unperturbed_ones_do_not():
     rng = np.random.default_rng(3)
-    groups, size, m, p = 400, 6, 8, 0.25
+    groups = 400
+    size = 6
+    m = 8
+    p = 0.25
     true = rng.choice(m, (groups, size), p=[0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])
     group = np.repeat(np.arange(groups), size)
     pairs, count = np.unique(group * m + true.ravel(), return_counts=True)

@@ -12,7 +12,10 @@ import reticent as rt
 from reticent.audit.measure.statistical_tests import DRAW_SIGNIFICANCE, assess_draws, order_neighbours
 from tests.audit.test_sampled import forge
 
-GROUPS, SIZE, VALUES, RETAINED = 900, 6, 20, 0.45
+GROUPS = 900
+SIZE = 6
+VALUES = 20
+RETAINED = 0.45
 SHARES = np.array([0.9**value for value in range(VALUES)])
 RNG = np.random.default_rng(3)
 TRUE = RNG.choice(VALUES, (GROUPS, SIZE), p=SHARES / SHARES.sum())
@@ -42,7 +45,8 @@ def judged(shown: np.ndarray):
 
 def test_honest_draws_are_not_condemned_more_often_than_is_said():
     """A p-value of a or less comes up with a probability of at most a; 400 draws, three deviations."""
-    rng, draws = np.random.default_rng(11), 400
+    rng = np.random.default_rng(11)
+    draws = 400
     found = np.array([judged(honest(rng)).worst for _ in range(draws)])
     assert (found > DRAW_SIGNIFICANCE).all()
     for level in (0.5, 0.2, 0.05):
@@ -116,7 +120,8 @@ def test_a_published_release_with_ten_open_postcodes_is_condemned(tmp_path):
     assert before.kept is True
     assert before.to_dict()["source"]["drawn"]["regions"]["p_value"] > 1e-3
     release = rt.open(folder)
-    shown, ends = release.frame(), release.frame(bounds=True)
+    shown = release.frame()
+    ends = release.frame(bounds=True)
     values = shown["s"].to_list()
     for at, row in enumerate(ends.iter_rows(named=True)):
         if row["post_upper"] < 1010:

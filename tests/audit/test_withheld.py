@@ -59,7 +59,8 @@ def test_what_is_possible_is_the_support_of_the_oracle(kind):
 def test_a_cut_is_as_likely_as_the_suppression_makes_it(number):
     counts, l = violating(number)
     falling = tuple(sorted(counts, reverse=True))
-    theirs, ours = ViolatingTable(falling, l), CutTable(falling, l)
+    theirs = ViolatingTable(falling, l)
+    ours = CutTable(falling, l)
     listed = [theirs.level(at) for at in range(theirs.width)]
     assert sorted(listed) == ours.levels().tolist()
     for level in listed:

@@ -125,7 +125,8 @@ def test_only_the_owner_can_read_it_and_only_with_the_ledgers_secret(release, pe
     path = witness_of(release)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert not any("witness" in name.name for name in release.rglob("*"))
-    content, key = path.read_bytes(), read_key(resolve_ledger_folder())
+    content = path.read_bytes()
+    key = read_key(resolve_ledger_folder())
     assert len(zlib.compress(content, 9)) >= len(content)  # no structure is seen in it
     assert len(decrypt_witness(content, key, len(people))) == len(people)
     assert decrypt_witness(content, bytes(32), len(people)) is None
@@ -183,7 +184,8 @@ def test_no_forged_association_passes_by_the_witness_of_the_honest_release(what,
     monkeypatch.setattr(group_assignment, "_decide", lambda problem: ASSIGNMENT_UNDECIDED)
     draw = np.random.default_rng(len(what))
     columns = {"age": rt.quasi(), "zone": rt.quasi(), "illness": rt.sensitive(order=list(ILLNESSES))}
-    outcomes, folder = Counter(), tmp_path / "release"
+    outcomes = Counter()
+    folder = tmp_path / "release"
     for seed in range(12):
         source = make_people(draw)
         try:
@@ -219,7 +221,8 @@ def test_what_is_counted_is_every_row_every_listed_value_and_every_person():
         first, second = np.array(pairs).T
         return PairTally.add_up(first, second, np.ones(len(first), np.int64))
 
-    published, listed = tally([row[:2] for row in rows]), tally([row[1:] for row in rows])
+    published = tally([row[:2] for row in rows])
+    listed = tally([row[1:] for row in rows])
 
     def confirmed(claimed: list[tuple[int, int, int]]) -> bool:
         return is_assignment(published, listed, tally(people), *np.array(claimed).T)

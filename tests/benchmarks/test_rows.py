@@ -70,6 +70,11 @@ def test_a_word_that_no_row_has_is_refused(monkeypatch, capsys):
 
 def test_a_row_measures_this_checkout():
     script = "import reticent; print(reticent.__file__)"
-    done = subprocess.run([sys.executable, "-c", script], env={"PYTHONPATH": os.pathsep.join(SOURCES)}, text=True,
-                          capture_output=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": os.pathsep.join(SOURCES)},
+        text=True,
+        capture_output=True,
+        check=True,
+    )
     assert Path(done.stdout.strip()).is_relative_to(SOURCES[1])

@@ -74,8 +74,15 @@ def test_of_a_million_rows_bounds_and_the_number_of_releases_attacked_are_given(
 def test_an_eligible_table_costs_nothing(run, place):
     found = json.loads(run("calibrate", "suppression", "--counts", "4,4,3", "--l", 2, "--json").out)
     assert found["eligible"] is True
-    nothing = {"suppressed": 0.0, "worst_posterior": 0.0, "how": "exact", "worst_withheld_posterior": 0.0,
-               "withheld_how": "exact", "releases": 1, "attacked": 1}  # fmt: skip
+    nothing = {
+        "suppressed": 0.0,
+        "worst_posterior": 0.0,
+        "how": "exact",
+        "worst_withheld_posterior": 0.0,
+        "withheld_how": "exact",
+        "releases": 1,
+        "attacked": 1,
+    }
     assert found["randomized"] == nothing
 
 

@@ -40,9 +40,17 @@ def test_the_version_is_printed(run):
 
 @pytest.mark.parametrize(
     "words",
-    [("publsh",), ("publish",), ("publish", "job.toml"), ("publish", "job.toml", "-o", "x", "--frce"), ("--unknown",),
-     ("publish", "job.toml", "-o", "x", "--seed", "many"), ("data", "census", "--rows"), ("demo", "surplus")],
-)  # fmt: skip
+    [
+        ("publsh",),
+        ("publish",),
+        ("publish", "job.toml"),
+        ("publish", "job.toml", "-o", "x", "--frce"),
+        ("--unknown",),
+        ("publish", "job.toml", "-o", "x", "--seed", "many"),
+        ("data", "census", "--rows"),
+        ("demo", "surplus"),
+    ],
+)
 def test_a_usage_error_ends_with_1_and_says_what_to_try(run, place, words):
     before = place.contents()
     ran = run(*words)

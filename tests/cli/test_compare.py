@@ -20,8 +20,16 @@ def test_a_comparison_is_printed_and_nothing_is_written(run, place):
     before = sorted(os.listdir("."))
     ran = run("compare", "job.toml", "--methods", "mondrian,burel,anatomy", "--sweep", "beta=2..3", *FAST)
     assert ran.code == 0
-    for word in ("mondrian beta=2", "burel beta=3", "columns apart", "k-anonymity", "naive-bayes", "count error",
-                 "nothing was published", "anatomy cannot keep k-anonymity."):  # fmt: skip
+    for word in (
+        "mondrian beta=2",
+        "burel beta=3",
+        "columns apart",
+        "k-anonymity",
+        "naive-bayes",
+        "count error",
+        "nothing was published",
+        "anatomy cannot keep k-anonymity.",
+    ):
         assert word in ran.out
     assert CANARY not in ran.out + ran.err
     assert sorted(os.listdir(".")) == before

@@ -145,8 +145,11 @@ def test_a_file_that_may_not_grow_ends_with_74(place):
     before = place.contents()
     done = subprocess.run(
         [sys.executable, "-m", "reticent.cli.main", "publish", "job.toml", "-o", "release"],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700)), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 74, done.stderr
     assert "\nDiskError: release cannot be written: File too large." in done.stderr
     assert place.contents() == before

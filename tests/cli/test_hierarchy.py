@@ -86,12 +86,20 @@ def test_amnesia_s_files_are_read_and_saved_as_arx_s(run, place):
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("--data", "people.csv"), ("--column", "age"), ("nowhere.csv",), ("city.csv", "--build", "balanced"), ("people.csv",),
-     ("--data", "people.csv", "--column", "agee"), ("--data", "people.csv", "--column", "age", "--build", "intervall"),
-     ("--data", "people.csv", "--column", "age", "--build", "intervals", "--with", "width"),
-     ("--data", "people.csv", "--column", "age", "--build", "intervals", "--with", "wdth=3"),
-     ("--data", "people.csv", "--column", "illness", "--build", "intervals")],
-)  # fmt: skip
+    [
+        (),
+        ("--data", "people.csv"),
+        ("--column", "age"),
+        ("nowhere.csv",),
+        ("city.csv", "--build", "balanced"),
+        ("people.csv",),
+        ("--data", "people.csv", "--column", "agee"),
+        ("--data", "people.csv", "--column", "age", "--build", "intervall"),
+        ("--data", "people.csv", "--column", "age", "--build", "intervals", "--with", "width"),
+        ("--data", "people.csv", "--column", "age", "--build", "intervals", "--with", "wdth=3"),
+        ("--data", "people.csv", "--column", "illness", "--build", "intervals"),
+    ],
+)
 def test_a_wrong_request_ends_with_1_and_quotes_no_value(run, place, words):
     before = place.contents()
     ran = run("hierarchy", *words)

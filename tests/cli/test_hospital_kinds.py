@@ -47,9 +47,11 @@ KINDS = {
 @pytest.fixture
 def written(place):
     """The file without rows whose amount is missing, and with the diagnoses in four families."""
-    letters = pl.col("diagnosis").str.slice(0, 1).replace_strict(
-        {letter: "ABCD"[at * 4 // 21] for at, letter in enumerate("ABCDEFGHIJKLMNOPQRSTZ")}
-    )  # fmt: skip
+    letters = (
+        pl.col("diagnosis")
+        .str.slice(0, 1)
+        .replace_strict({letter: "ABCD"[at * 4 // 21] for at, letter in enumerate("ABCDEFGHIJKLMNOPQRSTZ")})
+    )
     frame = hospital(600).with_columns(family=letters).filter(~pl.col("charges").is_in(["NA", "unknown"]))
     (place / "hospital.csv").write_bytes(frame.write_csv(separator=";").encode("latin-1"))
     return frame

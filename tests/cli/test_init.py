@@ -35,8 +35,11 @@ def test_every_column_has_a_line_to_confirm_with_its_reason(run, place):
 
 
 def test_risky_columns_are_named(run, place):
-    write_csv(place / "more.csv", [[*row, str(10_000 + i), f"{i % 9:05d}"] for i, row in enumerate(people())],
-              head="person,age,city,illness,code,postcode")  # fmt: skip
+    write_csv(
+        place / "more.csv",
+        [[*row, str(10_000 + i), f"{i % 9:05d}"] for i, row in enumerate(people())],
+        head="person,age,city,illness,code,postcode",
+    )
     text = run("init", "more.csv", "-o", "-").out
     risky = text[text.index("# Risky columns:") : text.index("[source]")]
     assert "person: " in risky
@@ -120,9 +123,13 @@ def test_typed_sources_are_drafted_too(run, place):
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [(f"39,State-gov,{CANARY},13\n50,Private,x,12\n", "does not look like a header"), ("", "is empty"), ("a,b\n", "no rows"),
-     (f"{CANARY},{CANARY}\n1,2\n", "does not look like a header")],
-)  # fmt: skip
+    [
+        (f"39,State-gov,{CANARY},13\n50,Private,x,12\n", "does not look like a header"),
+        ("", "is empty"),
+        ("a,b\n", "no rows"),
+        (f"{CANARY},{CANARY}\n1,2\n", "does not look like a header"),
+    ],
+)
 def test_what_cannot_be_drafted_is_refused_without_quoting_it(run, place, content, why):
     Path("bad.csv").write_text(content)
     before = place.contents()
@@ -151,8 +158,11 @@ def test_codes_with_leading_zeros_are_no_numbers(run, place):
 
 def test_dates_that_do_not_all_fit_are_counted_and_the_draft_still_runs(run, place):
     days = [f"{1 + i % 12:02d}/{1 + i % 28:02d}/{1950 + i % 50}" for i in range(199)]
-    write_csv(place / "dates.csv", [[*row, day] for row, day in zip(people(), [*days, "last May"], strict=True)],
-              head="person,age,city,illness,seen")  # fmt: skip
+    write_csv(
+        place / "dates.csv",
+        [[*row, day] for row, day in zip(people(), [*days, "last May"], strict=True)],
+        head="person,age,city,illness,seen",
+    )
     found = json.loads(run("init", "dates.csv", "--json").out)["columns"][4]
     assert "%m/%d/%Y reads all but 1 of its distinct values" in found["why"]
     assert run("check", "dates.toml").code == 0
@@ -160,8 +170,11 @@ def test_dates_that_do_not_all_fit_are_counted_and_the_draft_still_runs(run, pla
 
 def test_a_date_that_reads_by_two_formats_says_so(run, place):
     days = [f"{1 + i % 12:02d}/{1 + i % 11:02d}/{1950 + i % 50}" for i in range(200)]
-    write_csv(place / "dates.csv", [[*row, day] for row, day in zip(people(), days, strict=True)],
-              head="person,age,city,illness,seen")  # fmt: skip
+    write_csv(
+        place / "dates.csv",
+        [[*row, day] for row, day in zip(people(), days, strict=True)],
+        head="person,age,city,illness,seen",
+    )
     found = json.loads(run("init", "dates.csv", "--json").out)["columns"][4]
     assert (found["type"], 'every value reads as "%d/%m/%Y" too' in found["why"]) == ("date", True)
 

@@ -22,8 +22,13 @@ from tests.cli.conftest import CITIES, JOB, Place, people, write_csv
 SECRET = "hunter2Zq"
 PASSWORDS = [SECRET, f"p@{SECRET}", f"{SECRET}/x@y", f"%40{SECRET}%2F", f"{SECRET} z", f"a:{SECRET}?b#c[", f"/{SECRET}"]
 ADDRESSES = [f"postgresql://bob:{password}@host/people" for password in PASSWORDS]
-ADDRESSES += [f"postgresql://bob:{SECRET}@host", f"mysql://:{SECRET}@h/x.csv", f"postgresql://host/people?password={SECRET}",
-              f"postgresql:/bob:{SECRET}@host/people.csv", f"sqlite:///bob:{SECRET}@host/x.db"]  # fmt: skip
+ADDRESSES += [
+    f"postgresql://bob:{SECRET}@host",
+    f"mysql://:{SECRET}@h/x.csv",
+    f"postgresql://host/people?password={SECRET}",
+    f"postgresql:/bob:{SECRET}@host/people.csv",
+    f"sqlite:///bob:{SECRET}@host/x.db",
+]
 FITTING = {"job": "job.toml", "output": "made", "method": "suppression", "question": "SELECT COUNT(*) FROM release",
            "table": "people", "url": "sqlite:///made.db", "release": "release", "data": "people.csv"}  # fmt: skip
 
@@ -78,8 +83,17 @@ def refused(*_: object) -> None:
 
 
 @pytest.mark.parametrize("address", ADDRESSES[::2])
-@pytest.mark.parametrize("words", [("check",), ("publish", "-o", "made"), ("publish", "-o", "made", "--batch-by", "city"),
-                                   ("risk", "--job"), ("audit", "--job"), ("attack", "--job")])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check",),
+        ("publish", "-o", "made"),
+        ("publish", "-o", "made", "--batch-by", "city"),
+        ("risk", "--job"),
+        ("audit", "--job"),
+        ("attack", "--job"),
+    ],
+)
 def test_no_command_tells_the_password_of_a_job(run, place, caplog, monkeypatch, address, words):
     monkeypatch.setattr("reticent.data.database.import_driver", refused)
     for key in ("url", "path"):
@@ -116,7 +130,16 @@ def test_a_job_may_refer_to_an_environment_variable(monkeypatch):
         expand_environment(url)
 
 
-@pytest.mark.parametrize("text", ["postgresql://host:5432/people", "postgresql://bob@host/x", "sqlite:////tmp/a.db",
-                                  "Write to a@b.", "see https://example.org: or a@b", "age=3, name=x"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://host:5432/people",
+        "postgresql://bob@host/x",
+        "sqlite:////tmp/a.db",
+        "Write to a@b.",
+        "see https://example.org: or a@b",
+        "age=3, name=x",
+    ],
+)
 def test_what_holds_no_password_stays_as_it_is(text):
     assert redact(text) == text

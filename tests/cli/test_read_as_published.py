@@ -57,7 +57,8 @@ def test_the_owner_s_job_the_job_and_the_options_give_the_same_answer(run, publi
     by_owner = run(*CALLS[name])
     assert by_owner.code == 0, by_owner.err + by_owner.out
     shutil.rmtree("reticent-owner")
-    by_job, by_options = run(*CALLS[name], "--job", "job.toml"), run(*CALLS[name], *OPTIONS)
+    by_job = run(*CALLS[name], "--job", "job.toml")
+    by_options = run(*CALLS[name], *OPTIONS)
     answers = [json.loads(ran.out) for ran in (by_owner, by_job, by_options)]
     for answer in answers:
         answer.pop("identity", None) if isinstance(answer, dict) else None  # the owner's note is gone with the folder

@@ -84,7 +84,8 @@ def test_the_order_of_rows_is_said_in_words():
 
 
 def test_every_finding_of_every_kind_is_a_sentence():
-    columns, source = {"age": rt.quasi(), "d": rt.sensitive()}, people().select("age", "d")
+    columns = {"age": rt.quasi(), "d": rt.sensitive()}
+    source = people().select("age", "d")
     for promise, method in (
         (rt.KAnonymity(3), rt.Mondrian()),
         (rt.ProbabilisticLDiversity(2), rt.Anatomy()),

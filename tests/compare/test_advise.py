@@ -66,7 +66,8 @@ def test_advice_from_a_part_of_the_rows_says_so():
 
 def test_a_part_of_the_rows_shows_who_may_overtake_on_all_of_them():
     """Reconstruction errs by 1 / sqrt(rows), groups by less: a quarter of the part shows which way each goes."""
-    people, methods = rt.datasets.load("census", rows=60_000, seed=2), ["burel", "beta-perturbation"]
+    people = rt.datasets.load("census", rows=60_000, seed=2)
+    methods = ["burel", "beta-perturbation"]
     advice = rt.advise(job(), frame=people, purpose="counts", methods=methods, rows=400)
     assert advice.best["name"] == "burel"
     assert [row["name"] for row in advice.may_overtake] == ["beta-perturbation"]
@@ -97,7 +98,9 @@ def test_what_cannot_be_advised_is_refused():
         rt.advise(job(), frame=PEOPLE, purpose="fame")
     with pytest.raises(rt.RequestError, match="No method that is known"):
         rt.advise(job(), frame=PEOPLE, purpose="counts", methods=["anatomy"])
-    words = PEOPLE.select("gender", "work_class").with_columns(gender=PEOPLE["gender"].cast(str), work_class=PEOPLE["work_class"].cast(str))  # fmt: skip
+    words = PEOPLE.select("gender", "work_class").with_columns(
+        gender=PEOPLE["gender"].cast(str), work_class=PEOPLE["work_class"].cast(str)
+    )
     no_numbers = rt.Job(
         columns={"gender": rt.quasi(), "work_class": rt.sensitive(type="categorical")}, promises=[rt.KAnonymity(3)]
     )

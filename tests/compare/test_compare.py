@@ -65,7 +65,8 @@ def test_a_candidate_reaches_what_an_audit_of_its_release_says(compared):
 
 
 def test_a_weaker_promise_of_one_method_loses_less(compared):
-    strict, loose = named(compared, "mondrian beta=2"), named(compared, "mondrian beta=4")
+    strict = named(compared, "mondrian beta=2")
+    loose = named(compared, "mondrian beta=4")
     assert strict["privacy"]["beta-likeness-enhanced"] <= 2 < loose["privacy"]["beta-likeness-enhanced"] <= 4
     assert loose["loss"]["ail"] < strict["loss"]["ail"]
     assert loose["count_error"]["value"] < strict["count_error"]["value"]
@@ -125,8 +126,9 @@ def test_a_yardstick_counts_persons_where_a_person_has_several_rows():
 
 def test_learners_are_asked_about_people_who_are_not_in_the_release(compared):
     groups, redrawn, source = (
-        named(compared, name)["classification"] for name in ("mondrian beta=4", "beta-perturbation beta=4", "source as it is")
-    )  # fmt: skip
+        named(compared, name)["classification"]
+        for name in ("mondrian beta=4", "beta-perturbation beta=4", "source as it is")
+    )
     assert set(groups) == set(source) == {"naive-bayes", "logistic-regression", "decision-tree", "random-forest"}
     assert set(redrawn) == {"reconstruction-tree"}
     assert (
@@ -184,11 +186,13 @@ def test_a_table_of_another_tool_is_measured_as_a_release_is():
     found = rt.compare(
         job(promises=[rt.KAnonymity(20)]), frame=PEOPLE, tables={"other": other}, attacks=["naive-bayes"]
     )
-    theirs, ours = named(found, "other"), named(found, "mondrian")
+    theirs = named(found, "other")
+    ours = named(found, "mondrian")
     assert theirs["role"] == "table"
     assert theirs["count_error"] == ours["count_error"] and theirs["marginals"] == ours["marginals"]
     assert theirs["privacy"] == ours["privacy"]
-    guessed, same = theirs["attacks"]["naive-bayes"], ours["attacks"]["naive-bayes"]
+    guessed = theirs["attacks"]["naive-bayes"]
+    same = ours["attacks"]["naive-bayes"]
     assert guessed["success"] == same["success"] and guessed["baseline"] == same["baseline"]
     assert theirs["row_loss"]["value"] == pytest.approx(ours["row_loss"]["value"], rel=0.02)
     with pytest.raises(rt.RequestError, match="all rows"):
@@ -256,7 +260,8 @@ def test_names_in_the_chart_stand_apart_also_where_points_lie_together():
     assert [one["name"] for one in placed].count("last") == 1 and len(placed) == len(points)
     boxes = []
     for one in placed:
-        left, middle = one["left"] / 0.42 * charts.CHART_WIDTH, one["middle"] / 0.0315 * charts.CHART_HEIGHT
+        left = one["left"] / 0.42 * charts.CHART_WIDTH
+        middle = one["middle"] / 0.0315 * charts.CHART_HEIGHT
         boxes.append((left, middle, left + len(one["name"]) * charts.LETTER_WIDTH))
         assert boxes[-1][0] >= 0 and boxes[-1][2] <= charts.CHART_WIDTH
     for at, (left, middle, right) in enumerate(boxes):

@@ -32,10 +32,14 @@ need a release folder.
 
 def page() -> str:
     known = [
-        [f"`{name}`", row.adversary, "the source" if row.needs_source else "the files alone",
-         ", ".join(f"`{promise}`" for promise in row.promises) or "none"]
+        [
+            f"`{name}`",
+            row.adversary,
+            "the source" if row.needs_source else "the files alone",
+            ", ".join(f"`{promise}`" for promise in row.promises) or "none",
+        ]
         for name, row in catalogue.ATTACKS.items()
-    ]  # fmt: skip
+    ]
     notes: list[str] = []
     kinds = list(catalogue.KINDS)
     against = [[f"`{name}`", *(held(f"attack {name}", kind, notes) for kind in kinds)] for name in catalogue.ATTACKS]

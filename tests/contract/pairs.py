@@ -50,7 +50,8 @@ class Pair:
 
 def keeps(method: str, promise: str) -> bool:
     """Whether a method takes a promise: by its shape, and if it has more to ask, by its own word."""
-    asked, made = made_promise(promise), registry.make_method({"name": method, **QUICK.get(method, {})})
+    asked = made_promise(promise)
+    made = registry.make_method({"name": method, **QUICK.get(method, {})})
     if not isinstance(asked, made.keeps):
         return False
     try:

@@ -71,7 +71,8 @@ def rows(head: list[str], body: list[list[str]]) -> str:
 
 
 def page() -> str:
-    methods, kinds = list(catalogue.METHODS), list(catalogue.KINDS)
+    methods = list(catalogue.METHODS)
+    kinds = list(catalogue.KINDS)
     promises = [[f"`{promise}`", *(kept(method, promise) for method in methods)] for promise in catalogue.PROMISES]
     notes: list[str] = []
     features = [[feature.name, *(held(feature.name, kind, notes) for kind in kinds)] for feature in FEATURES]

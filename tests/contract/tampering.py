@@ -51,7 +51,8 @@ def foreign_value(release: rt.Release, folder: Path, role: str) -> Path:
     column = next(entry.name for entry in release.columns if entry.role == role)
     named = [name for name, table in release.tables.items() if column in table.columns]
     if not named:  # the column is published as nodes of its domain
-        named, column = ["sensitive"], "label"
+        named = ["sensitive"]
+        column = "label"
     name = named[0]
     table = release.tables[name]
     other = pl.lit("99" if table[column].dtype == pl.String else 99).cast(table[column].dtype)

@@ -86,8 +86,11 @@ def test_every_rule_refuses_some_cell_and_names_features_that_exist():
         assert any(rule.of(pair) for pair in PAIRS), rule.whom
 
 
-OTHERS = [(method, promise) for method, promise in itertools.product(catalogue.METHODS, catalogue.PROMISES)
-          if not any((pair.method, pair.promise) == (method, promise) for pair in PAIRS)]  # fmt: skip
+OTHERS = [
+    (method, promise)
+    for method, promise in itertools.product(catalogue.METHODS, catalogue.PROMISES)
+    if not any((pair.method, pair.promise) == (method, promise) for pair in PAIRS)
+]
 
 
 @pytest.mark.parametrize("method", catalogue.METHODS)
@@ -123,7 +126,8 @@ def test_whatever_promise_an_audit_is_asked_for_is_judged_or_it_is_said_why_not(
         return  # no promise of this method is about such a column
     release, _, _ = released(pair)
     for name in catalogue.PROMISES:
-        asked, refused = {"model": name, **EXAMPLES[name].parameters}, None
+        asked = {"model": name, **EXAMPLES[name].parameters}
+        refused = None
         try:
             verdict = rt.audit(release.folder, promises=[asked]).promises[-1]
         except RequestError as error:
@@ -178,8 +182,10 @@ def test_features_work_together_two_by_two(method):
     """Formats, stages, missing values, carried columns and the rest, in every pair of settings; promises in turn."""
     promises = itertools.cycle([pair for pair in PAIRS if pair.method == method])
     for setting in covering(SWITCHES, random.Random(7)):
-        turns, pair = tuple(turn for turn in setting if turn is not None), next(promises)
-        draft, refused = drafted(pair, *turns), None
+        turns = tuple(turn for turn in setting if turn is not None)
+        pair = next(promises)
+        draft = drafted(pair, *turns)
+        refused = None
         try:
             release = rt.publish(draft.job(), frame=draft.frame)
         except RequestError as error:

@@ -26,7 +26,8 @@ from reticent.recipe.generalized import GeneralizedWriter as Writer
 from reticent.release.generalized import GeneralizedReader as Reader
 from reticent.release.kind import read_tables
 
-HERE, TICKET = "tests.contract.toy_kind", "ticket"
+HERE = "tests.contract.toy_kind"
+TICKET = "ticket"
 KIND = KindRow(f"{HERE}:WRITER", f"{HERE}:READER", f"{HERE}:AUDITOR")
 METHOD = MethodRow(f"{HERE}:TicketOffice", METHODS["mondrian"].fields)
 
@@ -71,4 +72,6 @@ class TicketOffice(Mondrian):
     kind: ClassVar[str] = "ticketed"
 
 
-WRITER, READER, AUDITOR = TicketedWriter, TicketedReader(), TicketedEyes()
+WRITER = TicketedWriter
+READER = TicketedReader()
+AUDITOR = TicketedEyes()

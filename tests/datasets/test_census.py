@@ -75,7 +75,8 @@ def test_salary_classes_have_exactly_the_stated_frequencies_in_the_population():
     below = [0, *(int(end) for end in table.salary_end)]
     share = [Fraction(0)] * 50
     for points, count in enumerate(counts):
-        start, width = int(table.rank[points]), int(table.rank_width[points])
+        start = int(table.rank[points])
+        width = int(table.rank_width[points])
         # The places v with start + (v * width >> 24) < edge, for each edge: v < ceil((edge - start) * 2^24 / width).
         places = [min(max(-(-(edge - start) * within // width), 0), within) if width else 0 for edge in below]
         for i in range(50):

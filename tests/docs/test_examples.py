@@ -46,7 +46,8 @@ def ran_python(block: Block, page: Path, names: dict) -> str:
 
 
 def ran_command(words: str) -> str:
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     program, *arguments = shlex.split(words)
     assert program == "reticent", f"a console block runs {program!r}"
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

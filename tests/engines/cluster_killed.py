@@ -17,7 +17,8 @@ from typing import Any
 
 def executors() -> list[int]:
     """The pids of the executors of this process."""
-    parents, named = {}, []
+    parents = {}
+    named = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
             parents[int(place.name)] = int((place / "stat").read_text().rpartition(")")[2].split()[1])

@@ -77,7 +77,9 @@ class Spread(stream.StreamEngine):
     distributed = True
 
     def __init__(self, regions: int, rows: int = 50):
-        self.regions, self.at_once, self.seen = regions, rows, []
+        self.regions = regions
+        self.at_once = rows
+        self.seen = []
 
     def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
         said = [pickle.dumps(function(*pickle.loads(pickle.dumps(given)))) for given in asked]

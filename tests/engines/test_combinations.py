@@ -87,6 +87,7 @@ def test_a_column_that_begins_with_missing_values_is_numbered_by_those_that_foll
 
 def test_rows_that_are_tried_again_are_counted_once():
     """Two rows have room for 64 combinations, however often they are tried."""
-    tallies, piece = counting.CombinationCounter(), pl.DataFrame({"number": [0, 99]})
+    tallies = counting.CombinationCounter()
+    piece = pl.DataFrame({"number": [0, 99]})
     assert not tallies.add(piece) and not tallies.add(piece, again=True)
     assert tallies.add(piece)

@@ -39,7 +39,8 @@ def test_another_row_order_gives_the_same_multiset(table, job, carrying):
 
 
 def test_an_unseeded_release_differs_every_time_and_a_seeded_one_is_stamped(table, job):
-    one, other = rt.publish(job, frame=table), rt.publish(job, frame=table)
+    one = rt.publish(job, frame=table)
+    other = rt.publish(job, frame=table)
     assert one.frame().rows() != other.frame().rows()
     assert multiset(one) == multiset(other)
     assert "seeded" not in one.manifest.to_dict()
@@ -84,12 +85,14 @@ def split_recipe(rows: int, quotas: list[tuple[int, int]]) -> tuple[local.Counte
     frame = pl.DataFrame({"age": [30] * rows, "illness": ["flu"] * rows, "note": list(range(rows))})
     columns = {"age": rt.quasi(), "illness": rt.sensitive(), "note": rt.insensitive()}
     counted = local.count_rows(frame.lazy(), columns)
-    group, quota = np.array([g for g, _ in quotas]), np.array([q for _, q in quotas])
+    group = np.array([g for g, _ in quotas])
+    quota = np.array([q for _, q in quotas])
     return counted, Recipe(counted.cells, np.zeros(len(quotas), np.int64), group, quota, 2), frame
 
 
 def test_which_of_identical_rows_is_chosen_is_uniform():
-    rows, runs = 10, 3000
+    rows = 10
+    runs = 3000
     counted, recipe, frame = split_recipe(rows, [(0, 3), (1, 5), (WITHHELD_GROUP, 2)])
     chosen = np.zeros((rows, 2))
     for seed in range(runs):

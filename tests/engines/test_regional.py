@@ -96,11 +96,14 @@ def test_carried_values_stay_with_their_rows_and_several_sensitive_columns_go_to
     rows = 700
     frame = pl.DataFrame(
         {
-            "age": draw.integers(20, 70, rows), "city": draw.choice(["Ulm", "Bonn", "Kiel"], rows),
-            "illness": draw.choice(["flu", "cold", "gout"], rows), "drug": draw.choice(["a", "b"], rows),
-            "note": [f"n{at}" for at in range(rows)], "at": pl.Series(range(rows)).cast(pl.Time),
+            "age": draw.integers(20, 70, rows),
+            "city": draw.choice(["Ulm", "Bonn", "Kiel"], rows),
+            "illness": draw.choice(["flu", "cold", "gout"], rows),
+            "drug": draw.choice(["a", "b"], rows),
+            "note": [f"n{at}" for at in range(rows)],
+            "at": pl.Series(range(rows)).cast(pl.Time),
         }
-    ).with_columns(city=pl.when(pl.col("age") < 25).then(None).otherwise("city"))  # fmt: skip
+    ).with_columns(city=pl.when(pl.col("age") < 25).then(None).otherwise("city"))
     columns = {
         "age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive(), "drug": rt.sensitive(),
         "note": rt.insensitive(acknowledge=True), "at": rt.insensitive(acknowledge=True),
@@ -150,7 +153,8 @@ def test_rows_that_are_not_those_that_were_counted_are_refused_and_nothing_is_ke
 
 
 def test_the_ledger_knows_rows_in_parts_as_it_knows_them_in_one_place(people, tmp_path):
-    keys, key = [*QUASI, "salary_class"], b"k" * 32
+    keys = [*QUASI, "salary_class"]
+    key = b"k" * 32
     one = CountedRows.of(people.lazy(), keys).hash_values(key)
     parts = Spread(2, 300).count_combinations(people.lazy(), keys, tmp_path / "held")
     other = PartitionedCountedRows(parts, keys, None).hash_values(key)
@@ -189,9 +193,13 @@ def told_of(rows: int, values: int, tmp_path) -> tuple[dict[str, int], int]:
         mock.patch("reticent.partitioned.pipeline.AUDIT_PART_ROWS", 1_000),
     ):
         release = rt.publish(
-            rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=frame, to=tmp_path / f"{rows}-{values}",
-            ledger=tmp_path / "ledger", engine=engine, seed=1,
-        )  # fmt: skip
+            rt.Job(columns=columns, promises=[rt.KAnonymity(5)]),
+            frame=frame,
+            to=tmp_path / f"{rows}-{values}",
+            ledger=tmp_path / "ledger",
+            engine=engine,
+            seed=1,
+        )
     most: dict[str, int] = {}
     for doing, size in engine.seen:
         most[doing] = most.get(doing, 0) + size if doing != "bucket" else max(most.get(doing, 0), size)

@@ -90,8 +90,10 @@ def test_no_row_is_collected_and_nothing_is_drawn_by_spark():
     from pyspark.sql.readwriter import DataFrameWriter
 
     _, job, table = by_local(FIRST["mondrian"], "carried")
-    plans, collected = [], []
-    write, to_arrow = DataFrameWriter.parquet, DataFrame.toArrow
+    plans = []
+    collected = []
+    write = DataFrameWriter.parquet
+    to_arrow = DataFrame.toArrow
 
     def written(self, *given, **how):
         plans.append(self._df._jdf.queryExecution().toString())
@@ -117,7 +119,8 @@ def test_no_row_is_collected_and_nothing_is_drawn_by_spark():
 
 def test_the_driver_reads_what_executors_wrote_bucket_by_bucket(tmp_path):
     release, job, table = by_local(FIRST["mondrian"], "carried")
-    read, sizes = pl.read_parquet, []
+    read = pl.read_parquet
+    sizes = []
 
     def bucket(*given, **how):
         sizes.append(len(found := read(*given, **how)))
@@ -162,7 +165,8 @@ def test_random_tables_in_random_partitions_are_published_alike(table, partition
         promises=[rt.ProbabilisticLDiversity("3/2")],
         method="anatomy",
     )
-    one, other = outcome(job, frame, seed, "local"), outcome(job, frame, seed, spark())
+    one = outcome(job, frame, seed, "local")
+    other = outcome(job, frame, seed, spark())
     if isinstance(one, str) or isinstance(other, str):
         assert one == other
         return

@@ -68,13 +68,15 @@ def published(tmp_path_factory) -> Path:
 
 def test_a_killed_executor_loses_and_duplicates_nothing(published):
     table = people()
-    one, other = rt.publish(JOB, frame=table, seed=5).frame(), rt.open(published / "out" / "whole").frame()
+    one = rt.publish(JOB, frame=table, seed=5).frame()
+    other = rt.open(published / "out" / "whole").frame()
     assert Counter(one.select("q", "s").rows()) == Counter(other.select("q", "s").rows())
     assert Counter(other.select("s", "note").rows()) == Counter(table.select("s", "note").rows())
 
 
 def test_regions_are_the_plan_of_one_place_when_an_executor_is_killed(published):
-    table, release = census(), rt.open(published / "out" / "regions")
+    table = census()
+    release = rt.open(published / "out" / "regions")
     assert labelled(release) == in_one_place(IN_REGIONS, table, 4, 5)
     shown = ["note", "salary_class"]
     assert Counter(release.frame().select(shown).rows()) == Counter(table.select(shown).rows())

@@ -155,9 +155,10 @@ def test_moments_of_a_zone_and_old_moments_are_read(tmp_path):
     zoned = table.append_column("when", pa.array(when, pa.timestamp("us", "Europe/Berlin")))
     pq.write_table(zoned, tmp_path / "zoned.parquet")
     pq.write_table(
-        table.append_column("when", pa.array(when, pa.timestamp("ns"))), tmp_path / "old.parquet",
+        table.append_column("when", pa.array(when, pa.timestamp("ns"))),
+        tmp_path / "old.parquet",
         use_deprecated_int96_timestamps=True,
-    )  # fmt: skip
+    )
     for name in ("zoned", "old"):
         alike(tmp_path / f"{name}.parquet", {"when": rt.quasi()})
 
@@ -167,9 +168,11 @@ def test_a_column_that_spark_does_not_read_is_refused_by_name_where_it_is_asked_
     PEOPLE.with_columns(hours, pl.Series("day", [datetime(2020, 1, 1)] * 60)).write_parquet(tmp_path / "people.parquet")
     columns = {**COLUMNS, "day": rt.insensitive()}
     job = rt.Job(
-        source=str(tmp_path / "people.parquet"), columns=columns, promises=[rt.KAnonymity(3)],
+        source=str(tmp_path / "people.parquet"),
+        columns=columns,
+        promises=[rt.KAnonymity(3)],
         release=rt.Output(undeclared="drop"),
-    )  # fmt: skip
+    )
     assert rows_of(rt.publish(job, seed=1)) == rows_of(rt.publish(job, seed=1, engine=spark()))
     with pytest.raises(ColumnError, match="a type that Spark does not read from Parquet: 'hour'"):
         rt.publish(job.at(columns={**columns, "hour": rt.insensitive(acknowledge=True)}), engine=spark())

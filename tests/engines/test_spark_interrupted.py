@@ -74,7 +74,8 @@ def test_a_full_disk_of_an_executor_ends_with_74_and_leaves_nothing(regions, job
             raise OSError(28, f"No space left on device {batch.to_pylist()[0]}")
         yield from ()
 
-    engine, ledger = replace(spark(), regions=regions), tmp_path / "ledger"
+    engine = replace(spark(), regions=regions)
+    ledger = tmp_path / "ledger"
     with pytest.raises(rt.ReticentError, match="is full") as found:
         rt.publish(job, frame=frame.mapInArrow(fills, frame.schema), to=tmp_path / "out", engine=engine, ledger=ledger)
     assert found.value.exit_code == 74

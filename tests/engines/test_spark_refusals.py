@@ -78,9 +78,13 @@ def test_a_master_that_spark_does_not_know_is_refused(master):
 
 @pytest.mark.parametrize(
     ("master", "advice"),
-    [("yarn", "YARN_CONF_DIR"), ("k8s://https://host", "kubectl"), ("local[2]", "driver.memory"),
-     ("spark://host:7077", "same version")],
-)  # fmt: skip
+    [
+        ("yarn", "YARN_CONF_DIR"),
+        ("k8s://https://host", "kubectl"),
+        ("local[2]", "driver.memory"),
+        ("spark://host:7077", "same version"),
+    ],
+)
 def test_a_spark_that_does_not_start_is_named_without_its_words(master, advice):
     with (
         pytest.raises(SourceUnreachable, match=f"JAVA_GATEWAY_EXITED(.|\n)*{advice}") as found,
@@ -184,7 +188,8 @@ def test_a_signal_cancels_before_it_interrupts():
 
     from reticent.engines.spark.errors import cancel_on_signal
 
-    said, handler = [], signal.getsignal(signal.SIGINT)
+    said = []
+    handler = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
 
     def interrupted() -> None:

@@ -71,8 +71,12 @@ def test_a_task_that_fails_and_runs_again_changes_no_region_and_no_row_comes_to_
             raise OSError("the first attempt fails after all of its rows were handed on")
         yield from held
 
-    plans, collected, read = [], [], []
-    write, to_arrow, read_parquet = DataFrameWriter.parquet, DataFrame.toArrow, pl.read_parquet
+    plans = []
+    collected = []
+    read = []
+    write = DataFrameWriter.parquet
+    to_arrow = DataFrame.toArrow
+    read_parquet = pl.read_parquet
 
     def written(self, *given, **how):
         plans.append(self._df._jdf.queryExecution().toString())
@@ -94,9 +98,13 @@ def test_a_task_that_fails_and_runs_again_changes_no_region_and_no_row_comes_to_
         mock.patch("reticent.engines.spark.rows.pl.read_parquet", bucket),
     ):
         release = rt.publish(
-            job, frame=frame.mapInArrow(fails_at_first, frame.schema), to=tmp_path / "out", ledger=tmp_path / "ledger",
-            seed=3, engine=replace(spark(), regions=4),
-        )  # fmt: skip
+            job,
+            frame=frame.mapInArrow(fails_at_first, frame.schema),
+            to=tmp_path / "out",
+            ledger=tmp_path / "ledger",
+            seed=3,
+            engine=replace(spark(), regions=4),
+        )
         assert labelled(release) == in_one_place(job, people, 4, 3)
     shown = ["note", "salary_class"]
     assert Counter(release.frame().select(shown).rows()) == Counter(people.select(shown).rows())
@@ -130,9 +138,11 @@ def test_ctrl_c_in_any_phase_of_regions_leaves_nothing(phase, people, tmp_path):
 def test_quasi_identifiers_alone_and_a_csv_are_published_in_regions(people, tmp_path):
     people.select(QUASI).write_csv(tmp_path / "people.csv")
     job = rt.Job(
-        source=str(tmp_path / "people.csv"), columns={name: rt.quasi() for name in QUASI}, promises=[rt.KAnonymity(5)],
+        source=str(tmp_path / "people.csv"),
+        columns={name: rt.quasi() for name in QUASI},
+        promises=[rt.KAnonymity(5)],
         release=rt.Output(format="csv"),
-    )  # fmt: skip
+    )
     release = rt.publish(
         job, to=tmp_path / "out", ledger=tmp_path / "ledger", seed=3, engine=replace(spark(), regions=3)
     )

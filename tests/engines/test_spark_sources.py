@@ -43,7 +43,8 @@ COLUMNS = {
 def alike(source: rt.Source, columns=COLUMNS) -> rt.Release:
     """What Spark publishes of a source, seen to have the rows and the manifest that `local` makes of the same source."""
     job = rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(3)], release=rt.Output(undeclared="drop"))
-    one, other = rt.publish(job, seed=3), rt.publish(job, seed=3, engine=spark())
+    one = rt.publish(job, seed=3)
+    other = rt.publish(job, seed=3, engine=spark())
     assert rows_of(one) == rows_of(other)
     assert stated(one) == stated(other)
     return other

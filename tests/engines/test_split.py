@@ -31,7 +31,8 @@ def test_shares_keep_every_quota_and_every_partitions_rows():
 
 @pytest.mark.parametrize("most", [passthrough.MAX_HYPERGEOMETRIC_POPULATION, 1])
 def test_draws_of_any_population_are_hypergeometric(most):
-    draw, times = Random.from_seed(2).stream("test"), 4_000
+    draw = Random.from_seed(2).stream("test")
+    times = 4_000
     with mock.patch.object(passthrough, "MAX_HYPERGEOMETRIC_POPULATION", most):
         found = draw_hypergeometric(np.full(times, 5), np.full(times, 7), np.full(times, 4), draw)
     seen = np.bincount(found, minlength=5)
@@ -41,20 +42,24 @@ def test_draws_of_any_population_are_hypergeometric(most):
 
 def test_populations_that_numpy_refuses_are_drawn():
     draw = Random.from_seed(3).stream("test")
-    good, bad, sample = 3 * 10**9, 5 * 10**9, 10**9
+    good = 3 * 10**9
+    bad = 5 * 10**9
+    sample = 10**9
     with pytest.raises(ValueError):
         draw.hypergeometric(good, bad, sample)
     found = np.array(
         [draw_hypergeometric(np.array([good]), np.array([bad]), np.array([sample]), draw)[0] for _ in range(20)]
     )
-    mean, total = sample * good / (good + bad), good + bad
+    mean = sample * good / (good + bad)
+    total = good + bad
     deviation = np.sqrt(mean * (bad / total) * (total - sample) / (total - 1))
     assert (np.abs(found - mean) < 6 * deviation).all() and len(set(found)) == 20
 
 
 def outcomes_of(seed: int, parts: list[np.ndarray], quota: np.ndarray, folder) -> list[int]:
     """The entry of each row of one cell, as the executors hand them out: rows lie in these partitions."""
-    rng, shared = Random.from_seed(seed), np.array([True])
+    rng = Random.from_seed(seed)
+    shared = np.array([True])
     held = [(np.array([0]), np.array([len(part)])) for part in parts]
     found = split_quotas(np.zeros(len(quota), np.int64), np.arange(len(quota)), quota, held, rng.stream("split"))
     entries = {}
@@ -71,7 +76,9 @@ def outcomes_of(seed: int, parts: list[np.ndarray], quota: np.ndarray, folder) -
 
 def test_identical_rows_are_chosen_uniformly_whatever_they_carry_and_wherever_they_lie(tmp_path):
     """Of six equal rows in partitions of 1, 2 and 3, two are published: each of the 15 pairs is equally likely."""
-    parts, quota, times = [np.array([0]), np.array([1, 2]), np.array([3, 4, 5])], np.array([2, 4]), 1_200
+    parts = [np.array([0]), np.array([1, 2]), np.array([3, 4, 5])]
+    quota = np.array([2, 4])
+    times = 1_200
     pairs = {pair: at for at, pair in enumerate(combinations(range(6), 2))}
     seen = np.zeros(15)
     for seed in range(times):
@@ -81,7 +88,8 @@ def test_identical_rows_are_chosen_uniformly_whatever_they_carry_and_wherever_th
 
 
 def test_rows_are_numbered_in_their_cells_from_batch_to_batch():
-    seen, shared = np.zeros(3, np.int64), np.array([True, False, True])
+    seen = np.zeros(3, np.int64)
+    shared = np.array([True, False, True])
     first = tasks._number_in_cell(np.array([2, 0, 2, 1, 1]), shared, seen)
     second = tasks._number_in_cell(np.array([0, 2, 0]), shared, seen)
     assert first.tolist() == [0, 0, 1, 0, 0] and second.tolist() == [1, 2, 2]

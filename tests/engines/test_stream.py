@@ -32,7 +32,8 @@ def split_recipe(rows: int, quotas: list[tuple[int, int]]):
     frame = pl.DataFrame({"age": [30] * rows, "illness": ["flu"] * rows, "note": list(range(rows))})
     columns = {"age": rt.quasi(), "illness": rt.sensitive(), "note": rt.insensitive()}
     counted = local.count_rows(frame.lazy(), columns)
-    group, quota = np.array([g for g, _ in quotas]), np.array([q for _, q in quotas])
+    group = np.array([g for g, _ in quotas])
+    quota = np.array([q for _, q in quotas])
     return counted, Recipe(counted.cells, np.zeros(len(quotas), np.int64), group, quota, 2), frame
 
 
@@ -71,13 +72,15 @@ def _with(cells, counts):
     from dataclasses import replace
 
     many = len(counts)
-    codes, values = np.zeros((many, 1), np.int32), np.zeros((many, 1), np.int32)
+    codes = np.zeros((many, 1), np.int32)
+    values = np.zeros((many, 1), np.int32)
     return replace(cells, codes=codes, values=values, counts=counts)
 
 
 def test_buckets_chosen_by_each_row_and_shuffled_are_a_uniform_permutation():
     """Enumerated: four rows, every choice among four buckets, every order within each."""
-    rows, buckets = 4, 4
+    rows = 4
+    buckets = 4
     chance: Counter = Counter()
     for chosen in product(range(buckets), repeat=rows):
         held = [[row for row in range(rows) if chosen[row] == bucket] for bucket in range(buckets)]
@@ -91,7 +94,8 @@ def test_buckets_chosen_by_each_row_and_shuffled_are_a_uniform_permutation():
 
 
 def test_carried_rows_come_in_every_order_equally_often(tmp_path):
-    rows, runs = 4, 720
+    rows = 4
+    runs = 720
     counted, recipe, frame = split_recipe(rows, [(0, rows)])
     seen: Counter = Counter()
     with in_pieces(3):
@@ -104,7 +108,8 @@ def test_carried_rows_come_in_every_order_equally_often(tmp_path):
 
 
 def test_which_of_identical_rows_is_chosen_is_uniform(tmp_path):
-    rows, runs = 10, 600
+    rows = 10
+    runs = 600
     counted, recipe, frame = split_recipe(rows, [(0, 3), (1, 5), (WITHHELD_GROUP, 2)])
     chosen = np.zeros((rows, 2))
     with in_pieces(4):
@@ -158,7 +163,8 @@ def test_few_values_take_no_folder():
 
 
 def test_progress_tells_rows_and_the_time_that_is_left():
-    said, now = [], iter([0.0, 1.0, 10.0, 11.0, 3000.0])
+    said = []
+    now = iter([0.0, 1.0, 10.0, 11.0, 3000.0])
     pace = PassProgress("writing", 1_000, said.append, lambda: next(now))
     for _ in range(4):
         pace.add(100)
@@ -230,7 +236,8 @@ def test_stream_reads_a_csv_and_writes_one(table, carrying, tmp_path):
     table.write_csv(tmp_path / "people.csv")
     job = carrying.at(source=str(tmp_path / "people.csv"), release=rt.Output(format="csv"))
     with in_pieces():
-        one, other = rt.publish(job, seed=1), rt.publish(job, seed=1, engine="stream")
+        one = rt.publish(job, seed=1)
+        other = rt.publish(job, seed=1, engine="stream")
     assert Counter(one.frame().rows()) == Counter(other.frame().rows())
 
 
@@ -331,7 +338,8 @@ def test_carried_columns_of_every_type_come_back_from_the_disk_as_they_were(form
     columns |= {name: rt.insensitive(acknowledge=True) for name in KINDS}
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(format=format))
     with in_pieces():
-        one, other = rt.publish(job, frame=frame, seed=1), rt.publish(job, frame=frame, seed=1, engine="stream")
+        one = rt.publish(job, frame=frame, seed=1)
+        other = rt.publish(job, frame=frame, seed=1, engine="stream")
     assert one.frame().schema == other.frame().schema
     assert Counter(one.frame().rows()) == Counter(other.frame().rows())
 

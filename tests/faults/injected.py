@@ -90,8 +90,19 @@ class Server:
             "TMPDIR": str(folder / "tmp"),
             **how.pop("environment", {}),
         }
-        asked = {"words": list(words), "folder": str(folder), "root": str(folder), "environment": environment,
-                 "at": 0, "mode": "count", "errno": 0, "no_exchange": 0, "umask": 0o022, "memory": 0, "log": ""}  # fmt: skip
+        asked = {
+            "words": list(words),
+            "folder": str(folder),
+            "root": str(folder),
+            "environment": environment,
+            "at": 0,
+            "mode": "count",
+            "errno": 0,
+            "no_exchange": 0,
+            "umask": 0o022,
+            "memory": 0,
+            "log": "",
+        }
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(asked | how) + "\n")
@@ -192,7 +203,8 @@ def half_written(before: Path, folder: Path, scenario: Scenario) -> list[str]:
     """A page that is neither what stood there nor what a run without a fault writes."""
     if not scenario.page:
         return []
-    held, old = folder / scenario.page, before / scenario.page
+    held = folder / scenario.page
+    old = before / scenario.page
     known = [before.with_name(f"{before.name}.page").read_bytes(), *([old.read_bytes()] if old.exists() else [])]
     whole = held.read_bytes() in known if held.exists() else not old.exists()
     return [] if whole else ["the page is not whole"]
@@ -232,15 +244,21 @@ def disagreeing(folder: Path) -> list[str]:
     kept = {(path.parent / "place.txt").read_text().strip(): path for path in owners}
     if sorted(kept) != sorted(str(folder / name) for name in standing):
         wrong.append(f"there are notes on {sorted(kept)}")
-    wrong += [f"the digest of {name} is another's" for name, digest in standing.items()
-              if str(folder / name) in kept and kept[str(folder / name)].read_text().strip() != digest]  # fmt: skip
+    wrong += [
+        f"the digest of {name} is another's"
+        for name, digest in standing.items()
+        if str(folder / name) in kept and kept[str(folder / name)].read_text().strip() != digest
+    ]
     lacking = [
         path for path in owners for name in ("audit.json", "job.toml", "README.md") if not (path.parent / name).exists()
     ]
     sketches = {path.name for path in (folder / "ledger" / "ledger-sketches").glob("*")}
     marks = {mark for one in lines for mark in (one["content"], one.get("whole", one["content"]))}
-    return wrong + [f"notes lack a file in {path.parent.name}" for path in lacking] + (
-        [] if sketches == marks else ["the sketches are not those of the lines"])  # fmt: skip
+    return (
+        wrong
+        + [f"notes lack a file in {path.parent.name}" for path in lacking]
+        + ([] if sketches == marks else ["the sketches are not those of the lines"])
+    )
 
 
 def stale(folder: Path) -> list[str]:

@@ -27,8 +27,13 @@ def load(names: list[str]) -> None:
 
 
 def arm(library: ctypes.CDLL, asked: dict) -> None:
-    for name, value in (("at", asked["at"]), ("mode", MODES[asked["mode"]]), ("errno", asked["errno"]), ("count", 0),
-                        ("no_exchange", asked["no_exchange"])):  # fmt: skip
+    for name, value in (
+        ("at", asked["at"]),
+        ("mode", MODES[asked["mode"]]),
+        ("errno", asked["errno"]),
+        ("count", 0),
+        ("no_exchange", asked["no_exchange"]),
+    ):
         ctypes.c_int.in_dll(library, f"fault_{name}").value = value
     root = os.fsencode(asked["root"])
     ctypes.memmove(ctypes.addressof(ctypes.c_char.in_dll(library, "fault_root")), root + b"\0", len(root) + 1)
@@ -72,8 +77,12 @@ def serve() -> None:
             out.seek(0)
             told.seek(0)
             facts = json.loads(told.read() or '{"changes": 0, "modules": []}')
-            said = {"code": os.waitstatus_to_exitcode(status), "changes": facts["changes"],
-                    "said": out.read().decode(errors="replace"), "cpu": used.ru_utime + used.ru_stime}  # fmt: skip
+            said = {
+                "code": os.waitstatus_to_exitcode(status),
+                "changes": facts["changes"],
+                "said": out.read().decode(errors="replace"),
+                "cpu": used.ru_utime + used.ru_stime,
+            }
         load(facts["modules"])
         sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()

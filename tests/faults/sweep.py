@@ -21,7 +21,8 @@ def main() -> int:
     asked.add_argument("--scenario", action="append", choices=SCENARIOS)
     asked.add_argument("--way", action="append", choices=WAYS)
     given = asked.parse_args()
-    wrong_in_all, started = 0, time.process_time()
+    wrong_in_all = 0
+    started = time.process_time()
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # a file system in memory, where there is one
     with tempfile.TemporaryDirectory(prefix="reticent-faults-", dir=memory) as made:
         place = Path(made).resolve()
@@ -33,8 +34,11 @@ def main() -> int:
             changes = changes_of(server, before, place / "work", SCENARIOS[name])
             for way in given.way or WAYS:
                 points = range(1, changes + 1, given.every)
-                wrong = [(at, one) for at in points
-                         for one in spoil(server, before, place / "work", SCENARIOS[name], at, way)]  # fmt: skip
+                wrong = [
+                    (at, one)
+                    for at in points
+                    for one in spoil(server, before, place / "work", SCENARIOS[name], at, way)
+                ]
                 say(f"| {name} | {way} | {changes} | {len(points)} | {len({at for at, _ in wrong})} |")
                 say(*(f"  at {at}: {one}" for at, one in wrong), to=sys.stderr)
                 wrong_in_all += len(wrong)

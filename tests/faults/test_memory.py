@@ -96,8 +96,15 @@ def limited(place, limit, *words):
     """A command in a process of its own that may take so many bytes of addresses."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "reticent", *words]
-    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))  # fmt: skip
+    return subprocess.run(
+        command,
+        cwd=place,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses are Linux's")
@@ -131,10 +138,15 @@ def test_a_table_that_would_not_fit_under_a_limit_is_refused_with_both_numbers(p
 
 @pytest.mark.parametrize(
     ("error", "short"),
-    [(MemoryError(), True), (OSError(12, "Cannot allocate memory"), True), (OSError(28, "No space"), False),
-     (ImportError("libx.so: failed to map segment from shared object"), True), (ImportError("no module"), False),
-     (ValueError("Cannot allocate memory"), False)],
-)  # fmt: skip
+    [
+        (MemoryError(), True),
+        (OSError(12, "Cannot allocate memory"), True),
+        (OSError(28, "No space"), False),
+        (ImportError("libx.so: failed to map segment from shared object"), True),
+        (ImportError("no module"), False),
+        (ValueError("Cannot allocate memory"), False),
+    ],
+)
 def test_what_others_call_it_is_known(error, short):
     assert memory.is_memory_error(error) is short
 

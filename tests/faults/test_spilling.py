@@ -75,7 +75,8 @@ def test_ctrl_c_in_every_phase_ends_with_130_and_nothing_is_written(phase, tmp_p
     (tmp_path / "people.csv").write_text("person,age,illness,day\n" + "\n".join(rows) + "\n")
     job = JOB.replace('city    = { role = "quasi-identifying", hierarchy = "city.csv" }', 'day = "insensitive"')
     (tmp_path / "job.toml").write_text(job + '\n[method]\nname = "burel"\n')
-    before, flag = sorted(tmp_path.iterdir()), tmp_path.parent / f"{tmp_path.name}-flag"
+    before = sorted(tmp_path.iterdir())
+    flag = tmp_path.parent / f"{tmp_path.name}-flag"
     words = ["publish", "job.toml", "-o", "out/release", "--engine", "stream"]
     interrupted(PHASES[phase], words, flag, signal.SIGINT)
     assert sorted(tmp_path.iterdir()) == before

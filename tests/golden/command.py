@@ -61,7 +61,8 @@ class Ran:
 def run(*words: object) -> Ran:
     """Run `reticent WORDS` in this process."""
     main = entry_point()
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main([str(word) for word in words])
     folder = Path.cwd()

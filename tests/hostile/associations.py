@@ -87,7 +87,8 @@ def exchange_listed_values(tables: Tables, draw: np.random.Generator) -> Tables 
 
 def move_row(tables: Tables, draw: np.random.Generator) -> Tables | None:
     """A row, and some value of its group, go to another group."""
-    rows, listed = tables["quasi"], _listed(tables["sensitive"])
+    rows = tables["quasi"]
+    listed = _listed(tables["sensitive"])
     group = rows["group"].to_list()
     sizes = Counter(group)
     movable = [place for place, number in enumerate(group) if sizes[number] > 2]

@@ -255,6 +255,11 @@ DATABASES = {
     "a database that is not there": Case(asked('table = "people"'), 6),
 }  # fmt: skip
 CASES = PACKED | FOLDERS | TABLES | DATABASES
-BY_STREAM = {f"{name}, by stream": Case(case.spoil, None if case.expected == 0 else case.expected, (*PUBLISH, "--engine", "stream"))
-             for name, case in (PACKED | FOLDERS | TABLES).items() if "forty million" not in name}  # fmt: skip
+BY_STREAM = {
+    f"{name}, by stream": Case(
+        case.spoil, None if case.expected == 0 else case.expected, (*PUBLISH, "--engine", "stream")
+    )
+    for name, case in (PACKED | FOLDERS | TABLES).items()
+    if "forty million" not in name
+}
 READERS = {"init": ("init", "-o", "new.toml"), "risk": ("risk", "--quasi", "age,city")}

@@ -54,7 +54,8 @@ def cases() -> Iterator[Case]:
 def table(form: str, rows: int) -> pl.DataFrame:
     place = pl.int_range(rows, eager=True)
     held = place * 7 % rows if form == "numbers" else pl.Series([f"v{at}" for at in range(rows)])
-    ages, cities = 20 + place * 11 % 60, pl.Series(["Ulm", "Bonn", "Kiel", "Essen", "Jena"])[place % 5]
+    ages = 20 + place * 11 % 60
+    cities = pl.Series(["Ulm", "Bonn", "Kiel", "Essen", "Jena"])[place % 5]
     return pl.DataFrame({"age": ages, "city": cities, "s": held})
 
 
@@ -111,7 +112,8 @@ def forked(asked: Callable[[], Any], seconds: int = 60) -> tuple[Any, float]:
 
 def main() -> int:
     given = list(map(int, sys.argv[1:3]))
-    rows, seconds = given[0] if given else ROWS, given[1] if len(given) > 1 else SECONDS
+    rows = given[0] if given else ROWS
+    seconds = given[1] if len(given) > 1 else SECONDS
     wrong = 0
     for case in forked(lambda: list(cases()))[0]:
         most = max(seconds, LONGER.get((case.pair.method, case.pair.promise), 0))

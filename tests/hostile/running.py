@@ -64,7 +64,8 @@ def run(folder: Path, case: Case) -> Ran:
     prepare(folder)
     case.spoil(folder)
     before = set(_paths(folder))
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     started = time.process_time()
     with _at(folder, case.environment), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(list(case.words))
@@ -103,7 +104,8 @@ def sampled(cases: Mapping[str, Case], most: int) -> list[str]:
 
 @contextlib.contextmanager
 def _at(folder: Path, environment: dict[str, str]) -> Iterator[None]:
-    kept, place = dict(os.environ), os.getcwd()
+    kept = dict(os.environ)
+    place = os.getcwd()
     os.environ.pop("RETICENT_TRACEBACK", None)
     os.environ.update({"RETICENT_LEDGER": str(folder.parent / f"{folder.name}-ledger"), **environment})
     os.chdir(folder)

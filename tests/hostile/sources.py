@@ -109,8 +109,11 @@ NAMES = {
 }
 REFUSED = {"a line end", "a CR", "a NUL count", "blanks", "10,000 characters", "terminal escapes", "a turned reading direction",
            "a table's end", "a regular expression", "a glob of everything"}  # fmt: skip
-CASES = {f"a column called {what}, {role}": Case(renamed(name, at), expected=1 if what in REFUSED else 0)
-         for what, name in NAMES.items() for role, at in (("sensitive", 3), ("quasi-identifying", 1))}  # fmt: skip
+CASES = {
+    f"a column called {what}, {role}": Case(renamed(name, at), expected=1 if what in REFUSED else 0)
+    for what, name in NAMES.items()
+    for role, at in (("sensitive", 3), ("quasi-identifying", 1))
+}
 CASES |= {
     "a column without a name": Case(data(GOOD.replace(HEAD, "person,age,city,")), 1),
     "a column without a name that is declared": Case(renamed("", 3), expected=None),

@@ -55,14 +55,17 @@ def audit_forged(release: rt.Release, tables: Tables, people: pl.DataFrame, fold
 @pytest.mark.parametrize(("kind", "what"), CASES)
 def test_a_false_association_is_refused_and_a_possible_one_is_not(kind, what, tmp_path):
     draw = np.random.default_rng([len(kind), len(what)])
-    false, possible, seed = 0, 0, 0
+    false = 0
+    possible = 0
+    seed = 0
     while false < TABLES and seed < 20 * TABLES:
         seed += 1
         people = associations.make_people(draw)
         release = publish(kind, people, seed)
         if release is None:
             continue
-        persons, honest = associations.people_of(people), dict(release.tables)
+        persons = associations.people_of(people)
+        honest = dict(release.tables)
         assert POSSIBLE[kind](persons, honest)
         assert rt.audit(release.folder, source=people).kept is not False
         for _ in range(EACH):

@@ -34,7 +34,8 @@ def tried(place: Path, words: tuple[str, ...]) -> tuple[Ran, list[str]]:
     """What a command line did, and what it must not have done; what it made is removed again."""
     before = contents(place)
     ran = run(place, Case(lambda folder: None, None, words))
-    found, after = faults(ran, None), contents(place)
+    found = faults(ran, None)
+    after = contents(place)
     if ran.code and (changed := [name for name in before if after.get(name) != before[name]]):
         found.append(f"changed: {changed[:5]}")
     for name in sorted(ran.left, key=len):
@@ -54,7 +55,8 @@ def test_a_command_line_that_is_good_works(name, place):
 
 @pytest.mark.parametrize("name", GOOD)
 def test_a_hostile_command_line_is_refused_in_our_own_words(name, place):
-    every, wrong = EVERY * (3 if EVERY > 1 and name in SLOW else 1), {}
+    every = EVERY * (3 if EVERY > 1 and name in SLOW else 1)
+    wrong = {}
     for number, (what, words) in enumerate(lines(name)):
         if (number + len(name)) % every == 0:
             ran, found = tried(place, words)
@@ -74,7 +76,8 @@ def test_an_order_to_end_ends_with_130_and_leaves_nothing(name, number, place, m
         yield lambda *_: os.kill(os.getpid(), number)
 
     monkeypatch.setattr(output, "show_progress", ending)
-    before, handler = contents(place), signal.signal(signal.SIGINT, signal.default_int_handler)
+    before = contents(place)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         ran = run(place, Case(lambda folder: None, 130, GOOD[name]))
     finally:

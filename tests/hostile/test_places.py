@@ -13,7 +13,8 @@ import reticent
 from tests.hostile.running import CANARY, Case, faults, prepare, run
 
 PUBLISH = ("publish", "job.toml", "-o", "out")
-LONG, DEEP = "x" * 300, "x/" * 2_500
+LONG = "x" * 300
+DEEP = "x/" * 2_500
 PATHS = {
     "a release whose name is too long": (("publish", "job.toml", "-o", LONG), {1, 74}),
     "a release whose path is too long": (("publish", "job.toml", "-o", DEEP), {1, 74}),

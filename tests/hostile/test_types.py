@@ -26,7 +26,9 @@ def cells(name: str) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("name", TYPES)
 def test_a_type_is_published_and_read_back_or_refused_by_its_columns_name(name, tmp_path):
     held = TYPES[name]
-    source, published, refused = table(held), 0, {}
+    source = table(held)
+    published = 0
+    refused = {}
     for kind, role, format in cells(name):
         try:
             place = tmp_path / f"{kind}-{role}-{format}"
@@ -59,8 +61,10 @@ def test_a_type_is_published_and_read_back_or_refused_by_its_columns_name(name, 
 @pytest.mark.parametrize("name", MORE_TYPES)
 def test_an_honest_release_of_a_further_type_is_not_condemned(name):
     """By its files alone, and against its source."""
-    held, published = MORE_TYPES[name], 0
-    source, refusals = table(held), []
+    held = MORE_TYPES[name]
+    published = 0
+    source = table(held)
+    refusals = []
     chosen = ALL if os.environ.get("HOSTILE") == "all" else ALL[len(name) % 13 :: 13]
     for kind, role, format in chosen:
         try:

@@ -110,7 +110,8 @@ def packed_assignments(source: Source) -> list[ast.Assign]:
 
 
 def _is_packed(node: ast.Assign) -> bool:
-    target, value = node.targets[-1], node.value
+    target = node.targets[-1]
+    value = node.value
     if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts)):
         return False
     if any(isinstance(item, ast.Starred) for item in [*target.elts, *value.elts]):

@@ -77,8 +77,11 @@ def uncompiled(tmp_path):
 def test_an_uncompiled_package_runs_and_says_so_once(uncompiled):
     ran = subprocess.run(
         [sys.executable, "-m", "reticent", "demo", "--rows", "400", "--to", str(uncompiled / "demo")],
-        env={**os.environ, "PYTHONPATH": str(uncompiled)}, cwd=uncompiled, capture_output=True, text=True,
-    )  # fmt: skip
+        env={**os.environ, "PYTHONPATH": str(uncompiled)},
+        cwd=uncompiled,
+        capture_output=True,
+        text=True,
+    )
     assert ran.returncode == 0, ran.stderr
     assert "Every promise is kept." in ran.stdout
     assert ran.stderr.count("reticent runs uncompiled") == 1
@@ -88,7 +91,10 @@ def test_an_uncompiled_package_runs_and_says_so_once(uncompiled):
 def test_an_uncompiled_package_says_so_in_its_version(uncompiled):
     ran = subprocess.run(
         [sys.executable, "-m", "reticent", "--version"],
-        env={**os.environ, "PYTHONPATH": str(uncompiled)}, cwd=uncompiled, capture_output=True, text=True,
-    )  # fmt: skip
+        env={**os.environ, "PYTHONPATH": str(uncompiled)},
+        cwd=uncompiled,
+        capture_output=True,
+        text=True,
+    )
     assert "not compiled" in ran.stdout
     assert ran.stderr == ""

@@ -12,7 +12,10 @@ from tests.house.repository import PACKAGE, ROOT, files
 
 HERE = "tests/house/test_repository.py"
 MACHINE_PATHS = re.compile(r"/(?:work|root|home|Users|mnt|opt|srv)/[a-z]\w*/")
-REGISTRY_HOSTS = re.compile(r"https?://[^\s)\"'>]*(?:pypi|index|simple|registry|artifactory|nexus|mirror)[^\s)\"'>]*|--index-url|--extra-index-url|--find-links", re.I)  # fmt: skip
+REGISTRY_HOSTS = re.compile(
+    r"https?://[^\s)\"'>]*(?:pypi|index|simple|registry|artifactory|nexus|mirror)[^\s)\"'>]*|--index-url|--extra-index-url|--find-links",
+    re.I,
+)
 VAGUE = {"utils", "util", "misc", "helpers", "helper", "core", "common", "manager"}
 KERNELS = sorted(path for path in (PACKAGE / "kernels").glob("*.py") if path.stem != "__init__")
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -34,7 +34,8 @@ class DrawnCuts(LossCuts):
 
     def __init__(self, *given, slack: float, draw: np.random.Generator):
         super().__init__(*given, LOOK_AHEAD_NEVER)
-        self.slack, self.draw = slack, draw
+        self.slack = slack
+        self.draw = draw
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
         self.depth += 1

@@ -26,7 +26,9 @@ def random_domain(rng: np.random.Generator, name: str, size: int) -> Domain:
 def random_cells(number: int, *, most_rows: int = 60, null: bool | None = None) -> Cells:
     """A table of 2 .. most_rows rows with skewed sensitive values, now and then missing."""
     rng = np.random.default_rng(number)
-    rows, columns, values = int(rng.integers(2, most_rows)), int(rng.integers(1, 4)), int(rng.integers(2, 7))
+    rows = int(rng.integers(2, most_rows))
+    columns = int(rng.integers(1, 4))
+    values = int(rng.integers(2, 7))
     null = rng.random() < 0.3 if null is None else null
     quasi = tuple(random_domain(rng, f"q{i}", int(rng.integers(1, 8))) for i in range(columns))
     sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=null, given=True)

@@ -52,7 +52,8 @@ def test_a_sweep_allows_the_cuts_that_keep_the_caps_and_no_other(promised, apart
 
 def test_a_plan_is_the_same_whether_cuts_are_judged_one_by_one_or_at_once(monkeypatch):
     for number in range(20):
-        cells, promises = random_cells(number, most_rows=90), Promises.of([KAnonymity(2), BetaLikeness(2)])
+        cells = random_cells(number, most_rows=90)
+        promises = Promises.of([KAnonymity(2), BetaLikeness(2)])
         plans = []
         for first, crowded in ((32, 1 << 40), (1, 0)):
             monkeypatch.setattr(cuts, "FIRST_CANDIDATES", first)

@@ -71,7 +71,8 @@ def test_the_two_files_hold_every_row_and_pass_the_audit(grouping, format, tmp_p
     )
     assert release.kind == "anatomized"
     assert release.manifest.data == (f"quasi.{format}", f"sensitive.{format}")
-    quasi, sensitive = release.tables["quasi"], release.tables["sensitive"]
+    quasi = release.tables["quasi"]
+    sensitive = release.tables["sensitive"]
     assert quasi.columns == ["age", "city", "group"]
     assert sensitive.columns == ["group", "illness", "count"]
     assert Counter(quasi.select("age", "city").rows()) == Counter(frame.select("age", "city").rows())
@@ -162,15 +163,19 @@ def test_bounds_are_the_least_and_most_of_all_matchings_and_the_estimate_their_m
         illness=pl.Series(["flu", "cold", "gout", "acne", "flu", "cold", "gout"])
     )
     release = rt.publish(job_of(Anatomy(), l=3), frame=frame)
-    quasi, sensitive = release.tables["quasi"], release.tables["sensitive"]
-    old, ill = pl.col("age") > int(frame["age"].median()), ["flu", "gout"]
+    quasi = release.tables["quasi"]
+    sensitive = release.tables["sensitive"]
+    old = pl.col("age") > int(frame["age"].median())
+    ill = ["flu", "gout"]
     least = most = 0
     mean = 0.0
     for group in quasi["group"].unique():
         met = quasi.filter(group=group).select(old).to_series().to_list()
         values = [v for v, n in sensitive.filter(group=group).select("illness", "count").rows() for _ in range(n)]
         counts = [sum(m and v in ill for m, v in zip(met, order, strict=True)) for order in permutations(values)]
-        least, most, mean = least + min(counts), most + max(counts), mean + np.mean(counts)
+        least = least + min(counts)
+        most = most + max(counts)
+        mean = mean + np.mean(counts)
     answer = release.count(old, ill)
     assert (answer.lower, answer.upper) == (least, most)
     assert answer.estimate == pytest.approx(mean)

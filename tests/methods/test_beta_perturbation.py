@@ -163,7 +163,8 @@ def test_inversion_is_unbiased():
 
 def test_the_estimated_variance_is_unbiased():
     matrix = reconstruction([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.2, 0.2, 0.6]])
-    counts, among = np.array([30.0, 5.0, 65.0]), np.array([1.0, 0.0, 1.0])
+    counts = np.array([30.0, 5.0, 65.0])
+    among = np.array([1.0, 0.0, 1.0])
     weight = np.linalg.inv(matrix.matrix) @ among
     true = sum(n * (row @ weight**2 - (row @ weight) ** 2) for n, row in zip(counts, matrix.matrix, strict=True))
     redrawn = PerturbationEstimator(None, matrix.values, None, matrix)

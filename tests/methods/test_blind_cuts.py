@@ -41,7 +41,8 @@ def test_a_blind_release_keeps_its_promise(promise):
 
 
 def test_of_many_tables_of_the_same_people_there_are_no_more_groupings_than_least_sizes():
-    frame, rng = people(300, 2), np.random.default_rng(3)
+    frame = people(300, 2)
+    rng = np.random.default_rng(3)
     found = {}
     for _ in range(40):
         shuffled = frame.with_columns(s=pl.Series(rng.permutation(frame["s"].to_numpy())))

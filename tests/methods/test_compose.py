@@ -63,7 +63,8 @@ def test_stages_and_method_give_every_row_of_every_cell_one_outcome(number):
 
 def test_the_method_plans_on_what_the_stages_kept():
     cells = random_cells(3, null=False)
-    stage, seen = Thinning(share=0.4), []
+    stage = Thinning(share=0.4)
+    seen = []
 
     class Watching:
         def plan(self, cells, promises, rng):

@@ -47,7 +47,8 @@ def random_cells(number: int, rows: int = 120) -> Cells:
     )
     sensitive = tuple(random_tree(rng, int(rng.integers(2, 6)), null=True) for _ in range(2))
     draw = [rng.integers(0, domain.size, rows) for domain in (*quasi, *sensitive)]
-    codes, values = np.column_stack(draw[:columns]).astype(np.int32), np.column_stack(draw[columns:]).astype(np.int32)
+    codes = np.column_stack(draw[:columns]).astype(np.int32)
+    values = np.column_stack(draw[columns:]).astype(np.int32)
     return build_cells(quasi, sensitive, codes, values, rng.integers(1, 4, rows))[0]
 
 
@@ -207,7 +208,8 @@ def test_rounds_of_candidates_continue_where_the_last_one_ended():
     chooser = LossCuts(
         nodes, Acceptance(BoundPromises(cells, 1, (), ()), nodes), SpanLosses.of(cells.quasi, np.ones(len(cells.quasi)))
     )
-    trying, side = np.array([0]), np.array([1])
+    trying = np.array([0])
+    side = np.array([1])
     nothing = np.full((1, 6), -1, np.int64), np.full(1, -1.0)
     best, loss = chooser._weigh_candidates(trying, side, CutMask.all(1), 64, nothing)
     many = int(np.isfinite(loss[0, 1:]).sum())

@@ -27,7 +27,9 @@ from tests.oracle import distribution as oracle
 
 def random_tree(rng, leaves: int, arity: int):
     """An uneven tree of at most `arity` children, its nodes level by level, over numbers that are not evenly spaced."""
-    spans, parent, at = [(0, leaves - 1)], [-1], 0
+    spans = [(0, leaves - 1)]
+    parent = [-1]
+    at = 0
     while at < len(spans):
         first, last = spans[at]
         if first < last:
@@ -72,7 +74,8 @@ def test_algorithm_1_is_private_generalizes_and_has_the_least_sum_of_ranges(arit
     for _ in range(1000):
         tree, weights, values = random_case(rng, arity, 5)
         found = generalize_groups(held(values, len(tree.leaf)), tree, weights)
-        nodes, plain = published(found), nodes_of(tree, weights)
+        nodes = published(found)
+        plain = nodes_of(tree, weights)
         assert oracle.is_private(nodes, plain)
         assert oracle.generalizes(nodes, values, plain)
         assert len(nodes) == len(values)
@@ -84,7 +87,8 @@ def test_algorithm_2_is_optimal_over_all_multisets_of_fakes(arity):
     rng = np.random.default_rng(10 + arity)
     for _ in range(1_000):
         tree, weights, values = random_case(rng, arity, 4)
-        found, plain = add_fakes(histogram(values, len(tree.leaf)), tree, weights, 2), nodes_of(tree, weights)
+        found = add_fakes(histogram(values, len(tree.leaf)), tree, weights, 2)
+        plain = nodes_of(tree, weights)
         assert found.costs.tolist() == oracle.Families(plain).least_with_fakes(values, tree.ranges.tolist(), 2)
         nodes = published(found.nodes)
         fakes = np.repeat(np.arange(len(tree.leaf)), found.fakes).tolist()
@@ -164,7 +168,8 @@ def test_a_rounded_target_is_within_its_distance_and_no_value_that_occurs_loses_
 def test_the_nearest_distribution_keeps_its_promise_and_none_of_many_others_is_nearer(promise):
     rng = np.random.default_rng(6)
     for _ in range(20):
-        own, overall = rng.integers(0, 9, 5), rng.integers(1, 9, 5)
+        own = rng.integers(0, 9, 5)
+        overall = rng.integers(1, 9, 5)
         own[0] += 1
         overall += own
         found = find_nearest_distribution(promise, own.tolist(), overall.tolist())

@@ -91,7 +91,8 @@ def test_no_row_lies_under_the_labels_of_two_groups_where_members_must_be_known(
             continue
         planned += len(groups) > 1
         kinds = {"n": oracle.NUMERIC, "o": oracle.ORDINAL}
-        trees, orders = {"t": TREE}, {"o": ORDER}
+        trees = {"t": TREE}
+        orders = {"o": ORDER}
         described = [
             oracle.describe(kinds.get(name, oracle.CATEGORICAL), frame[name], trees.get(name), orders.get(name))
             for name in frame.columns

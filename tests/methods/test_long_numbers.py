@@ -106,7 +106,8 @@ def test_many_long_numbers_are_grouped_as_near_zero_too():
 
 def test_a_declared_domain_of_long_numbers_is_compared_and_published_exactly():
     frame = table(2**53, pl.Int64)
-    least, greatest = frame["number"].min(), frame["number"].max()
+    least = frame["number"].min()
+    greatest = frame["number"].max()
     job = rt.Job(
         columns={"number": rt.quasi(domain=(least, greatest)), "age": rt.quasi(), "illness": rt.sensitive()},
         promises=[rt.KAnonymity(4)],

@@ -84,8 +84,7 @@ def test_where_groups_are_disjoint_who_does_not_know_the_method_believes_a_group
 def test_for_k_alone_labels_say_nothing_about_sensitive_values(method: str):
     points = people(0, 6)
     labels = {
-        tuple((*ends, sum(counts)) for ends, counts in
-              published(METHODS[method], KAnonymity(2), points, table, 1))
+        tuple((*ends, sum(counts)) for ends, counts in published(METHODS[method], KAnonymity(2), points, table, 1))
         for table in tables(LINE.counts)
-    }  # fmt: skip
+    }
     assert len(labels) == 1

@@ -102,7 +102,8 @@ def test_one_leaf_may_be_cut_from_the_rest_and_sets_say_exactly_what_is_left():
 
 
 def test_without_fallback_a_node_stays_whole_where_its_widest_column_cannot_be_cut():
-    wide, narrow = numbers("wide", 100), numbers("narrow", 100)
+    wide = numbers("wide", 100)
+    narrow = numbers("narrow", 100)
     cells = table([wide, narrow], [[0, 0], [99, 0], [99, 50], [99, 50]])
     assert plan(cells, KAnonymity(2), cuts="median", fallback=True).groups == 2
     assert plan(cells, KAnonymity(2), cuts="median", fallback=False).groups == 1

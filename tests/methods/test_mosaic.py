@@ -126,7 +126,8 @@ def test_an_effort_that_is_none_is_refused(effort: object):
 
 def test_resolving_gains_on_the_first_solution():
     for promise in SOME:
-        cells, told = table(1000), []
+        cells = table(1000)
+        told = []
         plan(cells, promise, effort="balanced", watch=lambda now, told=told: told.append(now.loss))
         assert told[-1] < told[0]
 
@@ -223,8 +224,11 @@ def test_a_column_without_weight_is_generalized_and_the_others_less():
 
 def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatch):
     def recipes() -> list[Recipe]:
-        return [plan(random_cells(number, null=False), KAnonymity(2), promise, threads=1, effort="balanced")
-                for number in (3, 8, 11) for promise in (KAnonymity(2), BetaLikeness(3), TCloseness("1/2"))]  # fmt: skip
+        return [
+            plan(random_cells(number, null=False), KAnonymity(2), promise, threads=1, effort="balanced")
+            for number in (3, 8, 11)
+            for promise in (KAnonymity(2), BetaLikeness(3), TCloseness("1/2"))
+        ]
 
     compiled = recipes()
     carriers = pure("mosaic_carriers")
@@ -253,7 +257,8 @@ def test_kernels_and_domains_agree_on_every_span(kind: str, size: int, null: boo
     cells = build_cells(
         (domain,), (sensitive,), np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), np.ones(1, np.int64)
     )[0]
-    space, span = make_loss_space(cells), pure("mosaic_segment").span
+    space = make_loss_space(cells)
+    span = pure("mosaic_segment").span
     ends = np.sort(rng.integers(0, domain.size, (300, 2)), axis=1)
     ends = np.vstack([ends, [[0, domain.size - 1], [domain.size - 1] * 2, [domain.size - 2, domain.size - 1]]])
     found = [span(space.spans, space.places, 0, int(lo), int(hi)) for lo, hi in ends]
@@ -263,7 +268,8 @@ def test_kernels_and_domains_agree_on_every_span(kind: str, size: int, null: boo
 @pytest.mark.parametrize("promise", [KAnonymity(5), BetaLikeness(2)], ids=["k", "beta"])
 def test_columns_of_very_many_values_need_no_table(promise: object):
     rng = np.random.default_rng(0)
-    size, rows = 100_000, 3000
+    size = 100_000
+    rows = 3000
     income = build_range_domain(
         "income", "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=False
     )
@@ -285,7 +291,8 @@ def least_loss(points: np.ndarray, k: int, size: int) -> Fraction:
         if not items:
             yield []
             return
-        first, rest = items[0], items[1:]
+        first = items[0]
+        rest = items[1:]
         for smaller in partitions(rest):
             yield [[first], *smaller]
             for at in range(len(smaller)):

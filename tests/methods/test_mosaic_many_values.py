@@ -74,13 +74,15 @@ def test_an_order_of_no_points_or_no_columns_is_no_order():
 
 
 def test_groups_along_an_order_by_cuts_are_narrow_in_several_columns_of_many_values():
-    rows, rng = 4000, np.random.default_rng(3)
+    rows = 4000
+    rng = np.random.default_rng(3)
     texts = [str(i) for i in range(rows)]
     quasi = tuple(build_range_domain(name, "numeric", "Int64", texts, np.arange(rows), null=False) for name in "abc")
     codes = np.column_stack([rng.permutation(rows) for _ in quasi]).astype(np.int32)
     sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
     cells = build_cells(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
-    space, least = make_loss_space(cells), (5, 1)
+    space = make_loss_space(cells)
+    least = (5, 1)
     units = mosaic_segments.find_free_units(cells.codes, np.zeros(rows, np.int64), cells.counts, least, space)
     by_key = mosaic_segments.segment_units(units, least, space)
     best, by_cuts = mosaic_segments.start_segments(cells.codes, np.zeros(rows, np.int64), cells.counts, least, space)

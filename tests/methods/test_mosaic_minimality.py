@@ -29,8 +29,13 @@ VALUES = build_tree_domain("s", "String", Hierarchy.flat(list("abc")), null=Fals
 
 def release(points: tuple[int, ...], values: tuple[int, ...], promise: object) -> tuple:
     """What is published: for each label the counts of each value."""
-    cells = build_cells((LINE,), (VALUES,), np.array(points, np.int32)[:, None], np.array(values, np.int32)[:, None],
-                   np.ones(len(points), np.int64))[0]  # fmt: skip
+    cells = build_cells(
+        (LINE,),
+        (VALUES,),
+        np.array(points, np.int32)[:, None],
+        np.array(values, np.int32)[:, None],
+        np.ones(len(points), np.int64),
+    )[0]
     recipe = merge_equal_labels(
         Mosaic(effort="quick", threads=1).plan(cells, Promises.of([promise]), Random.from_seed(1))
     )[0]
@@ -78,8 +83,10 @@ def attacked(promise: object, number: int) -> list[tuple[Fraction, Fraction, int
     by_release = defaultdict(list)
     for values in tables:
         by_release[release(points, values, promise)].append(values)
-    return [(posterior(same), posterior([t for t in tables if consistent(points, t, seen)]), len(same))
-            for seen, same in by_release.items()]  # fmt: skip
+    return [
+        (posterior(same), posterior([t for t in tables if consistent(points, t, seen)]), len(same))
+        for seen, same in by_release.items()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +108,8 @@ def test_knowing_the_method_adds_to_what_a_release_tells_and_can_exceed_the_prom
 def test_for_k_alone_boxes_do_not_depend_on_the_sensitive_values():
     draw = np.random.default_rng(0)
     points = tuple(sorted(draw.integers(0, 10, 6).tolist()))
-    boxes = {tuple((lo, hi, sum(held)) for lo, hi, *held in release(points, values, KAnonymity(2)))
-             for values in set(permutations((0, 0, 1, 1, 2, 2)))}  # fmt: skip
+    boxes = {
+        tuple((lo, hi, sum(held)) for lo, hi, *held in release(points, values, KAnonymity(2)))
+        for values in set(permutations((0, 0, 1, 1, 2, 2)))
+    }
     assert len(boxes) == 1

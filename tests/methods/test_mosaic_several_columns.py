@@ -25,8 +25,10 @@ def cells_of(rows: list[tuple[int, str, str]]) -> Cells:
     """Rows (n, s, z): a number and two sensitive letters, `-` where the first is missing."""
     null = any(row[1] == "-" for row in rows)
     quasi = build_range_domain("n", "numeric", "Int64", [str(i) for i in range(9)], np.arange(9), null=False)
-    domains = [build_tree_domain(name, "String", Hierarchy.flat(list(letters)), null=null and name == "s", given=True)
-               for name, letters in (("s", "abcd"), ("z", "uvwxyz"))]  # fmt: skip
+    domains = [
+        build_tree_domain(name, "String", Hierarchy.flat(list(letters)), null=null and name == "s", given=True)
+        for name, letters in (("s", "abcd"), ("z", "uvwxyz"))
+    ]
     codes = np.array([[row[0]] for row in rows], np.int32)
     values = np.array([["abcd-".index(row[1]), "uvwxyz".index(row[2])] for row in rows], np.int32)
     return build_cells((quasi,), tuple(domains), codes, values, np.ones(len(rows), np.int64))[0]
@@ -68,12 +70,16 @@ def test_missing_values_in_several_cells_are_no_distinct_values():
 def test_another_sensitive_column_changes_no_box_of_a_promise_on_one():
     """The search sees quasi-identifiers and the promised column; rows alike in both are dealt out at random."""
     rng = np.random.default_rng(3)
-    rows = [(int(n), "abcd"[s], "uvwxyz"[z]) for n, s, z in
-            zip(rng.integers(0, 9, 50), rng.integers(0, 4, 50), rng.integers(0, 6, 50), strict=True)]  # fmt: skip
+    rows = [
+        (int(n), "abcd"[s], "uvwxyz"[z])
+        for n, s, z in zip(rng.integers(0, 9, 50), rng.integers(0, 4, 50), rng.integers(0, 6, 50), strict=True)
+    ]
     plain = [(n, s, "x") for n, s, _ in rows]
     promise = rt.DistinctLDiversity(4, column="s")
-    boxes = [sorted(map(tuple, np.column_stack([*recipe.find_spans(), recipe.as_groups().sizes]).tolist()))
-             for recipe in (plan(cells_of(rows), promise), plan(cells_of(plain), promise))]  # fmt: skip
+    boxes = [
+        sorted(map(tuple, np.column_stack([*recipe.find_spans(), recipe.as_groups().sizes]).tolist()))
+        for recipe in (plan(cells_of(rows), promise), plan(cells_of(plain), promise))
+    ]
     assert boxes[0] == boxes[1]
 
 
@@ -100,8 +106,13 @@ def test_the_census_with_several_sensitive_columns_passes_its_own_audit(l: int, 
         together = [rt.DistinctLDiversity(l)]
         asked = [(each, False), (each[:1], False), (each[-1:], False), (together, True), (together + each[:1], True)]
         for promises, jointly in asked:
-            job = rt.Job(columns={**quasi, **{name: rt.sensitive() for name in names}}, promises=promises, jointly=jointly,
-                         method=Mosaic(effort=effort, threads=1), release=rt.Output(undeclared="drop"))  # fmt: skip
+            job = rt.Job(
+                columns={**quasi, **{name: rt.sensitive() for name in names}},
+                promises=promises,
+                jointly=jointly,
+                method=Mosaic(effort=effort, threads=1),
+                release=rt.Output(undeclared="drop"),
+            )
             release = rt.publish(job, frame=frame, seed=1)
             assert all(verdict.kept for verdict in release.audited.promises)
 
@@ -109,7 +120,10 @@ def test_the_census_with_several_sensitive_columns_passes_its_own_audit(l: int, 
 @pytest.mark.parametrize("beside", [[], [rt.KAnonymity(3)]], ids=["alone", "with k"])
 def test_k_map_needs_no_sensitive_column(beside: list):
     people = pl.DataFrame({"age": [i % 40 for i in range(400)]})
-    job = rt.Job(columns={"age": rt.quasi(numeric=True)}, promises=[rt.KMap(25, population=people), *beside],
-                 method=Mosaic(effort="quick"))  # fmt: skip
+    job = rt.Job(
+        columns={"age": rt.quasi(numeric=True)},
+        promises=[rt.KMap(25, population=people), *beside],
+        method=Mosaic(effort="quick"),
+    )
     release = rt.publish(job, frame=people[:90], seed=1)
     assert all(verdict.kept for verdict in release.audited.promises)

@@ -42,8 +42,10 @@ def rows_of_cells(cells: Cells, tiling: Tiling) -> list[int]:
 
 def started(cells: Cells, *promises: object) -> tuple:
     given = Promises.of(promises)
-    bound, space = given.bind(cells), make_loss_space(cells)
-    rule, sweeps = make_kernel_rule(cells, given, bound), SweepBudget.of("quick", None, 2)
+    bound = given.bind(cells)
+    space = make_loss_space(cells)
+    rule = make_kernel_rule(cells, given, bound)
+    sweeps = SweepBudget.of("quick", None, 2)
     recipe = Mondrian(cuts="loss").plan(cells, given, Random.from_seed(1))
     strict = make_tiling(recipe.cell, recipe.group, recipe.quota)
     return space, rule, bound, sweeps, make_initial_tiling(cells, space, rule, sweeps, lambda: strict)

@@ -37,7 +37,8 @@ class Every:
 
 @pytest.mark.parametrize("p", ["1/4", "0.3", "1/7"])
 def test_probabilities_are_exactly_those_published(p):
-    share, domain = Fraction(p), 5
+    share = Fraction(p)
+    domain = 5
     for code in range(domain):
         codes = np.full(share.denominator * domain, code)
         shown = Counter(perturb_codes(codes, share, domain, Every()).tolist())
@@ -52,7 +53,8 @@ def test_which_tuple_is_drawn_is_uniform():
     counts = np.array([3, 1, 2, 4])
     cells = Cells((axis,), (), np.zeros((4, 1), np.int32), np.zeros((4, 0), np.int32), counts)
     groups = np.array([0, 1, 0, 1])
-    rng, times = Random.from_seed(2).stream("x"), 6000
+    rng = Random.from_seed(2).stream("x")
+    times = 6000
     seen = np.zeros(10)
     for _ in range(times):
         place, cell = draw_rows(cells, groups, rng)
@@ -69,8 +71,16 @@ def unrefuted(found) -> bool:
     return test.passed and found.kept is None and not test.facts["drawn"]["telling"]
 
 
-@pytest.mark.parametrize("how", [{"k": 4}, {"s": "0.25"}, {"k": 4, "cuts": "median"}, {"k": 4, "p": "0.2"},
-                                 {"k": 4, "grouping": "specialization", "categories": [["0", "1"], ["2", "3", "4"]]}])  # fmt: skip
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"k": 4},
+        {"s": "0.25"},
+        {"k": 4, "cuts": "median"},
+        {"k": 4, "p": "0.2"},
+        {"k": 4, "grouping": "specialization", "categories": [["0", "1"], ["2", "3", "4"]]},
+    ],
+)
 def test_every_way_publishes_audits_and_is_attacked(how, tmp_path):
     release = rt.publish(job(method=rt.PerturbedGeneralization(**how)), frame=TABLE, seed=1)
     frame = release.frame()
@@ -214,7 +224,7 @@ def test_the_domain_is_the_declared_one_and_the_readme_says_which(sensitive, how
         (lambda: rt.DeltaGrowth("0.1", "1.5"), "between 0 and 1"),
         (lambda: rt.DeltaGrowth(0, "0.5"), "above 0"),
     ],
-)  # fmt: skip
+)
 def test_parameters_that_make_no_sense_are_refused(made, says):
     with pytest.raises(ReticentError, match=says):
         made()
@@ -224,24 +234,51 @@ def test_parameters_that_make_no_sense_are_refused(made, says):
     ("changes", "table", "says"),
     [
         ({"promises": [rt.DeltaGrowth("0.3", "0.1")]}, TABLE, r"below 1/5"),
-        ({"columns": {**COLUMNS, "s": rt.sensitive(domain=[1, 1])}}, TABLE.with_columns(s=pl.lit(1)), "domain of one value"),
-        ({"columns": {**COLUMNS, "s": rt.sensitive(domain=[0, 5])}}, TABLE.with_columns(s=pl.col("s") + 0.5), "binning"),
-        ({"columns": {**COLUMNS, "s": rt.sensitive(domain=[0, 600])}}, TABLE.with_columns(s=pl.int_range(pl.len()) * 3), "binning"),
+        (
+            {"columns": {**COLUMNS, "s": rt.sensitive(domain=[1, 1])}},
+            TABLE.with_columns(s=pl.lit(1)),
+            "domain of one value",
+        ),
+        (
+            {"columns": {**COLUMNS, "s": rt.sensitive(domain=[0, 5])}},
+            TABLE.with_columns(s=pl.col("s") + 0.5),
+            "binning",
+        ),
+        (
+            {"columns": {**COLUMNS, "s": rt.sensitive(domain=[0, 600])}},
+            TABLE.with_columns(s=pl.int_range(pl.len()) * 3),
+            "binning",
+        ),
         ({}, TABLE.with_columns(s=pl.when(pl.col("s") > 0).then(pl.col("s"))), "missing in|null|missing"),
-        ({"columns": {**COLUMNS, "s": rt.sensitive(missing="category", domain=[0, 4])}},
-         TABLE.with_columns(s=pl.when(pl.col("s") > 0).then(pl.col("s"))), "missing in"),
-        ({"columns": {**COLUMNS, "b": rt.sensitive()}, "promises": [rt.RhoGuarantee("0.3", "0.6", "0.4", "s")]}, TABLE, "one sensitive column"),
+        (
+            {"columns": {**COLUMNS, "s": rt.sensitive(missing="category", domain=[0, 4])}},
+            TABLE.with_columns(s=pl.when(pl.col("s") > 0).then(pl.col("s"))),
+            "missing in",
+        ),
+        (
+            {"columns": {**COLUMNS, "b": rt.sensitive()}, "promises": [rt.RhoGuarantee("0.3", "0.6", "0.4", "s")]},
+            TABLE,
+            "one sensitive column",
+        ),
         ({"columns": {**COLUMNS, "b": rt.insensitive()}}, TABLE, "carries no insensitive"),
         ({"method": rt.PerturbedGeneralization(k=201)}, TABLE, "cannot be made of 200"),
         ({"method": rt.PerturbedGeneralization(k=4, p="0.9")}, TABLE, "does not keep"),
         ({"method": rt.PerturbedGeneralization(k=4, domain=["0", "1"])}, TABLE, "not in the domain"),
-        ({"method": rt.PerturbedGeneralization(k=4, grouping="specialization", categories=[["0"], ["1"]])}, TABLE, "leave out 3"),
-        ({"columns": {"G": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()}}, TABLE.rename({"a": "G"}), "one of its own by that name"),
+        (
+            {"method": rt.PerturbedGeneralization(k=4, grouping="specialization", categories=[["0"], ["1"]])},
+            TABLE,
+            "leave out 3",
+        ),
+        (
+            {"columns": {"G": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()}},
+            TABLE.rename({"a": "G"}),
+            "one of its own by that name",
+        ),
         ({"promises": [rt.KAnonymity(3)]}, TABLE, "cannot keep k-anonymity"),
         ({"prepare": [rt.Suppression(l=2)]}, TABLE, "takes no preparing stage"),
         ({"release": rt.Output(suppress_at_most="0.1")}, TABLE, "suppress_at_most"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_writes_nothing(changes, table, says, tmp_path):
     with pytest.raises(ReticentError, match=says):
         rt.publish(job(**changes), frame=table, to=tmp_path / "out")

@@ -47,7 +47,8 @@ def test_a_plan_that_knows_its_grid_loses_less_than_one_whose_labels_are_snapped
 def test_a_span_costs_halfway_between_itself_and_its_label_and_a_single_value_nothing():
     cells = rt.count(job(snapped(5)), frame=people())
     space = make_loss_space(cells)
-    age, size = space.domains[0], space.domains[0].size
+    age = space.domains[0]
+    size = space.domains[0].size
     table = (space.spans[: size * size] / space.weights[0]).reshape(size, size)
     assert not table.diagonal().any()
     assert table[6, 8] == pytest.approx(((8 - 6) / 59 + (9 - 5) / 59) / 2)

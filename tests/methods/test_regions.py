@@ -31,7 +31,9 @@ def census(rows: int) -> rt.Job:
     "promises", [[rt.KAnonymity(5)], [rt.KAnonymity(5), rt.BetaLikeness(4)], [rt.TCloseness("3/10")]], ids=str
 )
 def test_every_group_keeps_what_is_promised_of_the_whole_table_also_where_labels_of_regions_are_equal(promises):
-    cells, asked, rng = census(6_000), Promises.of(promises), Random.from_seed(1)
+    cells = census(6_000)
+    asked = Promises.of(promises)
+    rng = Random.from_seed(1)
     with mock.patch("reticent.methods.regions.SAMPLE_CELLS", 1_500):
         recipe = plan_regions(rt.Mondrian(), cells, asked, rng, 8)
     recipe.require_conserved()

@@ -39,9 +39,11 @@ def violating(draw, most_values: int = 6, most: int = 25):
 
 def step_by_step(counts: list[int], l: int, start: int) -> list[int]:
     """D-suppression as figure 2 has it, one record after the other, both conditions tested at every step."""
-    rows, left = sum(counts), [start, *counts[1:]]
+    rows = sum(counts)
+    left = [start, *counts[1:]]
     while True:
-        falling, withheld = sorted(left, reverse=True), rows - sum(left)
+        falling = sorted(left, reverse=True)
+        withheld = rows - sum(left)
         if l * falling[0] <= sum(left) and l * (falling[l - 1] + withheld) > rows:
             return left
         left[max(i for i, count in enumerate(left) if count == falling[0])] -= 1
@@ -65,7 +67,8 @@ def test_stopping_by_levels_is_stopping_step_by_step(table):
 @given(table=violating())
 def test_every_outcome_is_eligible_and_probabilities_add_up(kind, table):
     counts, l = table
-    total, mean = Fraction(0), Fraction(0)
+    total = Fraction(0)
+    mean = Fraction(0)
     seen: Counter = Counter()
     for chance, published in kind.outcomes(counts, l):
         assert chance >= 0
@@ -85,7 +88,8 @@ def test_every_outcome_is_eligible_and_probabilities_add_up(kind, table):
 @given(violating())
 def test_calibrated_never_withholds_more_than_safe_nor_less_than_unsafe(table):
     counts, l = table
-    least, most = SUPPRESSION_KINDS["unsafe"].expected(counts, l), SUPPRESSION_KINDS["safe"].expected(counts, l)
+    least = SUPPRESSION_KINDS["unsafe"].expected(counts, l)
+    most = SUPPRESSION_KINDS["safe"].expected(counts, l)
     for chance, published in SUPPRESSION_KINDS["calibrated"].outcomes(counts, l):
         assert not chance or least <= counts.sum() - published.sum() <= most
 
@@ -112,7 +116,8 @@ def test_calibrated_holds_back_only_where_a_second_value_dominates(table):
 
 
 def test_a_chance_with_many_digits_is_drawn_as_often_as_it_says():
-    rng, odds = np.random.default_rng(8), Fraction(3**60, 2**97 - 1)
+    rng = np.random.default_rng(8)
+    odds = Fraction(3**60, 2**97 - 1)
     assert odds.denominator > 1 << 64
     hits = sum(_draw_event(odds, rng) for _ in range(4_000))
     assert abs(hits - 4_000 * float(odds)) < 5 * np.sqrt(4_000 * float(odds))
@@ -190,7 +195,8 @@ def test_nothing_in_the_folder_says_what_was_withheld():
 
 
 def test_which_records_of_a_value_are_withheld_is_uniform():
-    counts, runs = np.array([1, 2, 7]), 4000
+    counts = np.array([1, 2, 7])
+    runs = 4000
     rng = np.random.default_rng(5)
     drawn = np.array([choose_rows(counts, 4, rng) for _ in range(runs)])
     assert (drawn.sum(axis=1) == 4).all()
@@ -199,7 +205,8 @@ def test_which_records_of_a_value_are_withheld_is_uniform():
 
 
 def test_tied_values_are_cut_without_favour():
-    totals, rng = np.array([6, 6, 2]), np.random.default_rng(1)
+    totals = np.array([6, 6, 2])
+    rng = np.random.default_rng(1)
     first = sum(
         draw_withheld_counts(totals, SUPPRESSION_KINDS["unsafe"], 3, rng, "s")[0]
         > draw_withheld_counts(totals, SUPPRESSION_KINDS["unsafe"], 3, rng, "s")[1]

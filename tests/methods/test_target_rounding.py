@@ -34,7 +34,8 @@ def test_weights_tried_in_blocks_are_those_tried_one_by_one(seed: int, monkeypat
     tree = build_balanced_tree(leaves, [2, 3, 5][seed % 3], None)
     masses = rng.integers(0, 40, leaves) * (rng.random(leaves) < 0.6)
     masses[0] += 1
-    below, occurs = tree.sum_below(masses), tree.sum_below((masses > 0).astype(np.int64)) > 0
+    below = tree.sum_below(masses)
+    occurs = tree.sum_below((masses > 0).astype(np.int64)) > 0
     room = np.full(len(tree), 0.02)
     (found,) = targets._round_weights_within(tree, below, occurs, [room])
     wanted = tree.reduce_masses(below)

@@ -68,15 +68,20 @@ def test_promises_hold_on_the_published_table_and_the_loss_is_no_greater(table, 
     except rt.PromiseUnreachable:
         return
     release = rt.publish(wanted.at(release=rt.Output(suppress_at_most=share)), frame=frame_of(table))
-    rows, withheld = published_rows(release, table), release.manifest.withheld
+    rows = published_rows(release, table)
+    withheld = release.manifest.withheld
     assert len(rows) + withheld == len(table.rows)
     assert withheld <= share * len(table.rows)
     assert measures.all_hold(histograms(rows), for_the_oracle(table, promises))
     assert not Counter(value for _, value in rows) - Counter(row["s"] for row in table.rows)
     if not any(column["hierarchy"] is None and column["kind"] == "categorical" for column in table.columns.values()):
         columns = oracle_columns(table)
-        lost = [loss.ail(Counter(labels for labels, _ in published_rows(one, table)), columns, withheld=one.manifest.withheld)
-                for one in (plain, release)]  # fmt: skip
+        lost = [
+            loss.ail(
+                Counter(labels for labels, _ in published_rows(one, table)), columns, withheld=one.manifest.withheld
+            )
+            for one in (plain, release)
+        ]
         assert lost[1] <= lost[0]
     assert rt.audit(release, source=frame_of(table)).source.unmatched == 0
 

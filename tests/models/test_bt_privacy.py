@@ -143,7 +143,8 @@ def test_a_table_without_its_source_is_undecided_and_labels_that_overlap_break_i
 @pytest.mark.parametrize("seed", range(30))
 def test_exact_posteriors_are_those_of_every_assignment_and_of_permanents(seed):
     random = np.random.default_rng(seed)
-    size, values = int(random.integers(1, 6)), int(random.integers(1, 4))
+    size = int(random.integers(1, 6))
+    values = int(random.integers(1, 4))
     rows = random.integers(0, 4, (size, values)) + (random.random((size, values)) < 0.3)
     rows[rows.sum(axis=1) == 0] = 1
     if seed % 3 == 0:
@@ -171,7 +172,8 @@ def test_a_value_that_nobody_could_have_leaves_exact_inference_without_an_answer
 
 
 def test_at_the_whole_domain_all_three_inferences_give_the_group_s_histogram():
-    prior, counts = np.tile([0.5, 0.3, 0.2], (6, 1)), np.array([3, 2, 1])
+    prior = np.tile([0.5, 0.3, 0.2], (6, 1))
+    counts = np.array([3, 2, 1])
     for found in (
         compute_exact_posteriors(prior, np.ones(6, np.int64), counts),
         *(compute_scaled_posteriors(prior, np.array([0, 6]), np.ones(6), counts[None, :], r) for r in (1, 24)),
@@ -180,7 +182,9 @@ def test_at_the_whole_domain_all_three_inferences_give_the_group_s_histogram():
 
 
 def test_many_people_with_few_priors_are_inferred_exactly():
-    prior, people, counts = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([60, 40]), np.array([65, 35])
+    prior = np.array([[0.9, 0.1], [0.2, 0.8]])
+    people = np.array([60, 40])
+    counts = np.array([65, 35])
     found = compute_exact_posteriors(prior, people, counts)
     assert (found * people[:, None]).sum(axis=0) == pytest.approx(counts)
 

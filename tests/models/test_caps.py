@@ -106,7 +106,8 @@ def test_a_whole_delta_in_base_2_is_strict_at_the_tie():
 
 
 def test_caps_of_one_kind_of_counting_are_joined_and_others_are_kept_apart():
-    halves, thirds = to_integer_pairs([Fraction(1, 2)] * 3), to_integer_pairs([Fraction(1, 3)] * 3)
+    halves = to_integer_pairs([Fraction(1, 2)] * 3)
+    thirds = to_integer_pairs([Fraction(1, 3)] * 3)
     joined = merge_caps(
         [
             Caps(3, least_size=4, upper=halves),

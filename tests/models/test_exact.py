@@ -80,7 +80,8 @@ def test_the_greatest_fraction_below_is_the_one_found_by_trying_all(x, limit, st
 @given(positive, st.integers(1, 60))
 @settings(max_examples=100, deadline=None)
 def test_no_group_is_judged_differently_by_the_fraction_below(x, rows):
-    cap, strict = ex.find_fraction_below(x, rows), ex.find_fraction_below(x, rows, strictly=True) if x else None
+    cap = ex.find_fraction_below(x, rows)
+    strict = ex.find_fraction_below(x, rows, strictly=True) if x else None
     for size in range(1, rows + 1):
         for count in range(size + 1):
             assert (Fraction(count, size) <= x) == (count * cap.denominator <= cap.numerator * size)
@@ -94,7 +95,8 @@ def test_the_fraction_below_has_no_better_neighbour_in_a_large_table(x, rows):
     found = ex.find_fraction_below(x, rows)
     assert found <= x and found.denominator <= rows
     # Its right neighbour in the Farey sequence: c/d with c b - a d = 1 and the greatest d <= rows.
-    a, b = found.numerator, found.denominator
+    a = found.numerator
+    b = found.denominator
     d = 1 if b == 1 else pow(-a, -1, b) or b
     d += (rows - d) // b * b
     neighbour = Fraction(1 + a * d, b * d)

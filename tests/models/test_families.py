@@ -53,7 +53,8 @@ def test_proximity_likeness_agrees_with_the_oracle(enhanced: bool):
     seen = set()
     for seed in range(120):
         groups = random_groups(seed, [1, 2, 4, 7, 8, None])
-        beta, width = BETAS[seed % 4], Fraction(seed % 5, 2)
+        beta = BETAS[seed % 4]
+        width = Fraction(seed % 5, 2)
         kept = bool(verdicts([ProximityLikeness(beta, width, enhanced)], numeric_cells(groups)).all())
         assert kept == oracle.proximity_holds(groups, beta, width, enhanced=enhanced)
         seen.add(kept)
@@ -210,8 +211,6 @@ def test_missing_values_never_help_a_family():
         groups = random_groups(seed, ["s0", "s1", "s2", "s3", None])
         known = [{value: count for value, count in group.items() if value is not None} for group in groups]
         left = [at for at, group in enumerate(known) if group]
-        kept, alone = (
-            verdicts([SemanticLikeness(1)], cells_of(groups)),
-            verdicts([SemanticLikeness(1)], cells_of([known[at] for at in left])),
-        )
+        kept = verdicts([SemanticLikeness(1)], cells_of(groups))
+        alone = verdicts([SemanticLikeness(1)], cells_of([known[at] for at in left]))
         assert all(alone[i] for i, at in enumerate(left) if kept[at])

@@ -45,7 +45,8 @@ def tables(least: int):
 
 @st.composite
 def releases(draw):
-    rows, people = draw(tables(1)), draw(tables(0))
+    rows = draw(tables(1))
+    people = draw(tables(0))
     names = draw(st.lists(st.sampled_from(sorted(SCHEMA)), min_size=1, max_size=3, unique=True))
     groups = draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
     return rows, people, names, groups, draw(st.integers(2, 4))
@@ -136,7 +137,9 @@ def test_a_column_of_nothing_but_nulls_fits_nulls():
 
 @pytest.mark.parametrize("kind", ["numbers", "dates"])
 def test_people_beyond_a_top_count_at_the_top_and_the_audit_agrees(kind):
-    ages, people, top = [20, 20, 70, 85], [20, 20, 95, 99], 60
+    ages = [20, 20, 70, 85]
+    people = [20, 20, 95, 99]
+    top = 60
     if kind == "dates":
         ages, people, top = ([date(1900 + year, 1, 1) for year in years] for years in (ages, people, [top]))
         top = top[0].isoformat()

@@ -62,9 +62,14 @@ def test_a_construction_that_breaks_its_promise_is_never_drawn_with(monkeypatch)
 
 @pytest.mark.parametrize(
     ("kind", "l", "column", "given"),
-    [("calibrated", 3, None, True), ("safe", 4, "s", True), ("safe", 2, None, False), ("randomized", 9, None, False),
-     ("safe", 3, "other", False)],
-)  # fmt: skip
+    [
+        ("calibrated", 3, None, True),
+        ("safe", 4, "s", True),
+        ("safe", 2, None, False),
+        ("randomized", 9, None, False),
+        ("safe", 3, "other", False),
+    ],
+)
 def test_l_dichotomy_is_given_by_a_sound_kind_with_as_large_an_l_on_the_same_column(kind, l, column, given):  # noqa: E741
     promise = LDichotomy(3, column="s")
     parameters = {"kind": kind, "l": l, "column": column}
@@ -81,9 +86,12 @@ def test_suppression_has_the_promise_it_keeps_verified(monkeypatch):
     monkeypatch.setattr(LDichotomy, "verify", lambda self, parameters: seen.append(parameters))
     frame = pl.DataFrame({"q": np.arange(40) % 4, "s": ["a"] * 16 + ["b"] * 8 + ["c"] * 8 + ["d"] * 8})
     job = rt.Job(
-        source=rt.Source(), columns={"q": rt.quasi(), "s": rt.sensitive()}, prepare=[Suppression(l=3)],
-        promises=[LDichotomy(3), rt.ProbabilisticLDiversity(3)], method=rt.Anatomy(),
-    )  # fmt: skip
+        source=rt.Source(),
+        columns={"q": rt.quasi(), "s": rt.sensitive()},
+        prepare=[Suppression(l=3)],
+        promises=[LDichotomy(3), rt.ProbabilisticLDiversity(3)],
+        method=rt.Anatomy(),
+    )
     rt.publish(job, frame=frame, seed=1)
     assert seen == [{"kind": "calibrated", "l": 3, "column": None}]
 

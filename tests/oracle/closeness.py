@@ -25,16 +25,19 @@ def distribution(histogram: Histogram) -> dict[Hashable, Fraction]:
 
 
 def equal(group: Histogram, reference: Histogram) -> Fraction:
-    p, q = distribution(reference), distribution(group)
+    p = distribution(reference)
+    q = distribution(group)
     return sum((abs(p.get(v, 0) - q.get(v, 0)) for v in {*p, *q}), Fraction(0)) / 2
 
 
 def ordered(group: Histogram, reference: Histogram, order: Sequence[Hashable] | None = None) -> Fraction:
-    p, q = distribution(reference), distribution(group)
+    p = distribution(reference)
+    q = distribution(group)
     values = value_order(reference, order)
     if len(values) < 2:
         return Fraction(0)
-    carried, work = Fraction(0), Fraction(0)
+    carried = Fraction(0)
+    work = Fraction(0)
     for value in values:
         carried += p.get(value, 0) - q.get(value, 0)
         work += abs(carried)
@@ -57,7 +60,8 @@ def value_order(reference: Histogram, order: Sequence[Hashable] | None = None) -
 
 
 def hierarchical(group: Histogram, reference: Histogram, tree: Sequence[Sequence[str]]) -> Fraction:
-    p, q = distribution(reference), distribution(group)
+    p = distribution(reference)
+    q = distribution(group)
     paths = node_paths(tree, None in reference)
     height = max(len(path) for path in paths.values()) - 1
     unknown = set(reference) - set(paths)
@@ -80,7 +84,8 @@ def hierarchical(group: Histogram, reference: Histogram, tree: Sequence[Sequence
 def tree_distance(tree: Sequence[Sequence[str]], v: Hashable, w: Hashable) -> Fraction:
     """height(lca(v, w)) / H: the definition, for `transport`."""
     paths = node_paths(tree, True)
-    one, other = paths[v], paths[w]
+    one = paths[v]
+    other = paths[w]
     level = next(level for level in range(len(one)) if one[level:] == other[level:])
     return Fraction(level, len(one) - 1)
 
@@ -88,7 +93,8 @@ def tree_distance(tree: Sequence[Sequence[str]], v: Hashable, w: Hashable) -> Fr
 def node_paths(tree: Sequence[Sequence[str]], with_null: bool) -> dict[Hashable, tuple]:
     """Each leaf's path, leaf first.  A node is named by its whole path to the root, so equal labels never confuse."""
     paths: dict[Hashable, tuple] = {row[0]: tuple(row) for row in tree}
-    length, root = len(tree[0]), tree[0][-1]
+    length = len(tree[0])
+    root = tree[0][-1]
     if any(len(path) != length or path[-1] != root for path in paths.values()):
         raise ValueError("a hierarchy has rows of one length that end in one root")
     if with_null:

@@ -52,8 +52,9 @@ def worst_posterior(
     return max(sum(after[x] for x in predicate) for after in found.values())
 
 
-def with_extraneous(p: Fraction, domain: int, y: int, prior: Prior, corrupted: Sequence[int], others: Sequence[Prior],
-                    size: int) -> list[Fraction]:  # fmt: skip
+def with_extraneous(
+    p: Fraction, domain: int, y: int, prior: Prior, corrupted: Sequence[int], others: Sequence[Prior], size: int
+) -> list[Fraction]:
     """The posterior where a group of `size` holds the victim, the corrupted, and an unknown choice among `others`, each being equally likely.
 
     All choices of the rest, all true values, all draws and perturbations are enumerated.

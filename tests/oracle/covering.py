@@ -18,7 +18,8 @@ def matched_rows(
     same_sensitive: bool = True,
 ) -> int:
     """The greatest number of published rows that can be given source rows of their own."""
-    supply, demand = Counter(source), Counter(published)
+    supply = Counter(source)
+    demand = Counter(published)
     links = {
         theirs: [ours for ours in supply if _may_stand_for(theirs, ours, columns, same_sensitive)] for theirs in demand
     }
@@ -46,7 +47,8 @@ def _may_stand_for(published: tuple, source: tuple, columns: Sequence[Column], s
 def _maximum_flow(left: Counter, right: Counter, links: dict) -> int:
     """Shortest augmenting paths from unused left to unused right capacity."""
     flow: Counter = Counter()
-    spare_left, spare_right = Counter(left), Counter(right)
+    spare_left = Counter(left)
+    spare_right = Counter(right)
     while True:
         path = _augmenting_path(spare_left, spare_right, links, flow)
         if path is None:
@@ -65,7 +67,8 @@ def _maximum_flow(left: Counter, right: Counter, links: dict) -> int:
 
 def _certify(flow: Counter, left: Counter, right: Counter, links: dict) -> None:
     """A matching is only worth its proof: along links alone, nothing negative, nobody used twice."""
-    used_left, used_right = Counter(), Counter()
+    used_left = Counter()
+    used_right = Counter()
     for (one, other), amount in flow.items():
         assert amount >= 0 and (amount == 0 or other in links[one])
         used_left[one] += amount
@@ -76,7 +79,8 @@ def _certify(flow: Counter, left: Counter, right: Counter, links: dict) -> None:
 def _augmenting_path(spare_left: Counter, spare_right: Counter, links: dict, flow: Counter) -> list | None:
     """left, right, left, ..., right: along any link, back along one in use."""
     queue = deque([node] for node, spare in spare_left.items() if spare > 0)
-    seen_left, seen_right = {path[0] for path in queue}, set()
+    seen_left = {path[0] for path in queue}
+    seen_right = set()
     while queue:
         path = queue.popleft()
         for right in links[path[-1]]:

@@ -61,7 +61,8 @@ class Families:
     """Every P-private multiset of nodes of each size, found once for a tree."""
 
     def __init__(self, tree: list[Node]):
-        self.tree, self.known = tree, {}
+        self.tree = tree
+        self.known = {}
         p = probabilities(tree)
         masses = [sum(p[first : last + 1]) for first, last, _, _ in tree]
         shares = [
@@ -102,7 +103,9 @@ class Families:
 
 def bounds(entries: list[tuple[int, int]], domain: list[int], selected: int) -> dict[str, tuple[int, int]]:
     """The least and greatest SUM, MIN and MAX of `selected` rows, by every choice of nodes and of values in them."""
-    sums, least, most = set(), set(), set()
+    sums = set()
+    least = set()
+    most = set()
     for chosen in combinations(entries, selected):
         for values in product(*([value for value in domain if low <= value <= high] for low, high in chosen)):
             sums.add(sum(values))
@@ -123,7 +126,8 @@ def count_bounds(entries: list[tuple[int, int]], domain: list[int], selected: in
 def posterior(published: Counter, rows: int, p: list[Fraction], run) -> list[Fraction]:
     """The belief in each value of somebody who knows the algorithm `run`: each person's value drawn from p beforehand."""
     leaves = [leaf for leaf, share in enumerate(p) if share]
-    held, whole = [Fraction(0)] * len(p), Fraction(0)
+    held = [Fraction(0)] * len(p)
+    whole = Fraction(0)
     for values in product(leaves, repeat=rows):
         if run(sorted(values)) == published:
             chance = Fraction(1)

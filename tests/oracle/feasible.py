@@ -20,7 +20,8 @@ def partitions(items: Sequence) -> Iterator[list[list]]:
     if not items:
         yield []
         return
-    first, rest = items[0], items[1:]
+    first = items[0]
+    rest = items[1:]
     for blocks in partitions(rest):
         yield [[first], *blocks]
         for i, block in enumerate(blocks):

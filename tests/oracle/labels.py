@@ -15,7 +15,10 @@ from datetime import date, datetime
 from fractions import Fraction
 
 Leaf = object
-NUMERIC, DATE, ORDINAL, CATEGORICAL = "numeric", "date", "ordinal", "categorical"
+NUMERIC = "numeric"
+DATE = "date"
+ORDINAL = "ordinal"
+CATEGORICAL = "categorical"
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ def parse(label: str | None, column: Column) -> tuple[str, list[Leaf]]:
 
 def split_parts(inside: str) -> list[str] | None:
     """`a, "b, c", d` -> its parts, unquoted; None where the text is not such a list."""
-    parts, rest = [], inside
+    parts = []
+    rest = inside
     while True:
         if rest.startswith('"'):
             try:

@@ -20,7 +20,8 @@ Histogram = Mapping[Hashable, int]
 
 def frequencies(group: Histogram, reference: Histogram) -> Iterator[tuple[Fraction, Fraction]]:
     """(p, q) of every value of the reference."""
-    n, s = sum(reference.values()), sum(group.values())
+    n = sum(reference.values())
+    s = sum(group.values())
     for value, count in reference.items():
         if count > 0:
             yield Fraction(count, n), Fraction(group.get(value, 0), s)

@@ -14,7 +14,8 @@ def posteriors(
 
     Every table of true values and every way in which rows may be theirs is weighed; the answer is [person][value].
     """
-    people, values = len(priors), len(matrix)
+    people = len(priors)
+    values = len(matrix)
     found = [[Fraction(0)] * values for _ in range(people)]
     total = Fraction(0)
     for table in product(range(values), repeat=people):

@@ -67,7 +67,8 @@ def randomized(table, l, names=None):  # noqa: E741
     levels = [*(table[name] for name in ranked), 1]
     found = defaultdict(Fraction)
     for h in range(l):
-        low, high = levels[h + 1], levels[h]
+        low = levels[h + 1]
+        high = levels[h]
         for level in range(low, high + 1):
             start = list(table)
             start[ranked[0]] = level
@@ -124,7 +125,8 @@ def capacity(table, level, l):  # noqa: E741
 def balanced(table, level, l):  # noqa: E741
     """The probability of a cut: what lighter tables with the same cut make up for, where a value is over one in l of the withheld."""
     cut, _ = open_cuts(table, l)[level]
-    leader, withheld = by_rank(table)[0], sum(table) - sum(cut)
+    leader = by_rank(table)[0]
+    withheld = sum(table) - sum(cut)
     found = capacity(table, level, l)
     heavy = [name for name in range(len(table)) if name != leader and l * (table[name] - cut[name]) > withheld]
     if len(heavy) > 3:
@@ -152,7 +154,8 @@ def calibrated_for_the_leader(table, l, names=None):  # noqa: E741
 
 
 def _calibrated(table, l, chance):  # noqa: E741
-    found, left = defaultdict(Fraction), Fraction(1)
+    found = defaultdict(Fraction)
+    left = Fraction(1)
     for level, (cut, _) in open_cuts(table, l).items():
         found[cut] += chance(table, level, l)
         left -= chance(table, level, l)
@@ -209,12 +212,14 @@ def withheld(rows, values, l, suppress, weight=lambda table: 1):  # noqa: E741
     """{published, falling: the greatest mean share of one value among the withheld}: Pr(a withheld person has it | published).
 
     By counts instead of names, so for suppressions and weights that know no name and break no ties."""
-    total, taken = defaultdict(Fraction), defaultdict(lambda: defaultdict(Fraction))
+    total = defaultdict(Fraction)
+    taken = defaultdict(lambda: defaultdict(Fraction))
     for table in histograms(rows, values):
         if violates(table, l):
             named = factorial(values) // prod(factorial(times) for times in Counter(table).values())
             for published, chance in suppress(table, l).items():
-                key, share = tuple(sorted(published, reverse=True)), named * weight(table) * chance
+                key = tuple(sorted(published, reverse=True))
+                share = named * weight(table) * chance
                 total[key] += share
                 for before, after in zip(table, published, strict=True):
                     taken[key][after] += share * (before - after)
@@ -227,7 +232,8 @@ def withheld(rows, values, l, suppress, weight=lambda table: 1):  # noqa: E741
 
 def withheld_on(published, rows, l, suppress, weight=lambda table: 1):  # noqa: E741
     """{name: Pr(a withheld person has it | published)} over all violating tables that hold the published one, all ways to break ties."""
-    total, taken = Fraction(0), [Fraction(0)] * len(published)
+    total = Fraction(0)
+    taken = [Fraction(0)] * len(published)
     for table in behind(published, rows):
         if violates(table, l):
             tied = len(set(table)) < len(table)

@@ -24,7 +24,10 @@ def covers(label, value, tree=None):
     if label.startswith("<"):
         return value < int(label[1:])
     if ends := ENDS.fullmatch(label):
-        left, low, high, right = ends[1], int(ends[2]), int(ends[3]), ends[4]
+        left = ends[1]
+        low = int(ends[2])
+        high = int(ends[3])
+        right = ends[4]
         above = value >= low if left == "[" else value > low
         return above and (value <= high if right == "]" else value < high)
     return str(value) == label
@@ -87,9 +90,11 @@ def exactly(priors, values):
             for _, then, x in steps(left, p):
                 reached[then] = reached.get(then, 0.0) + chance * x
         before.append(reached)
-    after, found = {(0,) * len(names): 1.0}, []
+    after = {(0,) * len(names): 1.0}
+    found = []
     for p, reached in zip(reversed(priors), reversed(before[:-1]), strict=True):
-        belief, earlier = dict.fromkeys(names, 0.0), {}
+        belief = dict.fromkeys(names, 0.0)
+        earlier = {}
         for left, chance in reached.items():
             for name, then, x in steps(left, p):
                 rest = x * after.get(then, 0.0)

@@ -33,7 +33,8 @@ def test_the_closed_forms_of_the_earth_movers_distance_are_its_definition(table,
     order = closeness.value_order(reference, VALUES)
     steps = F(1, max(len(order) - 1, 1))
     for group in table:
-        q, p = closeness.distribution(group), closeness.distribution(reference)
+        q = closeness.distribution(group)
+        p = closeness.distribution(reference)
         assert closeness.equal(group, reference) == earth_movers_distance(p, q, lambda v, w: F(1))
         assert closeness.ordered(group, reference, VALUES) == earth_movers_distance(
             p, q, lambda v, w: steps * abs(order.index(v) - order.index(w))

@@ -87,7 +87,8 @@ def test_hierarchical_distance_agrees_with_a_transport_worked_by_hand():
 
 def test_the_transport_plan_may_have_to_undo_a_first_choice():
     cost = {("a", "x"): F(1), ("a", "y"): F(2), ("b", "x"): F(1), ("b", "y"): F(9)}
-    p, q = {"a": F(1, 2), "b": F(1, 2)}, {"x": F(1, 2), "y": F(1, 2)}
+    p = {"a": F(1, 2), "b": F(1, 2)}
+    q = {"x": F(1, 2), "y": F(1, 2)}
     assert earth_movers_distance(p, q, lambda v, w: cost[v, w]) == F(3, 2)
 
 
@@ -127,7 +128,8 @@ def test_one_patient_from_each_bucket_of_example_1_makes_classes_that_are_1_like
 def test_equality_is_within_the_bound_where_floating_point_says_it_is_not():
     for beta, c, n, e, g in ((0.2, 1, 3, 2, 5), (0.5, 3, 5, 9, 10), (4.0, 1, 6, 5, 6)):
         assert e / g > (1 + beta) * (c / n)
-        group, reference = {"a": e, "b": g - e}, {"a": c, "b": n - c}
+        group = {"a": e, "b": g - e}
+        reference = {"a": c, "b": n - c}
         assert likeness.beta_holds(group, reference, exact(beta), enhanced=False)
         assert not likeness.beta_holds(group, reference, exact(beta) - F(1, 10**40), enhanced=False)
 

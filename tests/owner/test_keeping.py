@@ -93,7 +93,8 @@ def test_a_dead_process_s_staging_folder_goes_and_the_owner_is_told(tmp_path):
 
 
 def test_a_folder_is_recorded_before_it_exists_and_forgotten_after_it(tmp_path, monkeypatch):
-    records, seen = tmp_path / "ledger" / "ledger-stages", []
+    records = tmp_path / "ledger" / "ledger-stages"
+    seen = []
     made = private_files.make_private_folder
 
     def make(name, parent):
@@ -253,7 +254,8 @@ def test_a_step_that_fails_takes_the_others_back(tmp_path, monkeypatch, step, th
 
 
 def test_a_journal_that_cannot_be_synced_is_taken_back(tmp_path, monkeypatch):
-    ledger, sync = tmp_path / "ledger", journal.private_files.sync_to_disk
+    ledger = tmp_path / "ledger"
+    sync = journal.private_files.sync_to_disk
 
     def refused(path):
         if path == ledger and (ledger / journal.JOURNAL_FOLDER).exists():

@@ -44,7 +44,8 @@ def test_the_share_is_about_what_counting_finds(values, kept, added):
 
 @pytest.mark.parametrize("values", [2, 5, 30, 1_000])
 def test_what_strangers_share_is_about_what_they_share(values):
-    earlier, later = rows(8_000, 1, values), rows(8_000, 2, values)
+    earlier = rows(8_000, 1, values)
+    later = rows(8_000, 2, values)
     found = measure_similarity(hashed(later), hashed(earlier).content)
     assert found is not None
     assert found.strangers == pytest.approx(share(earlier, later), abs=0.1)
@@ -60,6 +61,7 @@ def test_tables_without_a_common_column_are_not_compared():
 def test_spellings_and_missing_values_are_counted_as_what_they_mean():
     one = CountedRows.of(pl.LazyFrame({"a": ["1", "1.0", "x", None, " x"], "b": [1, 1, None, 2, None]}), ["a", "b"])
     two = CountedRows.of(pl.LazyFrame({"b": [None, None, 1.0, 1.0, 2.0], "a": ["x", "x", "1", "1", None]}), ["b", "a"])
-    first, second = one.hash_values(KEY).content, two.hash_values(KEY).content
+    first = one.hash_values(KEY).content
+    second = two.hash_values(KEY).content
     assert first.mark == second.mark
     assert sorted(first.counts) == sorted(second.counts) == [1, 2, 2]

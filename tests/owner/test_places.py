@@ -24,8 +24,20 @@ def everything(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*"))
 
 
-@pytest.mark.parametrize("place", ["vault", "vault/inner", "vault/a/b", "ledger", "ledger/ledger.jsonl", "ledger/x",
-                                   "a/../vault", "reticent-owner", "reticent-owner/x"])  # fmt: skip
+@pytest.mark.parametrize(
+    "place",
+    [
+        "vault",
+        "vault/inner",
+        "vault/a/b",
+        "ledger",
+        "ledger/ledger.jsonl",
+        "ledger/x",
+        "a/../vault",
+        "reticent-owner",
+        "reticent-owner/x",
+    ],
+)
 @pytest.mark.parametrize("made", [False, True])
 def test_a_release_lies_in_nothing_of_the_owner_s(tmp_path, vault, place, made):
     if made:
@@ -76,8 +88,10 @@ def test_a_release_does_not_lie_in_another(tmp_path, monkeypatch):
     monkeypatch.delenv("RETICENT_OWNER", raising=False)
     release = rt.publish(job(), frame=people(), to=tmp_path / "first")
     before = everything(tmp_path)
-    for keep in (lambda: rt.publish(job(), frame=people(seed=2), to=tmp_path / "first" / "second"),
-                 lambda: release.save(tmp_path / "first" / "a" / "b")):  # fmt: skip
+    for keep in (
+        lambda: rt.publish(job(), frame=people(seed=2), to=tmp_path / "first" / "second"),
+        lambda: release.save(tmp_path / "first" / "a" / "b"),
+    ):
         with pytest.raises(OutputExists, match="lies in the release"):
             keep()
     assert everything(tmp_path) == before
@@ -109,8 +123,10 @@ def test_a_file_is_no_folder_of_the_owner_s(tmp_path, monkeypatch, setting):
 def test_releases_of_one_name_have_their_own_notes(tmp_path, vault):
     first = rt.publish(job(), frame=people(), to=tmp_path / "a" / "release")
     second = rt.publish(job(), frame=people(seed=2), to=tmp_path / "b" / "release")
-    noted = {path.parent.joinpath("place.txt").read_text().strip(): path.read_text().strip()
-             for path in vault.glob("*/digest.txt")}  # fmt: skip
+    noted = {
+        path.parent.joinpath("place.txt").read_text().strip(): path.read_text().strip()
+        for path in vault.glob("*/digest.txt")
+    }
     assert noted == {str(tmp_path / "a" / "release"): first.digest, str(tmp_path / "b" / "release"): second.digest}
     assert (vault / "release" / "digest.txt").read_text().strip() == first.digest
 
@@ -150,17 +166,33 @@ def test_batches_are_not_put_into_a_release(tmp_path):
     release = rt.publish(job(), frame=people(), to=tmp_path / "release")
     with pytest.raises(OutputExists, match="is a release"):
         rt.publish_batches(
-            job().at(release=rt.Output(undeclared="drop")), "day", tmp_path / "release", again=True, force=True,
+            job().at(release=rt.Output(undeclared="drop")),
+            "day",
+            tmp_path / "release",
+            again=True,
+            force=True,
             frame=people(seed=2).with_columns(day=pl.lit("monday")),
-        )  # fmt: skip
+        )
     assert rt.audit(tmp_path / "release", expect_digest=release.digest).kept
 
 
 LINE = '{"release": "a", "folder": "/", "digest": "0", "at": "2026", "content": "0", "promises": [], "repeats": [], "columns": []'
 
 
-@pytest.mark.parametrize("damage", ["3\n", "[]\n", "null\n", "{}\n", "[" * 10**5, "\0", LINE + ", \n",
-                                    LINE.replace('"0"', "0") + "}\n", LINE.replace("[]", "1") + "}\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "3\n",
+        "[]\n",
+        "null\n",
+        "{}\n",
+        "[" * 10**5,
+        "\0",
+        LINE + ", \n",
+        LINE.replace('"0"', "0") + "}\n",
+        LINE.replace("[]", "1") + "}\n",
+    ],
+)
 def test_a_ledger_that_is_damaged_anyhow_stops_a_publication_and_stays_as_it_is(tmp_path, damage):
     rt.publish(job(), frame=people(), to=tmp_path / "one")
     path = Ledger.of().folder / "ledger.jsonl"

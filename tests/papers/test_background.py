@@ -90,7 +90,8 @@ def test_the_number_of_assignments_is_k_factorial_over_the_factorials_of_counts(
 
 
 def test_two_pairs_are_a_tenth_apart_by_emd_and_only_js_tells_them_apart():
-    first, second = ([0.01, 0.99], [0.11, 0.89]), ([0.4, 0.6], [0.5, 0.5])
+    first = ([0.01, 0.99], [0.11, 0.89])
+    second = ([0.4, 0.6], [0.5, 0.5])
     assert compute_ordered_emd(*map(np.array, first)) == pytest.approx(0.1)
     assert compute_ordered_emd(*map(np.array, second)) == pytest.approx(0.1)
     assert compute_js_divergence(*map(np.array, first)) > 3 * compute_js_divergence(*map(np.array, second))
@@ -120,13 +121,18 @@ DESIDERATA = {  # identity, non-negativity, probability scaling, zero-probabilit
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_which_measure_passes_which_of_the_five_desiderata(name):
-    measure, random = MEASURES[name], np.random.default_rng(5)
+    measure = MEASURES[name]
+    random = np.random.default_rng(5)
     beliefs = random.dirichlet(np.ones(7), 200)
-    p, q, gone = beliefs[:100], beliefs[100:], np.zeros(7)
+    p = beliefs[:100]
+    q = beliefs[100:]
+    gone = np.zeros(7)
     gone[0] = 1.0
-    small, large = np.array([0.01, *[0.05] * 5, 0.74]), np.array([0.4, *[0.05] * 5, 0.35])
+    small = np.array([0.01, *[0.05] * 5, 0.74])
+    large = np.array([0.4, *[0.05] * 5, 0.35])
     moved = np.array([0.1, 0, 0, 0, 0, 0, -0.1])
-    near, far = measure(salaries(0, 1), salaries(2, 3)), measure(salaries(0, 1), salaries(5, 6))
+    near = measure(salaries(0, 1), salaries(2, 3))
+    far = measure(salaries(0, 1), salaries(5, 6))
     with np.errstate(divide="ignore"):
         found = (
             bool(np.allclose(measure(p, p), 0, atol=1e-12)),
@@ -173,8 +179,10 @@ def test_errata_5_a_large_smoothing_makes_all_beliefs_alike_and_is_warned_of():
         compute_kernel_weights(flat_tree(2), Fraction(100), "epanechnikov"), np.ones(4, bool)
     )
     assert compute_js_divergence(smooth_beliefs(np.eye(4)[0], matrix), smooth_beliefs(np.eye(4)[3], matrix)) < 1e-6
-    job = rt.Job(columns={"Age": rt.quasi(), "Sex": rt.quasi(), "Disease": rt.sensitive()},
-                 promises=[rt.BTPrivacy(0.5, 0.5, smoothing=100)])  # fmt: skip
+    job = rt.Job(
+        columns={"Age": rt.quasi(), "Sex": rt.quasi(), "Disease": rt.sensitive()},
+        promises=[rt.BTPrivacy(0.5, 0.5, smoothing=100)],
+    )
     said = " ".join(rt.check(job, frame=TABLE_I).warnings)
     assert "the promise is empty" in said
     assert "6 of 6 pairs" in said
@@ -194,12 +202,13 @@ def test_errata_6_a_flat_hierarchy_matches_exactly_up_to_1_and_the_whole_domain_
     cells = rt.count(job, frame=TABLE_I)
     flat = ValueDistances(1 - np.eye(3, dtype=int), 1)
     assert np.array_equal(compute_kernel_weights(flat, Fraction(1), "epanechnikov"), np.eye(3))
-    (_, known), = bind_adversaries(job.promises.all[0], cells)  # fmt: skip
+    ((_, known),) = bind_adversaries(job.promises.all[0], cells)
     assert np.allclose(known.prior, cells.totals(0) / 9)
 
 
 def test_errata_7_the_risk_can_rise_when_groups_are_merged():
-    random, rose = np.random.default_rng(11), 0
+    random = np.random.default_rng(11)
+    rose = 0
     for _ in range(400):
         prior = random.dirichlet(np.ones(3) * 0.5, 6)
         values = np.array([random.choice(3, p=p) for p in prior])
@@ -252,7 +261,7 @@ def test_errata_10_between_the_two_ends_the_mean_of_the_priors_is_not_the_table_
     cells = rt.count(rt.Job(columns=columns, promises=[rt.BTPrivacy(0.5, 0.5)]), frame=TABLE_I)
     off = {}
     for bandwidth in (0, 0.5, "whole"):
-        (_, known), = bind_adversaries(rt.BTPrivacy(bandwidth, 0.5), cells)  # fmt: skip
+        ((_, known),) = bind_adversaries(rt.BTPrivacy(bandwidth, 0.5), cells)
         mean = (known.prior * known.people[:, None]).sum(axis=0) / known.people.sum()
         off[bandwidth] = float(np.abs(mean - cells.totals(0) / cells.rows).max())
     assert off[0] < 1e-12
@@ -261,5 +270,6 @@ def test_errata_10_between_the_two_ends_the_mean_of_the_priors_is_not_the_table_
 
 
 def test_js_is_symmetric_though_section_iv_asks_for_no_such_thing():
-    p, q = np.array([0.5, 0.5]), np.array([0.9, 0.1])
+    p = np.array([0.5, 0.5])
+    q = np.array([0.9, 0.1])
     assert compute_js_divergence(p, q) == pytest.approx(compute_js_divergence(q, p))

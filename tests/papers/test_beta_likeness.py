@@ -69,7 +69,8 @@ def test_example_2_caps_are_those_of_the_paper(count: int, printed: float):
 
 def test_two_frequencies_meet_at_e_to_the_minus_beta():
     model = BetaLikeness(4)
-    rare, frequent = Fraction(183, 10_000), Fraction(184, 10_000)  # e^-4 = .018316
+    rare = Fraction(183, 10_000)
+    frequent = Fraction(184, 10_000)  # e^-4 = .018316
     assert model.cap(rare, 10**9) == rare * 5
     assert frequent * 4 < model.cap(frequent, 10**9) < frequent * 5
 
@@ -179,7 +180,8 @@ def test_theorem_3_is_as_printed_where_every_alpha_is_positive():
 
 
 def test_the_rank_one_matrix_reaches_every_cap():
-    counts, beta = [8, 1, 1], Fraction(1)
+    counts = [8, 1, 1]
+    beta = Fraction(1)
     matrix = BetaPerturbation().matrix_for(counts, Promises.of([BetaLikeness(beta)]))
     prior = [Fraction(c, 10) for c in counts]
     exact = [[Fraction(entry, MATRIX_SCALE) for entry in row] for row in matrix]

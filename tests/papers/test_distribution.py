@@ -79,7 +79,8 @@ def test_the_generalizations_named_under_definition_3_2():
         (int(a), int(b), 1, None if p < 0 else int(p))
         for a, b, p in zip(tree.first, tree.last, tree.parent, strict=True)
     ]
-    one, other = [3, 4, 2, 2], [1, 1, 5, 6]
+    one = [3, 4, 2, 2]
+    other = [1, 1, 5, 6]
     assert oracle.is_private(one, plain) and oracle.generalizes(one, [0, 1, 2, 3], plain)
     assert oracle.is_private(other, plain) and oracle.generalizes(other, [0, 1, 2, 3], plain)
     assert oracle.generalizes(other, [0, 0, 2, 3], plain) and not oracle.generalizes(one, [0, 0, 2, 3], plain)

@@ -44,9 +44,11 @@ BY_P = {15: (".34", ".12"), 20: (".38", ".16"), 25: (".41", ".20"), 30: (".45", 
 
 @pytest.mark.parametrize(
     ("p", "k", "printed"),
-    [*((Fraction(3, 10), k, cells) for k, cells in BY_K.items()),
-     *((Fraction(p, 100), 6, cells) for p, cells in BY_P.items())],
-)  # fmt: skip
+    [
+        *((Fraction(3, 10), k, cells) for k, cells in BY_K.items()),
+        *((Fraction(p, 100), 6, cells) for p, cells in BY_P.items()),
+    ],
+)
 def test_every_cell_of_table_iii_is_the_nearest_hundredth_of_the_theorems(p, k, printed):
     found = compute_guarantees(p, k, 50, "0.1", "0.2")
     nearest = [f"{float(found[name]):.2f}"[1:] for name in ("rho2_theorem2", "delta_theorem3")]
@@ -97,10 +99,16 @@ def test_figure_1_is_half_3_diverse_and_lets_a_predicate_become_certain():
 def published() -> rt.Release:
     """Table Ia by perturbed generalization, p = .25 and s = .5."""
     job = rt.Job(
-        columns={"Owner": rt.identifying(), "Age": rt.quasi(), "Gender": rt.quasi(), "Zipcode": rt.quasi(), "Disease": rt.sensitive(domain=DISEASES)},
+        columns={
+            "Owner": rt.identifying(),
+            "Age": rt.quasi(),
+            "Gender": rt.quasi(),
+            "Zipcode": rt.quasi(),
+            "Disease": rt.sensitive(domain=DISEASES),
+        },
         promises=[rt.RhoGuarantee("0.3", "0.6", "0.4")],
         method=rt.PerturbedGeneralization(p="0.25", s="0.5"),
-    )  # fmt: skip
+    )
     return rt.publish(job, frame=MICRODATA, seed=3)
 
 
@@ -110,9 +118,19 @@ def test_table_i_falls_to_corruption():
 
     assert are_unmasked(np.array([1, 1]), np.array([1, 1])).all()
     table = rt.publish(
-        rt.Job(columns={"Owner": rt.identifying(), "Age": rt.quasi(), "Gender": rt.quasi(), "Zipcode": rt.quasi(),
-                        "Disease": rt.sensitive()}, promises=[rt.DistinctLDiversity(2)]),
-        frame=MICRODATA, seed=1)  # fmt: skip
+        rt.Job(
+            columns={
+                "Owner": rt.identifying(),
+                "Age": rt.quasi(),
+                "Gender": rt.quasi(),
+                "Zipcode": rt.quasi(),
+                "Disease": rt.sensitive(),
+            },
+            promises=[rt.DistinctLDiversity(2)],
+        ),
+        frame=MICRODATA,
+        seed=1,
+    )
     found = rt.attack(table, MICRODATA, "corruption").to_dict()
     assert (found["success"], found["worst_posterior"]) == (1.0, 1.0)
 
@@ -127,7 +145,8 @@ def test_table_ii_has_at_most_half_of_the_rows_one_of_each_group_with_its_size()
 
 def test_example_1_has_two_candidates_and_no_breach():
     """The crucial tuple shows breast cancer; Debbie has pneumonia and Emily is extraneous, so g is 0/0: 0 (errata 4)."""
-    pneumonia, shown = 1, 2
+    pneumonia = 1
+    shown = 2
     at = LinkingSituation(Fraction(1, 4), len(DISEASES), shown, 2, (pneumonia,), ())
     assert at.g == 0
     even = [Fraction(1, 7)] * 7
@@ -141,8 +160,16 @@ def test_example_1_has_two_candidates_and_no_breach():
 def test_example_1_runs_on_a_release_with_the_voter_list(tmp_path):
     release = published()
     known = pl.DataFrame({"Owner": ["Debbie", "Emily"], "Disease": ["pneumonia", None]})
-    found = rt.attack(release, MICRODATA, "corruption", external=VOTERS, corrupted=known, victim="Owner=Ellie",
-                      lambda_="0.4", rho1="0.3").to_dict()  # fmt: skip
+    found = rt.attack(
+        release,
+        MICRODATA,
+        "corruption",
+        external=VOTERS,
+        corrupted=known,
+        victim="Owner=Ellie",
+        lambda_="0.4",
+        rho1="0.3",
+    ).to_dict()
     assert found["targets"] == 1
     assert found["worst_posterior"] <= found["bound"] <= found["bound_theorem2"]
 

@@ -190,7 +190,8 @@ def test_calibrated_publishes_with_the_oracles_probabilities_where_cuts_are_bala
     balanced = 0
     for number in range(40):
         counts, l = two_dominating(number)
-        ours, theirs = defaultdict(Fraction), skewed.calibrated(tuple(counts), l)
+        ours = defaultdict(Fraction)
+        theirs = skewed.calibrated(tuple(counts), l)
         for chance, table in SUPPRESSION_KINDS["calibrated"].outcomes(np.array(counts), l):
             ours[tuple(table.tolist())] += chance
         assert {table: chance for table, chance in ours.items() if chance} == theirs

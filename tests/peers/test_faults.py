@@ -25,12 +25,16 @@ def groups_of(frame, quasi, sensitive="s"):
 
 def enhanced_holds(groups, beta):
     """q <= p (1 + min(beta, -ln p)) for every value and group, as it is defined."""
-    whole, rows = Counter(), 0
+    whole = Counter()
+    rows = 0
     for group in groups:
         whole.update(group)
         rows += sum(group.values())
-    return all(count / sum(group.values()) <= whole[value] / rows * (1 + min(beta, -math.log(whole[value] / rows))) + 1e-12
-               for group in groups for value, count in group.items())  # fmt: skip
+    return all(
+        count / sum(group.values()) <= whole[value] / rows * (1 + min(beta, -math.log(whole[value] / rows))) + 1e-12
+        for group in groups
+        for value, count in group.items()
+    )
 
 
 def test_enhanced_beta_likeness_is_not_certified_wrongly():
@@ -70,8 +74,11 @@ def test_t_closeness_is_enforced_where_it_is_asked_for(rows, t):
 
 
 @settings(deadline=None, max_examples=80)
-@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), min_size=3, max_size=50), st.integers(2, 6),
-       st.sampled_from(["loss", "median"]))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), min_size=3, max_size=50),
+    st.integers(2, 6),
+    st.sampled_from(["loss", "median"]),
+)
 def test_k_holds_on_both_halves_of_every_cut(rows, k, cuts):
     """Many equal values at a median leave one side short."""
     frame = pl.DataFrame([(a, b, "x") for a, b in rows], schema=["q", "r", "s"], orient="row")
@@ -97,8 +104,12 @@ def test_no_index_and_no_row_number_is_added(tmp_path, kind, format):
     if kind == "pandas":
         frame = frame.to_pandas()
         frame.index = frame.index + 1000
-    job = rt.Job(source=str(MADE / "people.csv") if kind == "file" else None, columns=PEOPLE, promises=[rt.KAnonymity(5)],
-                 release=rt.Output(format=format, suppress_at_most="0.1"))  # fmt: skip
+    job = rt.Job(
+        source=str(MADE / "people.csv") if kind == "file" else None,
+        columns=PEOPLE,
+        promises=[rt.KAnonymity(5)],
+        release=rt.Output(format=format, suppress_at_most="0.1"),
+    )
     release = rt.publish(job, frame=None if kind == "file" else frame)
     assert release.frame().columns == ["age", "town", "illness"]
     path = release.folder / f"data.{format}"

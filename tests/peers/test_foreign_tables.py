@@ -29,8 +29,12 @@ def rows(name):
 @pytest.mark.parametrize("name", TABLES)
 def test_the_audit_of_another_tool_s_table_has_the_oracles_measures(name):
     quasi, hierarchies, _ = TABLES[name]
-    promises = [{"model": "k-anonymity", "k": 4}, {"model": "t-closeness", "t": "0.25"}, {"model": "beta-likeness", "beta": 1},
-                {"model": "beta-likeness", "beta": 1, "enhanced": False}]  # fmt: skip
+    promises = [
+        {"model": "k-anonymity", "k": 4},
+        {"model": "t-closeness", "t": "0.25"},
+        {"model": "beta-likeness", "beta": 1},
+        {"model": "beta-likeness", "beta": 1, "enhanced": False},
+    ]
     found = rt.audit(MADE / name, quasi=quasi, sensitive=["illness"], hierarchy=hierarchies, promises=promises)
     groups = histograms(rows_of(rows(name), quasi, "illness"))
     assert found.groups == len(groups) > 1

@@ -12,8 +12,13 @@ from tests.peers.test_foreign_tables import MADE, TABLES, rows
 
 def audited(name, *, hierarchies=True, source=False, table=None):
     quasi, trees, made_from = TABLES[name]
-    return rt.audit(MADE / name if table is None else table, quasi=quasi, sensitive=["illness"], hierarchy=trees if hierarchies else None,
-                    source=MADE / made_from if source else None)  # fmt: skip
+    return rt.audit(
+        MADE / name if table is None else table,
+        quasi=quasi,
+        sensitive=["illness"],
+        hierarchy=trees if hierarchies else None,
+        source=MADE / made_from if source else None,
+    )
 
 
 @pytest.mark.parametrize("name", TABLES)

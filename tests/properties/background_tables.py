@@ -47,9 +47,15 @@ class Drawn:
     def worst(self, groups, **changes):
         how = {**self.how, **changes}
         return background.worst(
-            self.rows, groups, self.measures, list(self.bandwidths.values()), posterior=how["posterior"],
-            name=how["kernel"], smoothing=how["smoothing"], over=self.over,
-        )  # fmt: skip
+            self.rows,
+            groups,
+            self.measures,
+            list(self.bandwidths.values()),
+            posterior=how["posterior"],
+            name=how["kernel"],
+            smoothing=how["smoothing"],
+            over=self.over,
+        )
 
 
 def tree(random, leaves):
@@ -60,9 +66,13 @@ def tree(random, leaves):
 def draw(seed: int, most: int = 24) -> Drawn:
     random = Random(seed)
     n = random.randint(2, most)
-    columns, cells, measures, bandwidths = {}, {}, [], {}
+    columns = {}
+    cells = {}
+    measures = []
+    bandwidths = {}
     for at in range(random.randint(1, 3)):
-        name, kind = f"q{at}", random.choice(["number", "decimal", "tree", "flat", "order"])
+        name = f"q{at}"
+        kind = random.choice(["number", "decimal", "tree", "flat", "order"])
         null = random.random() < 0.25
         if kind in ("number", "decimal"):
             step = Fraction(1) if kind == "number" else Fraction(1, 10)
@@ -99,8 +109,11 @@ def draw(seed: int, most: int = 24) -> Drawn:
     cells["s"] = [None if missing and random.random() < 0.2 else random.choice(leaves) for _ in range(n)]
     columns["s"] = rt.sensitive(hierarchy=rows, missing="category")
     frame = pl.DataFrame(cells, schema_overrides={"s": pl.String})
-    how = {"smoothing": random.choice([Fraction(0), Fraction(0), Fraction(3, 5), Fraction(11, 10)]),
-           "posterior": random.choice(["omega", "omega", "balanced"]), "kernel": random.choice(KERNELS)}  # fmt: skip
+    how = {
+        "smoothing": random.choice([Fraction(0), Fraction(0), Fraction(3, 5), Fraction(11, 10)]),
+        "posterior": random.choice(["omega", "omega", "balanced"]),
+        "kernel": random.choice(KERNELS),
+    }
     whole = list(zip(zip(*(cells[name] for name in bandwidths), strict=True), cells["s"], strict=True))
     t = Fraction(random.choice([2, 5, 10, 20, 40, 80]), 100)
     return Drawn(frame, columns, whole, measures, background.in_a_tree(rows), bandwidths, how, t)

@@ -67,7 +67,8 @@ def quasi_columns(draw: st.DrawFn, missing: bool = True, awkward: bool = False) 
         if kind == "ordinal":
             order = draw(st.permutations(values))
         if kind == "tree":
-            kind, hierarchy = "categorical", draw(trees(values))
+            kind = "categorical"
+            hierarchy = draw(trees(values))
     description = {"role": "quasi-identifying", "kind": kind, "hierarchy": hierarchy, "order": order}
     return description, with_missing(cells, missing and draw(st.booleans()))
 
@@ -86,7 +87,8 @@ def tables(
     """A table with one to `most_quasi` quasi-identifiers `q0, q1, ...`, a sensitive column `s` and, if asked for, a
     carried one `c`.  Cells come from a small pool, so that equal rows are common.
     """
-    columns, cells = {}, {}
+    columns = {}
+    cells = {}
     for i in range(draw(st.integers(1, most_quasi))):
         columns[f"q{i}"], cells[f"q{i}"] = draw(quasi_columns(missing, awkward))
     quasi = list(columns)

@@ -48,7 +48,8 @@ def test_priors_are_those_of_the_definition_by_both_routes(block):
         drawn = draw(seed, most=14)
         cells = rt.count(drawn.job(), frame=drawn.frame)
         for _, known in bind_adversaries(drawn.promise(), cells)[:1]:
-            one, other = known.priors.contract_axes(), known.priors.sum_over_pairs()
+            one = known.priors.contract_axes()
+            other = known.priors.sum_over_pairs()
             assert np.allclose(one, other, rtol=1e-12, atol=0)
             texts = [[*domain.texts, None] for domain in cells.quasi]
             exact = {tuple(None if x is None else str(x) for x in q): q for q, _ in drawn.rows}
@@ -120,8 +121,14 @@ def members(drawn, frame):
     boxes = sorted(set(frame.select(drawn.quasi).rows()), key=str)
     found = [[] for _ in boxes]
     for i, (quasi, _) in enumerate(drawn.rows):
-        under = [b for b, box in enumerate(boxes)
-                 if all(labels.covers(label, columns[name], cell) for name, label, cell in zip(drawn.quasi, box, quasi, strict=True))]  # fmt: skip
+        under = [
+            b
+            for b, box in enumerate(boxes)
+            if all(
+                labels.covers(label, columns[name], cell)
+                for name, label, cell in zip(drawn.quasi, box, quasi, strict=True)
+            )
+        ]
         assert len(under) == 1, "a person lies under no label, or under two"
         found[under[0]].append(i)
     return found
@@ -180,7 +187,8 @@ def test_a_tie_that_doubles_do_not_decide_is_decided_with_more_digits():
         job = rt.Job(columns=columns, promises=[rt.BTPrivacy("whole", 0.5)])
         cells = rt.count(job, frame=frame)
         groups = CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, 2, len(cells)]))
-        p, q = [Decimal(3) / 4, Decimal(1) / 4], [Decimal(1), Decimal(0)]  # the second group, seen from the table
+        p = [Decimal(3) / 4, Decimal(1) / 4]
+        q = [Decimal(1), Decimal(0)]  # the second group, seen from the table
         for one in (p, q):
             for v, x in enumerate(one):
                 if x:
@@ -240,7 +248,8 @@ def test_the_weights_of_a_gaussian_smoothing_have_as_many_digits():
             2 * Decimal(2).ln()
         )
     for digits in (14, 18, 25, 60, 80):
-        near, how = Fraction(1, 10**digits), {"kernel": "gaussian", "smoothing": Fraction(6, 5)}
+        near = Fraction(1, 10**digits)
+        how = {"kernel": "gaussian", "smoothing": Fraction(6, 5)}
         assert audited(release, frame, Fraction(risk) + near, **how) is True, digits
         assert audited(release, frame, Fraction(risk) - near, **how) is False, digits
 
@@ -295,7 +304,8 @@ def test_risks_in_doubles_are_within_their_error_bounds_of_sixty_digits():
         groups = CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
         promise = rt.BTPrivacy(drawn.bandwidths, drawn.t, kernel=drawn.how["kernel"], posterior=drawn.how["posterior"])
         known = bind_adversaries(promise, cells)[0][1]
-        rounds, at = POSTERIOR_ROUNDS[promise.posterior], np.arange(len(known.codes))
+        rounds = POSTERIOR_ROUNDS[promise.posterior]
+        at = np.arange(len(known.codes))
         with adversary.use_precise_context():
             prior = adversary.compute_precise_priors(
                 known.columns, promise.kernel, known.codes, known.entries, known.values, at

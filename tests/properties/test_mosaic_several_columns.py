@@ -34,9 +34,11 @@ def several_columns(rng: np.random.Generator) -> Cells:
     rows = int(rng.integers(4, 60))
     quasi = tuple(random_domain(rng, f"q{i}", int(rng.integers(1, 6))) for i in range(int(rng.integers(1, 4))))
     codes = np.column_stack([rng.integers(0, domain.size, rows) for domain in quasi]).astype(np.int32)
-    domains, values = [], []
+    domains = []
+    values = []
     for i in range(int(rng.integers(2, 4))):
-        size, null = int(rng.integers(2, 6)), bool(rng.random() < 0.25)
+        size = int(rng.integers(2, 6))
+        null = bool(rng.random() < 0.25)
         domains.append(build_tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, given=True))
         weights = rng.random(size + null) ** 2 + 0.05
         drawn = rng.choice(size + null, rows, p=weights / weights.sum())
@@ -50,7 +52,8 @@ def several_columns(rng: np.random.Generator) -> Cells:
 def asked_of(cells: Cells, kinds: list[str], rng: np.random.Generator) -> tuple[list[Asked], Promises]:
     """One to three promises, each on a column or, where columns are taken jointly, on all of them together."""
     names = [domain.name for at, domain in enumerate(cells.sensitive) if at != cells.joint]
-    asked, promises = [], []
+    asked = []
+    promises = []
     for _ in range(int(rng.integers(1, 4))):
         some = ASKED[kinds[int(rng.integers(len(kinds)))]]
         model, promise, parameters = some[int(rng.integers(len(some)))]

@@ -60,7 +60,8 @@ def believed(found, rows: list[Person]) -> dict[tuple[int, int], dict[str, float
 @given(people(), st.sampled_from([2, 3, 5]))
 def test_where_labels_are_disjoint_a_release_alone_says_the_shares_of_each_person_s_group(rows, k):
     release, frame = released(rows, rt.Mondrian(), rt.KAnonymity(k))
-    found, groups = attack_by_composition(release, frame), by_labels(release)
+    found = attack_by_composition(release, frame)
+    groups = by_labels(release)
     for (a, b), belief in believed(found, rows).items():
         (held,) = [held for (a0, a1, b0, b1), held in groups.items() if a0 <= a <= a1 and b0 <= b <= b1]
         assert [belief.get(value, 0.0) for value in VALUES] == shares(held)

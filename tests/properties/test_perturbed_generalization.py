@@ -79,7 +79,8 @@ def test_no_attack_exceeds_the_tight_bounds_and_these_never_the_printed_ones(fou
 def test_bounds_grow_with_p_and_fall_with_k_and_the_audit_agrees(p, k, domain, skew, rho1, more):
     assume(skew * domain >= 1 and rho1 < 1)
     at = CorruptionSetting(p, k, domain, skew)
-    higher, larger = CorruptionSetting(max(p, more), k, domain, skew), CorruptionSetting(p, k + 1, domain, skew)
+    higher = CorruptionSetting(max(p, more), k, domain, skew)
+    larger = CorruptionSetting(p, k + 1, domain, skew)
     assert bounds.compute_rho2(larger, rho1) <= bounds.compute_rho2(at, rho1) <= bounds.compute_rho2(higher, rho1)
     assert (
         bounds.compute_rho2_theorem2(larger, rho1)
@@ -102,7 +103,8 @@ def test_the_tight_bounds_are_attained(p, k, domain, skew):
     assume(Fraction(1, domain) <= skew < 1)
     at = CorruptionSetting(p, k, domain, skew)
     situation = LinkingSituation(p, domain, 0, k, (1,) * (k - 1))
-    least, a = at.rarest, at.k * at.u / p
+    least = at.rarest
+    a = at.k * at.u / p
     peak = Fraction((float(a * a + a)) ** 0.5 - float(a)).limit_denominator(10**9)
     w = min(max(peak, least), skew)
     prior = [w, *[(1 - w) / (domain - 1)] * (domain - 1)]
@@ -135,7 +137,8 @@ def specialized(k: int):
 @pytest.mark.parametrize("others", [(0, 0, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1)])
 def test_a_grouping_by_quasi_identifiers_keeps_the_tight_bound_and_one_by_perturbed_classes_that_of_k_1(others):
     """Errata 9: four people, k = 2, p = .5, two values, prior .2, all others known."""
-    p, prior = Fraction(1, 2), (Fraction(4, 5), Fraction(1, 5))
+    p = Fraction(1, 2)
+    prior = (Fraction(4, 5), Fraction(1, 5))
     known = [tuple(Fraction(int(x == value)) for x in range(2)) for value in others]
     strict, free = (bounds.compute_rho2(CorruptionSetting(p, k, 2, Fraction(4, 5)), Fraction(1, 5)) for k in (2, 1))
     assert strict == Fraction(1, 3)
@@ -146,7 +149,8 @@ def test_a_grouping_by_quasi_identifiers_keeps_the_tight_bound_and_one_by_pertur
 
 
 def test_specialization_exceeds_what_theorem_2_says():
-    p, prior = Fraction(1, 2), (Fraction(4, 5), Fraction(1, 5))
+    p = Fraction(1, 2)
+    prior = (Fraction(4, 5), Fraction(1, 5))
     worst = Fraction(0)
     for others in ((a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)):
         known = [tuple(Fraction(int(x == value)) for x in range(2)) for value in others]
@@ -160,14 +164,16 @@ def test_specialization_exceeds_what_theorem_2_says():
 
 def test_the_tight_bound_is_reached_by_the_whole_pipeline():
     """Of all outcomes of perturbing, grouping by quasi-identifiers and drawing, some reach it."""
-    p, prior = Fraction(1, 2), (Fraction(4, 5), Fraction(1, 5))
+    p = Fraction(1, 2)
+    prior = (Fraction(4, 5), Fraction(1, 5))
     known = (Fraction(1), Fraction(0))
     assert oracle.worst_posterior(p, 2, [prior, known, known, known], halves, 0, [1]) == Fraction(1, 3)
 
 
 @st.composite
 def tables(draw):
-    rows, nulls = draw(st.integers(8, 60)), draw(st.booleans())
+    rows = draw(st.integers(8, 60))
+    nulls = draw(st.booleans())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     letters = ["u", "v", "w", "x", "y", None if nulls else "z"]
     return pl.DataFrame(

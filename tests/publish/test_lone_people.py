@@ -15,7 +15,8 @@ POINTS = [{"bandwidth": 0, "t": "0.01"}, {"bandwidth": "whole", "t": 1}]
 
 def heard(promises, table=NINE) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
     """What `check` warns of, what the release's notices are, and what publishing said before it wrote."""
-    job, before = rt.Job(columns=COLUMNS, promises=promises), []
+    job = rt.Job(columns=COLUMNS, promises=promises)
+    before = []
     return rt.check(job, frame=table).warnings, rt.publish(job, frame=table, warn=before.append).notices, before
 
 

@@ -76,7 +76,8 @@ def frame_for(name: str) -> pl.DataFrame:
 
 @pytest.mark.parametrize("name", JOBS)
 def test_a_plan_of_a_frame_and_one_of_its_cells_have_the_same_groups(name):
-    asked, frame = JOBS[name], frame_for(name)
+    asked = JOBS[name]
+    frame = frame_for(name)
     direct = rt.plan(asked, frame=frame, seed=3)
     counted = rt.plan(asked, cells=rt.count(asked, frame=frame), seed=3)
     assert direct.groups.equals(counted.groups)
@@ -86,7 +87,8 @@ def test_a_plan_of_a_frame_and_one_of_its_cells_have_the_same_groups(name):
 
 @pytest.mark.parametrize("name", JOBS)
 def test_what_a_plan_measures_is_what_the_audit_of_its_release_reports(name):
-    asked, frame = JOBS[name], frame_for(name)
+    asked = JOBS[name]
+    frame = frame_for(name)
     measured = rt.measure(rt.plan(asked, frame=frame, seed=3))
     release = rt.publish(asked, frame=frame, seed=3)
     audited = rt.audit(release).to_dict()
@@ -101,7 +103,8 @@ def test_what_a_plan_measures_is_what_the_audit_of_its_release_reports(name):
 
 @pytest.mark.parametrize("name", JOBS)
 def test_the_labels_of_a_plan_are_those_of_its_release(name):
-    asked, frame = JOBS[name], frame_for(name)
+    asked = JOBS[name]
+    frame = frame_for(name)
     planned = rt.plan(asked, frame=frame, seed=3).groups
     names = planned.columns[:-1]
     published = rt.publish(asked, frame=frame, seed=3).frame().select(pl.col(names).cast(pl.String))
@@ -118,7 +121,8 @@ def test_where_nothing_is_withheld_the_loss_of_a_plan_is_the_one_an_audit_reads_
 
 
 def test_classes_as_a_method_made_them_are_merged_where_their_labels_are_equal():
-    asked, frame = JOBS["burel, beta"], people()
+    asked = JOBS["burel, beta"]
+    frame = people()
     made, merged = (rt.plan(asked, frame=frame, seed=3, merged=merged) for merged in (False, True))
     assert len(made.sizes) > len(merged.sizes)
     assert made.loss == pytest.approx(merged.loss)
@@ -168,8 +172,12 @@ def test_a_bad_request_is_refused_before_data_is_read(name):
 def test_cells_of_other_columns_than_the_jobs_are_refused():
     cells = rt.count(job(K), frame=people())
     with pytest.raises(rt.RequestError, match="does not declare alike"):
-        rt.plan(job(K, columns={"illness": rt.quasi(), "wage": rt.sensitive()}).at(columns={
-            **QUASI, "illness": rt.quasi()}), cells=cells)  # fmt: skip
+        rt.plan(
+            job(K, columns={"illness": rt.quasi(), "wage": rt.sensitive()}).at(
+                columns={**QUASI, "illness": rt.quasi()}
+            ),
+            cells=cells,
+        )
     with pytest.raises(rt.RequestError, match="'wage' is declared but not in the data"):
         rt.plan(job(K, columns=BOTH), cells=cells)
     with pytest.raises(rt.RequestError, match="'wage' is not a sensitive column"):
@@ -213,8 +221,10 @@ def test_redrawn_values_come_with_their_matrix():
 
 def test_an_attack_on_a_plan_is_the_attack_on_its_release():
     for name in ("k", "k, sets", "missing values", "burel, beta"):
-        asked, frame = JOBS[name], frame_for(name)
-        planned, release = rt.plan(asked, frame=frame, seed=3), rt.publish(asked, frame=frame, seed=3)
+        asked = JOBS[name]
+        frame = frame_for(name)
+        planned = rt.plan(asked, frame=frame, seed=3)
+        release = rt.publish(asked, frame=frame, seed=3)
         for adversary in ("naive-bayes", "skewness"):
             found = [rt.attack(planned, name=adversary), rt.attack(release, frame, adversary)]
             # Controls deal values at random to groups, which a release numbers in an order of its own.
@@ -260,9 +270,11 @@ def test_watching_tells_a_loss_that_never_rises_and_ends_the_search_by_true():
 def test_a_source_is_read_where_neither_a_frame_nor_cells_are_given(tmp_path: Path):
     datasets.load("census", rows=200, seed=1).write_csv(tmp_path / "census.csv")
     asked = rt.Job(
-        source=tmp_path / "census.csv", columns={"age": rt.quasi(), "salary_class": rt.sensitive()}, promises=[K],
+        source=tmp_path / "census.csv",
+        columns={"age": rt.quasi(), "salary_class": rt.sensitive()},
+        promises=[K],
         release=DROP,
-    )  # fmt: skip
+    )
     assert rt.plan(asked).cells.rows == 200
     with pytest.raises(rt.RequestError):
         rt.plan(asked.at(source=None))

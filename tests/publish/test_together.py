@@ -53,7 +53,8 @@ def test_a_second_release_is_joined_with_the_first_before_it_is_kept(tmp_path):
 @pytest.mark.parametrize("saved", [False, True], ids=["published", "saved"])
 def test_a_limit_on_what_releases_say_together_refuses_and_writes_nothing(tmp_path, saved):
     rt.publish(job(), frame=table(), to=tmp_path / "first")
-    place, asked = tmp_path / "second", job(5, together="0.5")
+    place = tmp_path / "second"
+    asked = job(5, together="0.5")
 
     def keep() -> None:
         if saved:

@@ -50,7 +50,8 @@ def draw_sampled(people: pl.DataFrame, values: int, p: str, k: int) -> tuple[obj
     job = rt.Job(columns=columns, promises=[rt.DeltaGrowth("0.99", "0.9")], method=method)
     manifest = rt.publish(job, frame=people, seed=1).manifest
     rows = people.sort("town", "age", nulls_last=True)
-    place, size = pl.int_range(pl.len()).over("town"), pl.len().over("town")
+    place = pl.int_range(pl.len()).over("town")
+    size = pl.len().over("town")
     rows = rows.with_columns(part=pl.min_horizontal(place // k, (size // k - 1).clip(0)))
     group = rows.select(pl.struct("town", "part").rle_id()).to_series().to_numpy()
     labels = (
@@ -61,7 +62,9 @@ def draw_sampled(people: pl.DataFrame, values: int, p: str, k: int) -> tuple[obj
     alone = pl.col("low") == pl.col("high")
     label = pl.when(alone).then(pl.col("low").cast(pl.String)).otherwise(pl.format("[{}, {}]", "low", "high"))
     shown = labels.select(label.alias("age"), "town", pl.col("G").cast(pl.Int64))
-    pay, starts, sizes = rows["pay"].to_numpy(), np.flatnonzero(np.diff(group, prepend=-1)), labels["G"].to_numpy()
+    pay = rows["pay"].to_numpy()
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    sizes = labels["G"].to_numpy()
 
     def draw(rng: np.random.Generator) -> dict[str, pl.DataFrame]:
         one = pay[starts + (rng.random(len(sizes)) * sizes).astype(int)]
@@ -125,7 +128,9 @@ def judge_answers(
     people: pl.DataFrame, manifest: object, draw: Callable, asked: list, draws: int, seed: int
 ) -> Iterator[tuple]:
     """(question, whether boxes were cut, whether the interval has the truth, whether the guaranteed bounds have it)."""
-    rng, rows, known = np.random.default_rng(seed), list(people.iter_rows(named=True)), {}
+    rng = np.random.default_rng(seed)
+    rows = list(people.iter_rows(named=True))
+    known = {}
     for _ in range(draws):
         tables = draw(rng)
         for one in asked:

@@ -218,7 +218,8 @@ def draw(rng: np.random.Generator, kind: str, folder: Any) -> Drawn | None:
     """A release of the kind and its source; None where the job is refused for what was drawn."""
     rows = int(rng.integers(30, 140))
     names = [name for name in QUASI if chance(rng, 0.5)] or ["age"]
-    series, columns = [], {}
+    series = []
+    columns = {}
     for name in names:
         values, options = QUASI[name](rng, rows)
         series.append(values)

@@ -49,7 +49,8 @@ def sampled(frame: pl.DataFrame, p: float = 0.5, k: int = 6):
     )
     manifest = rt.publish(job, frame=frame, seed=1).manifest
     rows = frame.sort("town", "age")
-    place, size = pl.int_range(pl.len()).over("town"), pl.len().over("town")
+    place = pl.int_range(pl.len()).over("town")
+    size = pl.len().over("town")
     rows = rows.with_columns(part=pl.min_horizontal(place // k, size // k - 1))
     group = rows.select(pl.struct("town", "part").rle_id()).to_series().to_numpy()
     rows = rows.with_columns(pl.Series("group", group))
@@ -64,7 +65,8 @@ def sampled(frame: pl.DataFrame, p: float = 0.5, k: int = 6):
         "town",
         pl.col("G").cast(pl.Int64),
     )
-    pay, starts = rows["pay"].to_numpy(), np.flatnonzero(np.diff(group, prepend=-1))
+    pay = rows["pay"].to_numpy()
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
     size = labels["G"].to_numpy()
 
     def draw(rng):

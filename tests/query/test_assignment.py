@@ -56,7 +56,8 @@ def test_groups_too_wide_to_be_sorted_by_hand_give_the_same():
     rng = np.random.default_rng(4)
     group = np.sort(rng.integers(0, 3, 60))
     side = group, rng.integers(0, 30, 60), rng.integers(0, 4, 60)
-    room, place = rng.integers(0, 40, 3), rng.permutation(30)
+    room = rng.integers(0, 40, 3)
+    place = rng.permutation(30)
     narrow = group_matching.count_taken(side, room, place)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(group_matching, "MAX_INSERTED_ENTRIES", 0)

@@ -64,7 +64,8 @@ def truth(frame: pl.DataFrame, name, column, condition):
 
 
 def coverage(frame, manifest, draw, asked) -> float:
-    rng, inside = np.random.default_rng(3), 0
+    rng = np.random.default_rng(3)
+    inside = 0
     true = [truth(frame, *one) for one in asked]
     for _ in range(DRAWS):
         tables = draw(rng)
@@ -76,7 +77,8 @@ def coverage(frame, manifest, draw, asked) -> float:
 
 def drawn(number: int) -> list:
     """Random conditions that speak of the sensitive column and select somebody."""
-    rng, found = np.random.default_rng(4), []
+    rng = np.random.default_rng(4)
+    found = []
     rows = list(redraws.people().iter_rows(named=True))
     while len(found) < number:
         condition = questions.condition(rng, CONSTANTS)

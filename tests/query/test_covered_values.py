@@ -102,7 +102,8 @@ def test_estimates_of_large_whole_numbers_are_those_of_small_ones(least):
     expected = 0.0
     for label in release.frame()["number"].to_list():
         ends = [int(end) - least for end in label.strip("[]").split(", ")]
-        first, last = max(ends[0], 3), min(ends[-1], 20)
+        first = max(ends[0], 3)
+        last = min(ends[-1], 20)
         expected += max(last - first + 1, 0) / (ends[-1] - ends[0] + 1)
     assert answer.lower <= sum(3 <= step <= 20 for step in steps) <= answer.upper
     assert answer.estimate == pytest.approx(expected)

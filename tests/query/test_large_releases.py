@@ -159,7 +159,8 @@ def test_rows_that_are_nearly_all_distinct_are_read_and_not_counted(monkeypatch,
 @pytest.mark.parametrize("kind", list(JOBS))
 def test_a_large_release_is_never_read_whole_for_questions(monkeypatch, tmp_path, kind):
     rt.publish(job(kind), frame=people(400), to=tmp_path / "release", seed=1)
-    small, large = rt.open(tmp_path / "release"), rt.open(tmp_path / "release")
+    small = rt.open(tmp_path / "release")
+    large = rt.open(tmp_path / "release")
     questions = [one for one in QUESTIONS if "MIN(pay)" not in one]
     wanted = [small.query(question) for question in questions], small.measure(questions, people(400))
     monkeypatch.setattr(release, "MAX_ROWS_READ", 100)
@@ -193,7 +194,8 @@ print(read_status("VmHWM") - before)
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="this system does not tell peaks of memory")
 def test_columns_that_are_not_asked_about_cost_no_memory(tmp_path):
     """Of 100,000 rows with thirty carried columns of texts, a question about two columns reads two, and the group."""
-    rows, notes = 100_000, [f"note_{at}" for at in range(30)]
+    rows = 100_000
+    notes = [f"note_{at}" for at in range(30)]
     frame = pl.concat([redraws.people(1000)] * (rows // 1000)).with_columns(
         ((pl.int_range(rows) * 7919 + at) % 100_003).cast(pl.String).add(" is a text of a carried column").alias(name)
         for at, name in enumerate(notes)

@@ -49,7 +49,8 @@ def check_aggregates(rng, drawn, condition) -> int:
     where = "" if condition is None else f" WHERE {questions.sql(condition)}"
     checked = 0
     for aggregate in named:
-        name, of = aggregate.split("(")[0].lower(), None if aggregate == "COUNT(*)" else column
+        name = aggregate.split("(")[0].lower()
+        of = None if aggregate == "COUNT(*)" else column
         true = mixed_tables.truth(name, of, condition, drawn.rows)
         text = f"SELECT {aggregate} FROM release{where}"
         for answer in asked_in(drawn, text):

@@ -16,7 +16,8 @@ import polars as pl
 import reticent as rt
 from tests.oracle import asking as oracle
 
-LEAST, MOST = -2, 3  # of ages, which are degrees below and above zero, as good as years
+LEAST = -2
+MOST = 3  # of ages, which are degrees below and above zero, as good as years
 CONSTANTS = {
     "age": [-2, -1, 0, 1, 2, 3, -0.5],
     "town": ["a", "b", "c", "zz"],
@@ -69,7 +70,8 @@ def manifest(kind: str):
     if kind == "generalized":
         job = rt.Job(columns=columns, promises=[rt.KAnonymity(2)])
     elif kind == "sampled":
-        frame, columns = frame.drop("note"), {name: columns[name] for name in columns if name != "note"}
+        frame = frame.drop("note")
+        columns = {name: columns[name] for name in columns if name != "note"}
         method = rt.PerturbedGeneralization(k=4, p="0.5", domain=PAYS)
         job = rt.Job(columns=columns, promises=[rt.DeltaGrowth("0.9", "0.6")], method=method)
     elif kind == "anatomized":
@@ -99,9 +101,11 @@ def with_withheld(made: World, rows: int) -> World:
 
 def generalized(rng, rows: int, *, stars: bool = True) -> World:
     original = drawn(rng, rows)
-    shown, may = [], []
+    shown = []
+    may = []
     for row in original:
-        low, high = (int(rng.integers(LEAST, row["age"] + 1)), int(rng.integers(row["age"], MOST + 1)))
+        low = int(rng.integers(LEAST, row["age"] + 1))
+        high = int(rng.integers(row["age"], MOST + 1))
         towns = sorted({row["town"], *(town for town in TOWNS if rng.random() < 0.4)})
         label = {"age": str(low) if low == high else f"[{low}, {high}]"}
         label["town"] = towns[0] if len(towns) == 1 else "{" + ", ".join(towns) + "}"
@@ -122,11 +126,15 @@ def generalized(rng, rows: int, *, stars: bool = True) -> World:
 
 def sampled(rng, sizes: list[int]) -> World:
     """One row for each group, with the labels of all its people; its value, which was redrawn, says nothing about quasi-identifiers."""
-    original, shown, may = [], [], []
+    original = []
+    shown = []
+    may = []
     for size in sizes:
         people = drawn(rng, size)
-        ages, towns = [row["age"] for row in people], sorted({row["town"] for row in people})
-        low, high = int(rng.integers(LEAST, min(ages) + 1)), int(rng.integers(max(ages), MOST + 1))
+        ages = [row["age"] for row in people]
+        towns = sorted({row["town"] for row in people})
+        low = int(rng.integers(LEAST, min(ages) + 1))
+        high = int(rng.integers(max(ages), MOST + 1))
         label = {"age": str(low) if low == high else f"[{low}, {high}]"}
         label["town"] = towns[0] if len(towns) == 1 else "{" + ", ".join(towns) + "}"
         shown.append({**label, "pay": PAYS[rng.integers(4)], "G": size})
@@ -145,7 +153,10 @@ def sampled(rng, sizes: list[int]) -> World:
 def grouped(rng, sizes: list[int], kind: str) -> World:
     known = manifest(kind)
     nodes = [[at, at] for at in range(4)] if kind == "anatomized" else known.own["tree"]
-    original, quasi, sensitive, groups = [], [], [], []
+    original = []
+    quasi = []
+    sensitive = []
+    groups = []
     for group, size in enumerate(sizes):
         rows = drawn(rng, size)
         held = []

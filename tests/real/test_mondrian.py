@@ -91,7 +91,8 @@ def test_the_oracle_and_pycanon_find_the_promise_kept_on_these_outputs(bench, wo
     for promise in promises:
         assert measures.holds(groups=groups, **registry.describe(promise))
     anonymity = pytest.importorskip("pycanon.anonymity")
-    frame, columns = out.to_pandas(), (meta["qi"], [meta["sensitive"]])
+    frame = out.to_pandas()
+    columns = (meta["qi"], [meta["sensitive"]])
     assert anonymity.k_anonymity(frame, meta["qi"]) == measures.k_anonymity(groups)
     assert anonymity.l_diversity(frame, *columns) == measures.distinct_l(groups)
     if len(groups) < 800:  # it takes a second for every few groups

@@ -22,7 +22,8 @@ LEAST = {"UInt8": 0, "Int8": -128, "Int16": -500, "UInt16": 65000, "Int32": -(2*
 @pytest.mark.parametrize("apart", [256, MAX_DIRECT_SPAN + 1])
 @pytest.mark.parametrize("name", LEAST)
 def test_whole_numbers_are_counted_as_they_are(name, apart, missing, tmp_path: Path):
-    dtype, least = getattr(pl, name), LEAST[name]
+    dtype = getattr(pl, name)
+    least = LEAST[name]
     rng = np.random.default_rng(3)
     numbers = [least + int(step) for step in rng.integers(0, min(apart, 256), 2000)]
     if apart > 256 and name not in ("UInt8", "Int8", "UInt16", "UInt32"):

@@ -23,7 +23,8 @@ class Pieces:
     """Rows by number, in pieces of all sizes."""
 
     def __init__(self, texts: pl.Series, cut: tuple[int, ...] = (1, 37, 400)):
-        self.rows, self.beside = ROWS, {"row": BatchColumn(pl.Int64())}
+        self.rows = ROWS
+        self.beside = {"row": BatchColumn(pl.Int64())}
         numbers = np.random.default_rng(1).integers(0, len(texts), ROWS).astype(np.int32)
         self.frame = pl.DataFrame({"row": np.arange(ROWS), "\x00l0": numbers})
         self.cut = [0, *cut, ROWS]
@@ -41,7 +42,8 @@ def both(texts: pl.Series) -> tuple[FileRows, FileRows, list[int]]:
         asked.append(len(numbers))
         return texts.gather(numbers)
 
-    beside, pieces = {"row": BatchColumn(pl.Int64())}, Pieces(texts)
+    beside = {"row": BatchColumn(pl.Int64())}
+    pieces = Pieces(texts)
     one = FileRows({**beside, "city": LookupColumn(looked, "\x00l0", bool(texts.null_count()))}, pieces)
     other = FileRows({**beside, "city": CodedColumn(texts, np.zeros(0, np.int32), beside="\x00l0")}, pieces)
     return one, other, asked

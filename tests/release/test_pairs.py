@@ -26,7 +26,8 @@ def as_sets(found: tuple[np.ndarray, np.ndarray, np.ndarray], points: int) -> li
 @pytest.mark.parametrize("seed", range(8))
 def test_listed_pairs_say_what_every_pair_says(seed, monkeypatch):
     rng = np.random.default_rng(seed)
-    sight, points = some_boxes(rng), np.unique(rng.integers(0, 12, (120, 3)), axis=0)
+    sight = some_boxes(rng)
+    points = np.unique(rng.integers(0, 12, (120, 3)), axis=0)
     people = rng.integers(1, 5, len(points))
     dense = sight.belief(points), as_sets(sight.memberships(points, people, 40), len(points))
     monkeypatch.setattr(adversary_view, "MIN_PAIRS_LISTED", 0)
@@ -42,7 +43,8 @@ def test_of_more_boxes_than_asked_for_the_densest_are_kept(monkeypatch):
     monkeypatch.setattr(adversary_view, "MIN_PAIRS_LISTED", 0)
     monkeypatch.setattr(adversary_view, "MAX_LISTED_SHARE_DIVISOR", 0)
     rng = np.random.default_rng(3)
-    sight, points = some_boxes(rng), rng.integers(0, 12, (60, 3))
+    sight = some_boxes(rng)
+    points = rng.integers(0, 12, (60, 3))
     point, group, people = sight.memberships(points, np.ones(60, int), 2)
     density = sight.counts.sum(axis=1) / sight.room
     for at in range(60):

@@ -35,14 +35,16 @@ pytestmark = pytest.mark.usefixtures("small_parts")
 
 def lengths(release: rt.Release) -> dict[str, list[int]]:
     """How many rows each file of each table has."""
-    files, schemas = find_data_files(release.folder, release.manifest), list_schemas(release.manifest)
+    files = find_data_files(release.folder, release.manifest)
+    schemas = list_schemas(release.manifest)
     return {name: [len(read_data(one, schemas[name])) for one in file.each()] for name, file in files.items()}
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_parts_hold_the_rows_of_the_one_file_in_their_order(kind, format):
-    whole, part = released(kind, format)[0], released(kind, format, 17)[0]
+    whole = released(kind, format)[0]
+    part = released(kind, format, 17)[0]
     assert whole.manifest.part_rows is None and part.manifest.part_rows == 17
     assert all(part.tables[name].equals(table) for name, table in whole.tables.items())
     assert part.frame().equals(whole.frame()) and part.frame(bounds=True).equals(whole.frame(bounds=True))
@@ -59,7 +61,8 @@ def test_parts_hold_the_rows_of_the_one_file_in_their_order(kind, format):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_engine_that_reads_in_pieces_cuts_where_local_does(kind):
-    one, other = released(kind, part_rows=17)[0], released(kind, part_rows=17, engine="stream")[0]
+    one = released(kind, part_rows=17)[0]
+    other = released(kind, part_rows=17, engine="stream")[0]
     assert lengths(one) == lengths(other) and one.manifest.data == other.manifest.data
     for name, table in one.tables.items():
         columns = table.columns
@@ -96,7 +99,8 @@ def test_a_table_of_no_more_rows_than_a_part_is_one_file_and_every_byte_is_as_wi
 def test_a_table_with_few_rows_stays_one_file_beside_another_that_is_cut():
     whole = released("transformed")[0]
     rows = {name: len(table) for name, table in whole.tables.items()}
-    least, most = min(rows.values()), max(rows.values())
+    least = min(rows.values())
+    most = max(rows.values())
     assert least < most
     part = released("transformed", "parquet", least)[0]
     assert {name: len(some) for name, some in lengths(part).items()} == {
@@ -151,7 +155,9 @@ def test_a_number_of_rows_that_no_part_has_is_refused_with_a_reason(rows, monkey
         rt.Output(part_rows=rows)
     assert "could be guessed" in str(refused.value)
     with pytest.raises(JobError):
-        rt.Job.from_dict({"columns": {"a": "quasi"}, "promise": [{"model": "k-anonymity", "k": 2}], "release": {"part_rows": rows}})  # fmt: skip
+        rt.Job.from_dict(
+            {"columns": {"a": "quasi"}, "promise": [{"model": "k-anonymity", "k": 2}], "release": {"part_rows": rows}}
+        )
 
 
 def test_a_job_keeps_it():
@@ -179,7 +185,10 @@ class Once:
     """Pieces that can be read once, and say whether they were read to their end."""
 
     def __init__(self, rows: FileRows):
-        self.inner, self.rows, self.beside, self.ended = rows.pieces, len(rows), rows.pieces.beside, False
+        self.inner = rows.pieces
+        self.rows = len(rows)
+        self.beside = rows.pieces.beside
+        self.ended = False
 
     def __iter__(self):
         yield from self.inner

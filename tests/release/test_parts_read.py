@@ -65,7 +65,8 @@ def test_every_command_that_opens_a_release_takes_parts(kind, tmp_path):
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_export_reads_a_few_rows_at_a_time_and_writes_what_the_whole_is(kind, database, bounds, tmp_path):
-    whole, part = released(kind)[0], released(kind, part_rows=17)[0]
+    whole = released(kind)[0]
+    part = released(kind, part_rows=17)[0]
     url = f"{database}:///{tmp_path}/out.db"
     read = mock.patch("reticent.release.kind.read_data", side_effect=AssertionError("read whole"))
     with read, mock.patch("reticent.release.export.EXPORT_BATCH_ROWS", 7):
@@ -99,7 +100,8 @@ def test_whole_numbers_beyond_sqlite_in_a_later_part_make_the_column_text(tmp_pa
 
 def test_every_part_is_on_the_disk_before_the_release_has_its_name(tmp_path):
     """What was not synced can be lost after the folder has been put in place."""
-    synced, real = set(), os.fsync
+    synced = set()
+    real = os.fsync
 
     def noted(handle: int) -> None:
         synced.add(os.fstat(handle).st_ino)
@@ -114,7 +116,9 @@ def test_every_part_is_on_the_disk_before_the_release_has_its_name(tmp_path):
 
 def test_batches_are_cut_each_by_itself(tmp_path):
     frame = pl.DataFrame({"age": [20 + row % 40 for row in range(90)], "day": ["a"] * 30 + ["b"] * 60})
-    job = rt.Job(columns={"age": rt.quasi()}, promises=[rt.KAnonymity(5)], release=rt.Output(part_rows=30, undeclared="drop"))  # fmt: skip
+    job = rt.Job(
+        columns={"age": rt.quasi()}, promises=[rt.KAnonymity(5)], release=rt.Output(part_rows=30, undeclared="drop")
+    )
     rt.publish_batches(job, "day", tmp_path / "days", frame=frame, seed=1)
     assert rt.open(tmp_path / "days" / "a").manifest.data == ("data.parquet",)
     assert rt.open(tmp_path / "days" / "b").manifest.data == ("data-00000.parquet", "data-00001.parquet")

@@ -41,7 +41,9 @@ def test_wide_rows_are_written_in_smaller_groups(tmp_path, monkeypatch):
 
 
 def test_a_group_is_not_held_while_the_next_is_made(tmp_path, monkeypatch):
-    rows, some, groups = 1 << 18, 1 << 15, 5
+    rows = 1 << 18
+    some = 1 << 15
+    groups = 5
     monkeypatch.setattr(data_writer, "BATCH_ROWS", rows)
     column = CodedColumn(pl.Series(np.arange(some) * 3), np.arange(some))
     held = []

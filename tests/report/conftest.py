@@ -12,7 +12,10 @@ import pytest
 import reticent as rt
 from tests.contract.pairs import Pair, pairs, released
 
-IDENTIFIER, DROPPED, WITHHELD, HOSTILE = "Zquxname77", "Zquxdropped77", "Zquxwithheld77", "<script>alert('x')</script>"
+IDENTIFIER = "Zquxname77"
+DROPPED = "Zquxdropped77"
+WITHHELD = "Zquxwithheld77"
+HOSTILE = "<script>alert('x')</script>"
 OUTLIER = 997733
 
 
@@ -41,11 +44,16 @@ def canaries(tmp_path_factory) -> tuple[Path, pl.DataFrame]:
     """A release that withholds one remarkable person, and the people it is of."""
     folder = tmp_path_factory.mktemp("canaries")
     job = rt.Job(
-        columns={"person": rt.identifying(), "age": rt.quasi(), "<b>city</b>": rt.quasi(),
-                 "illness": rt.sensitive(), "visits": rt.insensitive()},
+        columns={
+            "person": rt.identifying(),
+            "age": rt.quasi(),
+            "<b>city</b>": rt.quasi(),
+            "illness": rt.sensitive(),
+            "visits": rt.insensitive(),
+        },
         promises=[rt.KAnonymity(5)],
         release=rt.Output(undeclared="drop", suppress_at_most=0.05),
-    )  # fmt: skip
+    )
     frame = people()
     rt.publish(job, frame=frame, to=folder / "release", ledger=folder / "ledger")
     return folder / "release", frame

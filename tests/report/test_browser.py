@@ -51,7 +51,8 @@ def test_a_page_asks_for_nothing_says_nothing_and_fits_every_width(browser, page
     PICTURES.mkdir(parents=True, exist_ok=True)
     for name, path in pages.items():
         for size, width in WIDTHS.items():
-            said, asked = [], []
+            said = []
+            asked = []
             page = browser.new_page(viewport={"width": width, "height": 900})
             page.on("console", lambda message, said=said: said.append(message.text))
             page.on("pageerror", lambda error, said=said: said.append(str(error)))
@@ -76,7 +77,8 @@ def test_sections_can_be_reached(browser, pages):
 def test_a_page_prints_within_the_paper_asks_for_nothing_and_says_nothing(browser, pages):
     PICTURES.mkdir(parents=True, exist_ok=True)
     for name, path in pages.items():
-        said, asked = [], []
+        said = []
+        asked = []
         page = browser.new_page(viewport={"width": PAPER, "height": 1000})
         page.on("console", lambda message, said=said: said.append(message.text))
         page.on("request", lambda request, asked=asked: asked.append(request.url))

@@ -108,7 +108,8 @@ def test_a_page_in_a_release_is_staged_beside_it(tmp_path, monkeypatch):
     from reticent.ledger import staging
     from reticent.report import paths
 
-    places, begun = [], staging._begin_staging
+    places = []
+    begun = staging._begin_staging
     monkeypatch.setattr(staging, "_begin_staging", lambda place, *more: places.append(place) or begun(place, *more))
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / "manifest.json").write_text("{}")

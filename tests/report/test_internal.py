@@ -47,7 +47,8 @@ def test_every_kind_has_every_section(kind, kinds):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_asked_random_questions(kind, kinds):
     found = tables(rt.report(kinds[kind], source=contract.people()), "utility")
-    forms, shares = found["Relative error of counts"], found["The same by the share of rows selected"]
+    forms = found["Relative error of counts"]
+    shares = found["The same by the share of rows selected"]
     assert [line[0] for line in forms] == [1, 2, 2, 2] and all(line[2] is not None for line in forms)
     assert sum(line[1] for line in shares) <= len(forms) * 1_000
 

@@ -38,7 +38,8 @@ class Tags(HTMLParser):
 def test_the_same_folder_gives_the_same_bytes_wherever_it_lies(kind, kinds, tmp_path):
     elsewhere = tmp_path / "another name"
     shutil.copytree(kinds[kind], elsewhere)
-    one, other = rt.report(kinds[kind]), rt.report(elsewhere)
+    one = rt.report(kinds[kind])
+    other = rt.report(elsewhere)
     assert one.html() == other.html()
     assert one.markdown() == other.markdown()
     assert one.json() == other.json()
@@ -75,7 +76,9 @@ def test_every_chart_has_a_caption_words_and_its_table(kind, kinds):
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_forms_tell_the_same(kind, kinds):
     report = rt.report(kinds[kind])
-    facts, page, text = json.loads(report.json()), report.html(), report.markdown()
+    facts = json.loads(report.json())
+    page = report.html()
+    text = report.markdown()
     assert facts == report.facts
     for section in facts["sections"]:
         assert f">{section['title']}</h2>" in page
@@ -229,14 +232,16 @@ def test_publishing_makes_no_report(canaries):
 
 
 def test_a_release_audited_against_its_source_may_hold_its_page(canaries, tmp_path):
-    folder, frame = tmp_path / "release", canaries[1]
+    folder = tmp_path / "release"
+    frame = canaries[1]
     shutil.copytree(canaries[0], folder)
     (folder / "report.html").write_text(rt.report(folder).html(), encoding="utf-8")
     assert rt.audit(folder, source=frame).kept
 
 
 def test_a_page_that_names_an_identifier_is_a_leak_against_the_source(canaries, tmp_path):
-    folder, frame = tmp_path / "release", canaries[1]
+    folder = tmp_path / "release"
+    frame = canaries[1]
     shutil.copytree(canaries[0], folder)
     dropped = next(str(value) for name in frame.columns for value in frame[name] if "Zquxdropped" in str(value))
     page = rt.report(folder).html()
@@ -289,7 +294,8 @@ def test_missing_values_labels_of_any_value_and_open_ends_are_named_apart():
     )
     columns = {"age": rt.quasi(top=90), "town": rt.insensitive(), "illness": rt.sensitive()}
     release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=frame)
-    labels, shown = release.frame()["age"], shown_of(release)
+    labels = release.frame()["age"]
+    shown = shown_of(release)
     rows = dict(shown["age"])
     hidden = int(release.frame(bounds=True).filter(pl.col("age") != "*")["age_upper"].null_count())
     assert hidden > 0

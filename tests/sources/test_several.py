@@ -20,10 +20,15 @@ from tests.engines.sameness import assert_same, in_pieces
 
 TABLE = people(300)
 JOB = rt.Job(
-    columns={"person": rt.identifying(), "age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive(),
-             "note": rt.insensitive(acknowledge=True)},
+    columns={
+        "person": rt.identifying(),
+        "age": rt.quasi(),
+        "city": rt.quasi(),
+        "illness": rt.sensitive(),
+        "note": rt.insensitive(acknowledge=True),
+    },
     promises=[rt.KAnonymity(5)],
-)  # fmt: skip
+)
 
 
 def zstd(text: bytes) -> bytes:
@@ -182,8 +187,12 @@ fields = st.text(st.characters(codec="latin-1", exclude_characters="\r\x00"), ma
 
 
 @settings(max_examples=60, deadline=None)
-@given(rows=st.lists(st.tuples(fields, fields), min_size=1, max_size=12), part=st.integers(1, 40), packing=st.booleans(),
-       encoding=st.sampled_from(["latin-1", "utf-16", "utf-8-sig", "cp1252"]))  # fmt: skip
+@given(
+    rows=st.lists(st.tuples(fields, fields), min_size=1, max_size=12),
+    part=st.integers(1, 40),
+    packing=st.booleans(),
+    encoding=st.sampled_from(["latin-1", "utf-16", "utf-8-sig", "cp1252"]),
+)
 def test_any_encoding_in_any_parts_reads_as_utf_8(tmp_path_factory, rows, part, packing, encoding):
     folder = tmp_path_factory.mktemp("coded")
     frame = pl.DataFrame(rows, schema={"é": pl.String, "b": pl.String}, orient="row")

@@ -27,7 +27,8 @@ def rows(name: str) -> dict[tuple[str, str], dict[str, float]]:
 @pytest.mark.parametrize("style", ["padded 2", "snapped 3"])
 def test_ages_are_hidden_for_fifteen_percent_more_loss_at_most(name, style):
     for method in ("mosaic", "mondrian"):
-        found, tight = rows(name)[method, style], rows(name)[method, "tight"]
+        found = rows(name)[method, style]
+        tight = rows(name)[method, "tight"]
         assert tight["isolated"] > tight["control"] + 0.1
         assert found["isolated"] <= found["control"] + 0.02
         assert found["more than tight"] <= 0.15

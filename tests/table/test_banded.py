@@ -88,7 +88,8 @@ def test_sets_are_not_made_of_a_line():
 def test_a_built_hierarchy_prints_only_values_of_the_spans_it_is_asked_for(ages, widths):
     domain = coded(ages, quasi(hierarchy={"build": "intervals", "width": widths}))
     codes = np.arange(domain.size)
-    lower, upper = np.minimum(codes, codes[::-1]), np.maximum(codes, codes[::-1])
+    lower = np.minimum(codes, codes[::-1])
+    upper = np.maximum(codes, codes[::-1])
     used = {domain.texts[code] for code in {*lower.tolist(), *upper.tolist()}}
     nodes = domain.nodes(lower, upper)
     labels = domain.labels(lower, upper)
@@ -153,10 +154,18 @@ COLUMNS = {
 
 @given(
     st.lists(st.fixed_dictionaries(COLUMNS), min_size=4, max_size=40),
-    st.sampled_from([{"build": "intervals", "width": [5, 10]}, {"build": "quantiles", "groups": 4}, {"build": "balanced"},
-                     {"build": "edges", "edges": [[20, 30, 50], [30]]}, intervals(range(100), [5, 10]), grouped({"all": range(100)})]),
+    st.sampled_from(
+        [
+            {"build": "intervals", "width": [5, 10]},
+            {"build": "quantiles", "groups": 4},
+            {"build": "balanced"},
+            {"build": "edges", "edges": [[20, 30, 50], [30]]},
+            intervals(range(100), [5, 10]),
+            grouped({"all": range(100)}),
+        ]
+    ),
     st.sampled_from([{"build": "prefixes"}, {"build": "prefixes", "keep": [3]}, {"build": "balanced", "fanout": 3}]),
-)  # fmt: skip
+)
 @settings(max_examples=30, deadline=None)
 def test_releases_by_built_hierarchies_pass_their_audit_against_the_source(rows, age, code):
     frame = pl.DataFrame(rows, schema={"age": pl.Int64, "zip": pl.String, "day": pl.Date, "s": pl.String})

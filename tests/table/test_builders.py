@@ -29,7 +29,8 @@ def labels_at(tree: Hierarchy, level: int) -> dict[str, str]:
 def test_intervals_hold_the_values_between_their_ends(values, width, start):
     texts = [str(value) for value in values]
     tree = hierarchy_builders.intervals(texts, [width], start=start)
-    wide, origin = Fraction(width), Fraction(start)
+    wide = Fraction(width)
+    origin = Fraction(start)
     whole = all(Fraction(x).denominator == 1 for x in [*texts, wide, origin])
     for text, label in labels_at(tree, 1).items():
         number = Fraction(text)
@@ -275,14 +276,23 @@ def test_amnesia_ranges_take_the_values_of_the_data():
 @pytest.mark.parametrize(
     "tree",
     [
-        {"nodes": [{"id": 1, "label": "*"}, {"id": 2, "label": "x"}, {"id": 3, "label": "a"}, {"id": 4, "label": "b"}],
-         "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}, {"from": 2, "to": 4}]},
-        {"nodeList": [{"id": "*"}, {"id": "x"}, {"id": "a"}, {"id": "b"}],
-         "edgeList": [{"from": "*", "to": "x"}, {"from": "x", "to": "a"}, {"from": "x", "to": "b"}]},
+        {
+            "nodes": [
+                {"id": 1, "label": "*"},
+                {"id": 2, "label": "x"},
+                {"id": 3, "label": "a"},
+                {"id": 4, "label": "b"},
+            ],
+            "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}, {"from": 2, "to": 4}],
+        },
+        {
+            "nodeList": [{"id": "*"}, {"id": "x"}, {"id": "a"}, {"id": "b"}],
+            "edgeList": [{"from": "*", "to": "x"}, {"from": "x", "to": "a"}, {"from": "x", "to": "b"}],
+        },
         {"name": "*", "children": [{"name": "x", "children": ["a", "b"]}]},
         [{"text": "*", "children": [{"text": "x", "children": [{"text": "a"}, {"text": "b"}]}]}],
     ],
-)  # fmt: skip
+)
 def test_trees_in_json_are_read(tree):
     import json
 

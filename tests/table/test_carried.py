@@ -36,8 +36,10 @@ def job(**columns):
 
 def oracle_v(pairs):
     """Cramer's V by the definition, over the whole contingency table, exactly until the root."""
-    n, both = len(pairs), Counter(pairs)
-    left, right = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    n = len(pairs)
+    both = Counter(pairs)
+    left = Counter(a for a, _ in pairs)
+    right = Counter(b for _, b in pairs)
     if min(len(left), len(right)) < 2:
         return 0.0
     square = sum(
@@ -134,8 +136,12 @@ def test_what_is_no_number_cannot_be_rounded():
     with pytest.raises(ColumnError, match="'ward' is to be rounded, but 300 of its values are no numbers"):
         rt.publish(job(ward=rt.insensitive(round_to=10)), frame=table())
     with pytest.raises(ColumnError, match="1 of its values"):
-        rt.publish(job(weight=rt.insensitive(round_to=10)), frame=table().with_columns(weight=pl.lit(float("inf"))).with_columns(
-            pl.when(pl.int_range(pl.len()) == 0).then("weight").alias("weight")))  # fmt: skip
+        rt.publish(
+            job(weight=rt.insensitive(round_to=10)),
+            frame=table()
+            .with_columns(weight=pl.lit(float("inf")))
+            .with_columns(pl.when(pl.int_range(pl.len()) == 0).then("weight").alias("weight")),
+        )
 
 
 @pytest.mark.parametrize("step", [0, -1, "10", True, float("inf"), float("nan")])
@@ -164,8 +170,12 @@ def test_the_declared_type_of_a_carried_column_of_a_csv_is_obeyed(tmp_path, form
         visits=pl.Series([f" {i % 4:02d}" for i in range(300)]),
         code=pl.Series([f"{i % 4:02d}" for i in range(300)]),
     )
-    declared = {"weight": rt.insensitive(type="numeric"), "ward": rt.insensitive(type="date"),
-                "visits": rt.insensitive(type="numeric"), "code": rt.insensitive(type="categorical")}  # fmt: skip
+    declared = {
+        "weight": rt.insensitive(type="numeric"),
+        "ward": rt.insensitive(type="date"),
+        "visits": rt.insensitive(type="numeric"),
+        "code": rt.insensitive(type="categorical"),
+    }
     wanted = written(tmp_path, frame, **declared).at(release=rt.Output(format=format), method=method)
     wanted = wanted.at(promises=[rt.DistinctLDiversity(2)]) if method == rt.Anatomy() else wanted
     rt.publish(wanted, to=tmp_path / "release")

@@ -16,9 +16,16 @@ from tests.properties.strategies import tables
 
 def cells_of(table, rows):
     frame = pl.DataFrame(rows, schema_overrides={}, infer_schema_length=None)
-    columns = {name: Column(entry["role"], type=entry["kind"] if entry["kind"] != "ordinal" else None,
-                            hierarchy=entry["hierarchy"], order=entry["order"], missing="category" if entry["role"] == "sensitive" else "refuse")
-               for name, entry in table.columns.items()}  # fmt: skip
+    columns = {
+        name: Column(
+            entry["role"],
+            type=entry["kind"] if entry["kind"] != "ordinal" else None,
+            hierarchy=entry["hierarchy"],
+            order=entry["order"],
+            missing="category" if entry["role"] == "sensitive" else "refuse",
+        )
+        for name, entry in table.columns.items()
+    }
     keys = list(columns)
     counted = frame.select(keys).group_by(keys).len(name=COUNT_COLUMN)
     return encode_cells(counted, columns)[0]

@@ -42,8 +42,10 @@ def test_a_release_is_that_of_the_clipped_table(rows, bottom, more):
     columns = {"age": rt.quasi(bottom=bottom, top=bottom + more), "s": rt.sensitive()}
     promises = [rt.KAnonymity(2)]
     coded = rt.publish(rt.Job(columns=columns, promises=promises), frame=frame)
-    by_hand = rt.publish(rt.Job(columns={"age": rt.quasi(), "s": rt.sensitive()}, promises=promises),
-                         frame=frame.with_columns(pl.col("age").clip(bottom, bottom + more)))  # fmt: skip
+    by_hand = rt.publish(
+        rt.Job(columns={"age": rt.quasi(), "s": rt.sensitive()}, promises=promises),
+        frame=frame.with_columns(pl.col("age").clip(bottom, bottom + more)),
+    )
     assert Counter(coded.frame().iter_rows()) == Counter(by_hand.frame().iter_rows())
     assert k_anonymity(histograms(rows_of(coded.frame().to_dicts(), ["age"], "s"))) >= 2
     assert rt.audit(coded, source=frame).source.passed

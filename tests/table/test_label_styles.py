@@ -98,8 +98,11 @@ def test_snapped_ends_are_multiples_of_the_step():
 
 
 def test_a_pad_is_drawn_for_each_end_and_never_exceeds_its_width():
-    job = rt.Job(columns={"age": rt.quasi(labels={"style": "padded", "width": 3}), "s": rt.sensitive()}, promises=[rt.KAnonymity(5)],
-                 release=rt.Output(undeclared="drop"))  # fmt: skip
+    job = rt.Job(
+        columns={"age": rt.quasi(labels={"style": "padded", "width": 3}), "s": rt.sensitive()},
+        promises=[rt.KAnonymity(5)],
+        release=rt.Output(undeclared="drop"),
+    )
     tight = rt.plan(job.at(columns={**job.columns, "age": rt.quasi(labels="tight")}), frame=table(), seed=4).groups
     moved = [rt.plan(job, frame=table(), seed=seed, merged=False) for seed in (4, 4, 5)]
     labels = [plan.groups["age"].to_list() for plan in moved]
@@ -242,8 +245,11 @@ def test_what_a_job_says_wrong_is_refused_before_data_is_read(labels, said):
     ("town", "snapped", "has categories, and its labels cannot be snapped"),
 ])  # fmt: skip
 def test_a_style_that_does_not_fit_the_column_is_refused_and_nothing_is_written(tmp_path, name, labels, said):
-    job = rt.Job(columns={name: rt.quasi(labels=labels), "s": rt.sensitive()}, promises=[rt.KAnonymity(2)],
-                 release=rt.Output(undeclared="drop"))  # fmt: skip
+    job = rt.Job(
+        columns={name: rt.quasi(labels=labels), "s": rt.sensitive()},
+        promises=[rt.KAnonymity(2)],
+        release=rt.Output(undeclared="drop"),
+    )
     with pytest.raises(ColumnError, match=said):
         rt.publish(job, frame=table(), to=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -77,7 +77,8 @@ def test_every_query_has_the_rows_of_a_plain_scan(written, narrow, tmp_path, mon
     for name, size in sizes.items():
         monkeypatch.setattr(columnar, name, size)
     source = Source(path=str(WRITTEN[written](tmp_path)))
-    plain, spans = scan_source(source), scan_source(source, by_pieces=True)
+    plain = scan_source(source)
+    spans = scan_source(source, by_pieces=True)
     assert plain.collect_schema() == spans.collect_schema()
     for name, query in QUERIES.items():
         for engine in ("in-memory", "streaming"):
@@ -128,7 +129,9 @@ def test_rows_that_nobody_takes_are_not_read_ahead(tmp_path, monkeypatch):
     """By Polars' own scan all 200,000 would be: they are in few row groups, and an expression stands over them."""
     monkeypatch.setattr(columnar, "SPAN_BYTES", 1 << 16)
     monkeypatch.setattr(columnar, "BATCH_BYTES", 1 << 12)
-    rows, passed, idle = 200_000, [0], threading.Event()
+    rows = 200_000
+    passed = [0]
+    idle = threading.Event()
     table = pl.DataFrame({f"c{at}": pl.int_range(rows, eager=True) for at in range(20)})
     table.write_parquet(tmp_path / "data.parquet", row_group_size=25_000)
 

@@ -37,7 +37,8 @@ KINDS = {
 def people(rows: int = 1_500) -> pl.DataFrame:
     """Who is old is ill in another way, seven times in eight; so is who lives in town b."""
     rng = np.random.default_rng(3)
-    age, town = rng.integers(20, 60, rows), rng.integers(0, 2, rows)
+    age = rng.integers(20, 60, rows)
+    town = rng.integers(0, 2, rows)
     ill = np.where(rng.random(rows) < 0.875, (age >= 40) * 2 + town, rng.integers(0, 4, rows))
     return pl.DataFrame({"age": age, "town": np.array(list("ab"))[town], "ill": [f"v{one}" for one in ill]})
 
@@ -77,14 +78,19 @@ def test_people_who_are_asked_about_are_in_no_release(setting):
     assert exam.known.rows + exam.asked.rows == len(setting.frame)
     assert exam.asked.rows == len(exam.people) == 300
     assert len(setting.training_rows(1)) == exam.known.rows
-    assert pl.concat([setting.training_rows(1), exam.people.select(setting.frame.columns).cast(setting.frame.schema)]).sort(pl.all()).equals(setting.frame.sort(pl.all()))  # fmt: skip
+    assert (
+        pl.concat([setting.training_rows(1), exam.people.select(setting.frame.columns).cast(setting.frame.schema)])
+        .sort(pl.all())
+        .equals(setting.frame.sort(pl.all()))
+    )
 
 
 def test_an_example_of_a_box_is_the_mean_of_what_it_covers():
     frame = pl.DataFrame({"age": [20, 30, 40, 60] * 5, "town": list("abcc") * 5, "ill": list("xyxy") * 5})
     release = rt.publish(rt.Job(columns=COLUMNS, promises=[rt.KAnonymity(20)]), frame=frame)
     cells = local.count_rows(frame.lazy(), COLUMNS).cells
-    encoder, classes = Encoder(cells), make_classes(cells.sensitive[0], cells.totals(0))
+    encoder = Encoder(cells)
+    classes = make_classes(cells.sensitive[0], cells.totals(0))
     (box,) = make_examples_from_view(release.sight(cells), encoder, classes).places
     assert box[0] == pytest.approx(np.mean([0, 0.25, 0.5, 1]))
     assert sorted(box[1:]) == pytest.approx([1 / 3] * 3)
@@ -170,7 +176,8 @@ def test_beyond_so_many_classes_the_least_frequent_share_one():
 def test_of_more_lines_than_a_learner_has_time_for_some_are_drawn(monkeypatch):
     """Everybody with the shares of all codes: a line for each person and class."""
     cells = local.count_rows(many_codes().lazy(), COLUMNS).cells
-    classes, encoder = make_classes(cells.sensitive[0], cells.totals(0)), Encoder(cells)
+    classes = make_classes(cells.sensitive[0], cells.totals(0))
+    encoder = Encoder(cells)
     examples = make_examples_from_cells(cells, encoder, classes)
     lines, held, weight = examples.expand(examples.places, 50, np.random.default_rng(1))
     assert len(lines) == len(held) == len(weight) == 50
@@ -183,7 +190,8 @@ def test_of_more_lines_than_a_learner_has_time_for_some_are_drawn(monkeypatch):
 
 def test_learners_say_nothing_of_their_own(recwarn):
     cells = local.count_rows(many_codes(320).lazy(), COLUMNS).cells
-    classes, encoder = make_classes(cells.sensitive[0], cells.totals(0)), Encoder(cells)
+    classes = make_classes(cells.sensitive[0], cells.totals(0))
+    encoder = Encoder(cells)
     examples = make_examples_from_cells(cells, encoder, classes)
     for learner in (
         classification.naive_bayes,

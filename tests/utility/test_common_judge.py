@@ -46,8 +46,12 @@ def work(tmp_path_factory):
 def judged(folder, frame):
     """Run as its own process: it leaves files open, which our tests hold to be an error."""
     frame.write_csv(folder / "out.csv")
-    said = subprocess.run([sys.executable, SHARED / "bench" / "loss.py", folder, "w", folder / "out.csv", "--keepstar"], capture_output=True,
-                          text=True, check=True)  # fmt: skip
+    said = subprocess.run(
+        [sys.executable, SHARED / "bench" / "loss.py", folder, "w", folder / "out.csv", "--keepstar"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return json.loads(said.stdout)
 
 
@@ -81,6 +85,10 @@ def test_a_full_domain_recoding_by_another_tool_has_the_judges_loss(work, tmp_pa
     path = tmp_path / f"t.{format}"
     (frame.write_csv if format == "csv" else frame.write_parquet)(path)
     source = pl.read_csv(folder / "w.csv")["age"]
-    columns = {"age": quasi(numeric=True, hierarchy=trees["age"], domain=(source.min(), source.max())),
-               "education": quasi(hierarchy=trees["education"]), "sex": quasi(hierarchy=trees["sex"]), "occupation": sensitive()}  # fmt: skip
+    columns = {
+        "age": quasi(numeric=True, hierarchy=trees["age"], domain=(source.min(), source.max())),
+        "education": quasi(hierarchy=trees["education"]),
+        "sex": quasi(hierarchy=trees["sex"]),
+        "occupation": sensitive(),
+    }
     agree(audit(path, columns=columns), judged(folder, frame))

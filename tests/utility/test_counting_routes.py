@@ -39,7 +39,8 @@ def test_counts_by_the_value_of_a_column_are_those_of_a_question_for_each_value(
 
 
 def test_people_in_few_groups_are_counted_as_people_in_many_are(cells, monkeypatch):
-    asked, rng = draw(cells), np.random.default_rng(3)
+    asked = draw(cells)
+    rng = np.random.default_rng(3)
     points, at = np.unique(cells.codes, axis=0, return_inverse=True)
     people = np.bincount(at.reshape(-1), weights=cells.counts)
     counts = rng.integers(1, 9, (5, cells.sensitive[0].size))

@@ -18,8 +18,12 @@ from tests.properties import strategies
 
 def oracle_columns(table, rows):
     """What the recipient knows of each column: the source's, cut down to what is published where the manifest is."""
-    return [oracle_labels.describe(table.columns[q]["kind"], table.column(q), table.columns[q]["hierarchy"], table.columns[q]["order"])
-            for q in table.quasi]  # fmt: skip
+    return [
+        oracle_labels.describe(
+            table.columns[q]["kind"], table.column(q), table.columns[q]["hierarchy"], table.columns[q]["order"]
+        )
+        for q in table.quasi
+    ]
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -31,8 +35,15 @@ def oracle_columns(table, rows):
 )
 def test_ail_dm_c_avg_and_precision_are_the_oracles(table, groups, labels, seed):
     with tempfile.TemporaryDirectory() as folder:
-        path = write_release(Path(folder) / "r", frame_of(table), use_tight_labels(columns_of(table)), groups=groups, labels=labels, seed=seed,
-                             withhold=0.0)  # fmt: skip
+        path = write_release(
+            Path(folder) / "r",
+            frame_of(table),
+            use_tight_labels(columns_of(table)),
+            groups=groups,
+            labels=labels,
+            seed=seed,
+            withhold=0.0,
+        )
         found = audit(path).utility
         from reticent.release.release import open as open_release
 

@@ -26,8 +26,11 @@ def people():
 @pytest.fixture(scope="module")
 def release(people):
     order = [str(i) for i in range(50)]
-    job = rt.Job(columns={**{name: rt.quasi() for name in NAMES[:-1]}, "salary_class": rt.sensitive(order=order)},
-                 promises=[rt.DeltaGrowth("0.99", "0.1")], method=rt.PerturbedGeneralization(k=4, p="0.6"))  # fmt: skip
+    job = rt.Job(
+        columns={**{name: rt.quasi() for name in NAMES[:-1]}, "salary_class": rt.sensitive(order=order)},
+        promises=[rt.DeltaGrowth("0.99", "0.1")],
+        method=rt.PerturbedGeneralization(k=4, p="0.6"),
+    )
     return rt.publish(job, frame=people[0], seed=1)
 
 
@@ -74,7 +77,8 @@ def test_scikit_learn_selects_models_with_it(release):
     frame = release.frame()
     tree = ReconstructingTree(release.manifest, CLASSES, columns=["age", "education"], max_depth=2)
     assert clone(tree).get_params()["max_depth"] == 2
-    X, y = frame.drop("salary_class"), frame["salary_class"].to_numpy()
+    X = frame.drop("salary_class")
+    y = frame["salary_class"].to_numpy()
     assert len(cross_val_score(tree, X, y, cv=3, error_score="raise")) == 3
     found = GridSearchCV(tree, {"max_depth": [1, 3]}, cv=2, error_score="raise").fit(X, y)
     assert found.best_params_["max_depth"] in (1, 3)
@@ -83,8 +87,11 @@ def test_scikit_learn_selects_models_with_it(release):
 
 def test_it_learns_from_perturbed_releases_of_beta_perturbation(people):
     train, test = people
-    job = rt.Job(columns={**{name: rt.quasi() for name in NAMES[:-1]}, "salary_class": rt.sensitive()},
-                 promises=[rt.BetaLikeness(20)], method=rt.BetaPerturbation())  # fmt: skip
+    job = rt.Job(
+        columns={**{name: rt.quasi() for name in NAMES[:-1]}, "salary_class": rt.sensitive()},
+        promises=[rt.BetaLikeness(20)],
+        method=rt.BetaPerturbation(),
+    )
     release = rt.publish(job, frame=train, seed=1)
     frame = release.frame()
     tree = ReconstructingTree(release.manifest, CLASSES, max_depth=4).fit(frame, frame["salary_class"])
@@ -116,7 +123,8 @@ def test_a_release_with_values_as_they_were_needs_no_reconstruction(people):
 
 
 def test_counts_weigh_by_g_and_bounds_are_exact_for_quasi_identifiers(people, release):
-    train, frame = people[0], release.frame(bounds=True)
+    train = people[0]
+    frame = release.frame(bounds=True)
     chosen = pl.col("age_upper") <= 40
     exact = release.count(chosen)
     assert exact.estimate == exact.lower == exact.upper == frame.filter(chosen)["G"].sum()
@@ -135,8 +143,11 @@ def test_standard_errors_hold_over_many_releases_and_sums_are_unbiased():
 
     rng = np.random.default_rng(4)
     table = pl.DataFrame({"a": rng.integers(0, 40, 400), "s": rng.integers(0, 5, 400)})
-    job = rt.Job(columns={"a": rt.quasi(), "s": rt.sensitive(order=list("01234"))}, promises=[rt.DeltaGrowth("0.9", "0.6")],
-                 method=rt.PerturbedGeneralization(k=4, p="0.5"))  # fmt: skip
+    job = rt.Job(
+        columns={"a": rt.quasi(), "s": rt.sensitive(order=list("01234"))},
+        promises=[rt.DeltaGrowth("0.9", "0.6")],
+        method=rt.PerturbedGeneralization(k=4, p="0.5"),
+    )
     releases = [rt.publish(job, frame=table, seed=run) for run in range(40)]
     found = [release.count(values=[1, 2]) for release in releases]
     truth = table["s"].is_in([1, 2]).sum()

@@ -59,7 +59,8 @@ def test_what_a_kind_publishes_exactly_is_distributed_as_in_the_source(kind, fra
 @pytest.mark.parametrize("kind", KINDS)
 def test_questions_are_answered_by_the_estimator_of_the_kind(kind, frame):
     _, cells, ask = made(kind, frame)
-    counts, averages = measure_count_errors(ask, cells, 1, queries=60), measure_average_errors(ask, cells, 1)
+    counts = measure_count_errors(ask, cells, 1, queries=60)
+    averages = measure_average_errors(ask, cells, 1)
     assert counts["queries"] > 50 and counts["median"] >= 0
     assert [line["dimension"] for line in counts["by_dimension"]] == [1, 2]
     assert averages["column"] == "pay" and 0 <= averages["median"] <= 1

@@ -78,7 +78,8 @@ def published(frame: pl.DataFrame) -> rt.Release:
 
 def uniform_in_box(frame: pl.DataFrame, cells, workload: Workload, q: int) -> float:
     """Row by row: the share of each label that the query covers."""
-    ages, towns = list(cells.quasi[0].texts), list(cells.quasi[1].texts)
+    ages = list(cells.quasi[0].texts)
+    towns = list(cells.quasi[1].texts)
     under = {"a": ["a1", "a2"], "b": ["b1", "b2"], "*": towns}
     total = Fraction(0)
     for age, town, illness in frame.iter_rows():
@@ -135,12 +136,14 @@ def test_reconstruction_is_unbiased_over_many_redraws():
     cells = local.count_rows(people(3000).lazy(), COLUMNS).cells
     promises = Promises.of([BetaLikeness(2)])
     workload = queries(cells, 1)
-    true, estimates = workload.exact(cells), []
+    true = workload.exact(cells)
+    estimates = []
     for seed in range(60):
         recipe = BetaPerturbation().plan(cells, promises, Random.from_seed(seed))
         published, _ = build_cells(cells.quasi, cells.sensitive, cells.codes[recipe.cell], recipe.values, recipe.quota)
         estimates.append(workload.perturbed(published, np.array(recipe.matrix) / recipe.denominator, recipe.occurring))
-    mean, error = np.mean(estimates, axis=0), np.std(estimates, axis=0) / np.sqrt(60)
+    mean = np.mean(estimates, axis=0)
+    error = np.std(estimates, axis=0) / np.sqrt(60)
     assert (np.abs(mean - true) < 5 * error + 1e-9).all()
 
 

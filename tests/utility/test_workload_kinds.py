@@ -24,7 +24,8 @@ METHODS = {
 def asked(workload: Workload, cells, q: int) -> str:
     parts = []
     for axis, domain in enumerate((*cells.quasi, cells.sensitive[0])):
-        low, high = workload.lower[q, axis], workload.upper[q, axis]
+        low = workload.lower[q, axis]
+        high = workload.upper[q, axis]
         if high != UNRESTRICTED:
             texts = domain.texts[low : high + 1]
             listed = ", ".join(repr(text) if domain.name == "town" else text for text in texts)
@@ -57,7 +58,8 @@ def test_errors_are_told_by_dimension_and_by_selectivity():
         workload = Workload.draw(
             cells, predicates=predicates, selectivity=0.2, queries=80, rng=np.random.default_rng(1)
         )
-        true, found = workload.exact(cells), workload.matched(release.sight(cells))
+        true = workload.exact(cells)
+        found = workload.matched(release.sight(cells))
         (line,) = utility_workload.group_errors_by_dimension(workload, found, true)
         assert line == {"dimension": predicates, **utility_workload.summarize_errors(found, true)}
         parts = utility_workload.group_errors_by_selectivity(found, true, len(frame))

@@ -28,11 +28,20 @@ from reticent.validation import (
 )
 
 ATTACKS = catalogue.ATTACKS
-MAX_CONTROL_POINTS, MAX_POINTS_WITH_CONTROL = 50_000, 200_000
+MAX_CONTROL_POINTS = 50_000
+MAX_POINTS_WITH_CONTROL = 200_000
 
 
-@validate_arguments(release=path_or_table, source=optional(path_or_table), name=text, missing=null_values, job=optional(is_job), quasi=optional(names),
-      sensitive=optional(names), hierarchy=optional(mapping))  # fmt: skip
+@validate_arguments(
+    release=path_or_table,
+    source=optional(path_or_table),
+    name=text,
+    missing=null_values,
+    job=optional(is_job),
+    quasi=optional(names),
+    sensitive=optional(names),
+    hierarchy=optional(mapping),
+)
 def attack(
     release: Any,
     source: Any = None,

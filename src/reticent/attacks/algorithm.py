@@ -38,7 +38,8 @@ CountBox = list[tuple[int, int]]  # for each child, the counts from .. to (exclu
 def compute_counted_posterior(annotated: AnnotatedHierarchy, target: int, published: np.ndarray) -> np.ndarray:
     """The belief in each value of one person of the group; `published[node]` values are generalized to each node."""
     shares = np.array([float(p) for p in annotated.probabilities[target]])
-    weights, parent = annotated.weights[target], annotated.parent
+    weights = annotated.weights[target]
+    parent = annotated.parent
     children = _list_children(parent)
     passed = published.copy()
     order = _order_top_down(children)
@@ -97,7 +98,8 @@ def _generate_boxes(
     node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray
 ) -> Iterator[CountBox]:
     """The counts below the children that give what is published, as boxes that do not overlap."""
-    mine, rows = children[node], int(passed[0])
+    mine = children[node]
+    rows = int(passed[0])
     units = [weights[child] for child in mine]
     whole = sum(units)
     j = int(passed[node] - published[node]) // whole
@@ -118,8 +120,14 @@ def _cut_to_span(values: np.ndarray, span: tuple[int, int]) -> np.ndarray:
     return found
 
 
-def _compute_inside(node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray,
-            inside: list[np.ndarray]) -> np.ndarray:  # fmt: skip
+def _compute_inside(
+    node: int,
+    children: dict[int, list[int]],
+    weights: Sequence[int],
+    passed: np.ndarray,
+    published: np.ndarray,
+    inside: list[np.ndarray],
+) -> np.ndarray:
     rows = int(passed[0])
     total = np.zeros(rows + 1)
     for box in _generate_boxes(node, children, weights, passed, published):
@@ -130,10 +138,19 @@ def _compute_inside(node: int, children: dict[int, list[int]], weights: Sequence
     return total
 
 
-def _compute_outside(node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray,
-             inside: list[np.ndarray], outside: list[np.ndarray | None]) -> None:  # fmt: skip
+def _compute_outside(
+    node: int,
+    children: dict[int, list[int]],
+    weights: Sequence[int],
+    passed: np.ndarray,
+    published: np.ndarray,
+    inside: list[np.ndarray],
+    outside: list[np.ndarray | None],
+) -> None:
     """What the rest of the tree says of each count below a child."""
-    rows, mine, given = int(passed[0]), children[node], outside[node]
+    rows = int(passed[0])
+    mine = children[node]
+    given = outside[node]
     assert given is not None
     for child in mine:
         outside[child] = np.zeros(rows + 1)
@@ -150,7 +167,8 @@ def _compute_outside(node: int, children: dict[int, list[int]], weights: Sequenc
 
 def _spread_over_leaves(found: np.ndarray, mean: float, annotated: AnnotatedHierarchy, target: int, node: int) -> None:
     """Below a node that nothing was passed to, values follow the target."""
-    first, last = int(annotated.first[node]), int(annotated.last[node])
+    first = int(annotated.first[node])
+    last = int(annotated.last[node])
     below = annotated.float_probabilities[target][first : last + 1]
     if below.sum() > 0:
         found[first : last + 1] += mean * below / below.sum()
@@ -348,7 +366,8 @@ class _TransformedGroups:
         return found
 
     def _believe_group(self, group: int, rng: np.random.Generator) -> GroupPosterior:
-        rows, target = int(self.rows[group]), int(self.target[group])
+        rows = int(self.rows[group])
+        target = int(self.target[group])
         if not self._count_allowed_fakes(rows) and rows <= MAX_EXACT_ROWS:
             return make_exact_posterior(compute_counted_posterior(self.annotated, target, self.published[group]))
         p = self.annotated.float_probabilities[target].tolist()
@@ -434,6 +453,14 @@ def _make_algorithm_outcome(
     how = next((way for way in ("unknown", "sampled") if way in ways), "exact")
     how += "" if len(found) == len(rows) else f", {len(found)} of {len(rows)} groups"
     return AlgorithmOutcome(
-        people, guessed, worst.low, worst.high, plain, float(worst.shares.max()), float(floats.max()), max(lifts), how,
+        people,
+        guessed,
+        worst.low,
+        worst.high,
+        plain,
+        float(worst.shares.max()),
+        float(floats.max()),
+        max(lifts),
+        how,
         {group: one.shares for group, one in found.items()},
-    )  # fmt: skip
+    )

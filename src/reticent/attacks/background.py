@@ -68,8 +68,10 @@ def _read_prior(prior: Any) -> pl.DataFrame:
 def _apply_listed_beliefs(seen: AttackTarget, beliefs: np.ndarray, table: pl.DataFrame, without: int) -> np.ndarray:
     names = [*(domain.name for domain in seen.quasi), seen.sensitive.name, BELIEF_COLUMN]
     if lacking := [name for name in names if name not in table.columns]:
-        raise RequestError(f"The beliefs lack {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
-                           attempt="the quasi-identifiers, the sensitive column, and `belief`.")  # fmt: skip
+        raise RequestError(
+            f"The beliefs lack {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
+            attempt="the quasi-identifiers, the sensitive column, and `belief`.",
+        )
     codes = [_encode_values(domain, table[domain.name]) for domain in (*seen.quasi, seen.sensitive)]
     place = {tuple(point): at for at, point in enumerate(seen.points.tolist())}
     points = [place.get(point, -1) for point in zip(*(code.tolist() for code in codes[:-1]), strict=True)]
@@ -100,7 +102,8 @@ def _scale_unlisted_beliefs(belief: np.ndarray, listed: dict[int, float]) -> np.
     found = belief.copy()
     values = list(listed)
     found[values] = 0.0
-    left, whole = 1.0 - sum(listed.values()), found.sum()
+    left = 1.0 - sum(listed.values())
+    whole = found.sum()
     if left < -1e-9 or (whole == 0 and abs(left) > 1e-9):
         raise RequestError("The beliefs about one person do not add up to 1.")
     found *= max(left, 0.0) / whole if whole else 0.0
@@ -176,8 +179,12 @@ def attack_by_background_knowledge(
     entries = _list_entries(seen)
     found = []
     for width, limit in points:
-        known = BackgroundKnowledge(width, bt_privacy.parse_kernel(how["kernel"]), bt_privacy.parse_smoothing(how["smoothing"]),
-                          bt_privacy.parse_distance_matrices(how["distances"]) or {})  # fmt: skip
+        known = BackgroundKnowledge(
+            width,
+            bt_privacy.parse_kernel(how["kernel"]),
+            bt_privacy.parse_smoothing(how["smoothing"]),
+            bt_privacy.parse_distance_matrices(how["distances"]) or {},
+        )
         scale = 1.0 if str(how["base"]) == "2" else LN2
         found.append(_attack_as_adversary(seen, entries, known, inference, prior, float(limit), scale))
     return _make_background_outcome(seen, points, found, inference, entries)
@@ -237,8 +244,13 @@ def _attack_as_adversary(
             found = one
         else:  # who has no value is not looked at; everybody else at their greatest risk
             worse = one.risk.max(initial=0.0) > found.risk.max(initial=0.0)
-            found = AttackedView(found.belief, one.risk if worse else found.risk, one.people if worse else found.people,
-                             max(found.vulnerable, one.vulnerable), min(found.exact_share, one.exact_share))  # fmt: skip
+            found = AttackedView(
+                found.belief,
+                one.risk if worse else found.risk,
+                one.people if worse else found.people,
+                max(found.vulnerable, one.vulnerable),
+                min(found.exact_share, one.exact_share),
+            )
     assert found is not None
     return found
 
@@ -256,7 +268,8 @@ def _attack_view(
     counts = exclude_value(seen.counts, adversary.without)
     there = adversary.people[entries.point] > 0
     share = adversary.people / np.maximum(seen.people, 1)
-    point, group = entries.point[there], entries.group[there]
+    point = entries.point[there]
+    group = entries.group[there]
     people = entries.people[there] * share[point]
     used, offsets = np.unique(group, return_index=True)
     offsets = np.append(offsets, len(group))
@@ -268,11 +281,13 @@ def _attack_view(
         share_exact = _apply_exact_posteriors(before, point, offsets, people, held, after)
     belief = _mix_beliefs(before, point, people, after)
     if entries.shared:
-        point, people = np.arange(len(before)), adversary.people
+        point = np.arange(len(before))
+        people = adversary.people
         after = belief
     else:  # nobody learns of people whom no label covers: rows that were suppressed
         bare = np.setdiff1d(np.flatnonzero(adversary.people), point)
-        point, people = np.append(point, bare), np.append(people, adversary.people[bare])
+        point = np.append(point, bare)
+        people = np.append(people, adversary.people[bare])
         after = np.concatenate([after, before[bare]])
     moved = (
         compute_js_divergence(smooth_beliefs(before[point], adversary.smooth), smooth_beliefs(after, adversary.smooth))
@@ -305,7 +320,8 @@ def _apply_exact_posteriors(
 
 def _mix_beliefs(before: np.ndarray, point: np.ndarray, people: np.ndarray, after: np.ndarray) -> np.ndarray:
     """One belief for each point: over the groups its people may be in; unchanged where none covers it."""
-    total, whole = np.zeros(before.shape), np.zeros(len(before))
+    total = np.zeros(before.shape)
+    whole = np.zeros(len(before))
     np.add.at(total, point, after * people[:, None])
     np.add.at(whole, point, people)
     return np.where(whole[:, None] > 0, total / np.where(whole > 0, whole, 1)[:, None], before)
@@ -338,5 +354,9 @@ def _make_background_outcome(
     if inference == "exact":
         beside["exact_share"] = min(each.exact_share for each in found)
     scored = score_guesses("background", one.belief, seen.truth, seen.promised)
-    return BackgroundOutcome(**{name: getattr(scored, name) for name in scored.__dataclass_fields__}, details=beside, risks=one.risk,
-                   weights=one.people)  # fmt: skip
+    return BackgroundOutcome(
+        **{name: getattr(scored, name) for name in scored.__dataclass_fields__},
+        details=beside,
+        risks=one.risk,
+        weights=one.people,
+    )

@@ -165,7 +165,9 @@ class Atoms:
 def find_atoms(point: np.ndarray, group: np.ndarray, weight: np.ndarray, points: int) -> Atoms:
     """Find points whose entries (a group with a weight) are the same; a point without entries is like others without."""
     order = np.lexsort((group, point))
-    point, group, weight = point[order], group[order], weight[order]
+    point = point[order]
+    group = group[order]
+    weight = weight[order]
     keys = np.random.default_rng(0).integers(1, 2**63, (2, int(group.max(initial=0)) + 1), np.uint64)
     bits = np.ascontiguousarray(weight, np.float64).view(np.uint64)
     prints = np.zeros((points, 2), np.uint64)

@@ -258,7 +258,8 @@ def _read_manifest_counts(manifest: Manifest) -> dict[str | None, int]:
     With the overall distribution it tells all of them.  Without, the list of values tells of each that one person has it at
     least, unless a hierarchy or an order lists them.
     """
-    values, column = manifest.own["values"], manifest.sensitive
+    values = manifest.own["values"]
+    column = manifest.sensitive
     if "distribution" in manifest.own:
         shares = [Fraction(str(share)) for share in manifest.own["distribution"]]
         return {value: round(share * manifest.rows) for value, share in zip(values, shares, strict=True)}
@@ -314,8 +315,17 @@ class CorruptionOutcome(AttackOutcome):
         return {**AttackOutcome.to_dict(self), **{name: getattr(self, name) for name in own}, **(self.facts or {})}
 
 
-def attack_by_corruption(release: Any, source: Any, *, external: Any = None, corrupted: Any = None, victim: str | None = None,
-               lambda_: Any = "0.1", rho1: Any = "0.2", missing: tuple[str, ...] = ()) -> CorruptionOutcome:  # fmt: skip
+def attack_by_corruption(
+    release: Any,
+    source: Any,
+    *,
+    external: Any = None,
+    corrupted: Any = None,
+    victim: str | None = None,
+    lambda_: Any = "0.1",
+    rho1: Any = "0.2",
+    missing: tuple[str, ...] = (),
+) -> CorruptionOutcome:
     """Attack as who knows the external list (the source where none is given) and the values of `corrupted` people on it.
 
     Where no corrupted people are given, everyone but the victim is corrupted: the worst there is.
@@ -324,8 +334,10 @@ def attack_by_corruption(release: Any, source: Any, *, external: Any = None, cor
     if not 0 <= adversary.rho1 < 1:
         raise RequestError("rho1 must be a probability below 1.", attempt="--rho1 0.2.")
     if source is None:
-        raise RequestError("The attack 'corruption' needs the data that the release was made from: its targets.",
-                           attempt="source=..., --source DATA.")  # fmt: skip
+        raise RequestError(
+            "The attack 'corruption' needs the data that the release was made from: its targets.",
+            attempt="source=..., --source DATA.",
+        )
     people = read_people(source, missing)
     require_columns(people, [column.name for column in release.columns], "source")
     if "p" not in release.manifest.own:  # not one perturbed tuple of each group: its values are people's
@@ -338,18 +350,29 @@ def attack_by_corruption(release: Any, source: Any, *, external: Any = None, cor
 class SampledTarget:
     """A sampled release, its source, and what the adversary knows."""
 
-    def __init__(self, release: Any, people: pl.DataFrame, external: pl.DataFrame | None, corrupted: pl.DataFrame | None,
-                 victim: str | None):  # fmt: skip
+    def __init__(
+        self,
+        release: Any,
+        people: pl.DataFrame,
+        external: pl.DataFrame | None,
+        corrupted: pl.DataFrame | None,
+        victim: str | None,
+    ):
         own = release.manifest.own
-        self.release, self.people, self.frame = release, people, release.tables["data"]
-        self.p, self.k = parse_fraction(own["p"]), int(own["k"])
+        self.release = release
+        self.people = people
+        self.frame = release.tables["data"]
+        self.p = parse_fraction(own["p"])
+        self.k = int(own["k"])
         grouping = release.manifest.method.parameters.get("grouping", "mondrian")
         self.counted_on = self.k if grouping == "mondrian" else 1
         self.sensitive = release.manifest.sensitive
         self.domain = parse_texts(list(own["domain"]), self.sensitive.dtype).cast(pl.String).to_list()
         self.size = self.frame["G"].to_numpy()
         self.y = self.codes(self.frame[self.sensitive.name])
-        self.external, self.corrupted, self.victim = external, corrupted, victim
+        self.external = external
+        self.corrupted = corrupted
+        self.victim = victim
         self.declared = find_domain_declaration(release.manifest) is not None
 
     def codes(self, values: pl.Series) -> np.ndarray:
@@ -380,9 +403,11 @@ def _attack_sampled(at: SampledTarget, adversary: CorruptionAdversary) -> Corrup
         raise RequestError(f"lambda is below 1/{len(at.domain)}: no prior over the domain is as even.")
     owner = at.find_crucial_rows(at.people, "source")
     if (owner < 0).any() or (at.count(owner) != at.size).any():
-        raise RequestError("The source is not what the release was made from.",
-                           why="Some of its people are under no label, or a group's G is another number.",
-                           attempt="the data that was published.")  # fmt: skip
+        raise RequestError(
+            "The source is not what the release was made from.",
+            why="Some of its people are under no label, or a group's G is another number.",
+            attempt="the data that was published.",
+        )
     true = at.codes(at.people[at.sensitive.name])
     known = at.external is not None or at.corrupted is not None or at.victim is not None
     victims, groups, learned = _corrupt_some(at) if known else _corrupt_everyone_else(at, owner, true)
@@ -391,7 +416,8 @@ def _attack_sampled(at: SampledTarget, adversary: CorruptionAdversary) -> Corrup
     told = learned.posteriors(adversary)
     if not at.declared and not known:
         guesses = np.where(learned.alone, 1.0, guesses)  # or the value that nobody else has
-    targets, hits = len(groups), float(guesses.sum())
+    targets = len(groups)
+    hits = float(guesses.sum())
     found = find_worst_case(victims, at.p, len(at.domain), adversary)
     if not at.declared:
         found = replace(
@@ -401,14 +427,24 @@ def _attack_sampled(at: SampledTarget, adversary: CorruptionAdversary) -> Corrup
     low, high = compute_wilson_interval(round(hits), targets)
     most = np.bincount(true, minlength=len(at.domain)).max() / len(true)
     return CorruptionOutcome(
-        "corruption", targets, hits / targets, low, high, float(most), found.posterior, _find_promised_rho2(at.release, adversary),
-        np.zeros(0), np.zeros(0), found.growth,
+        "corruption",
+        targets,
+        hits / targets,
+        low,
+        high,
+        float(most),
+        found.posterior,
+        _find_promised_rho2(at.release, adversary),
+        np.zeros(0),
+        np.zeros(0),
+        found.growth,
         float(bounds.round_up(bounds.compute_rho2(setting, adversary.rho1))),
         float(bounds.round_up(bounds.compute_rho2_theorem2(setting, adversary.rho1))),
         float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
-        float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))), found.h,
+        float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))),
+        found.h,
         {"domain_declared": at.declared, "single_holders": learned.single_holders},
-    )  # fmt: skip
+    )
 
 
 def _corrupt_everyone_else(
@@ -452,8 +488,10 @@ def _corrupt_some(at: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, Dom
     inside = owner >= 0
     groups = np.flatnonzero(at.count(owner[inside & (values == -2)])) if person is None else owner[[person]]
     if not len(groups) or groups.min() < 0:
-        raise RequestError("The victim is under no label of the release." if person is not None else "Nobody is left to attack.",
-                           attempt="a victim who is in the data and not corrupted.")  # fmt: skip
+        raise RequestError(
+            "The victim is under no label of the release." if person is not None else "Nobody is left to attack.",
+            attempt="a victim who is in the data and not corrupted.",
+        )
     corrupted = at.count(owner[inside & (values >= 0)])[groups]
     at_y = np.bincount(owner[inside], weights=(values == at.y[owner])[inside], minlength=len(at.size)).astype(np.int64)[
         groups
@@ -462,9 +500,11 @@ def _corrupt_some(at: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, Dom
     size = at.size[groups]
     left = size - 1 - corrupted
     if ((left < 0) | (left > candidates)).any():
-        raise RequestError("What is known of a group contradicts its size.",
-                           why="More people are corrupted, or extraneous, than a group's G allows.",
-                           attempt="corrupted people with the values that they have.")  # fmt: skip
+        raise RequestError(
+            "What is known of a group contradicts its size.",
+            why="More people are corrupted, or extraneous, than a group's G allows.",
+            attempt="corrupted people with the values that they have.",
+        )
     unknown = int((values == -2).sum()) if at.external is None else None  # on a longer list some are in no group
     holders = np.bincount(values[values >= 0], minlength=len(at.domain))
     return CorruptionVictims(size, corrupted, at_y, candidates), groups, DomainKnowledge.of_some(holders, unknown)
@@ -484,12 +524,29 @@ def _find_promised_rho2(release: Any, adversary: CorruptionAdversary) -> float |
 
 def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAdversary) -> CorruptionOutcome:
     found = find_unmasked_people(release, people)
-    targets, hits = found.targets, found.unmasked
+    targets = found.targets
+    hits = found.unmasked
     low, high = compute_wilson_interval(hits, targets)
     certain = 1.0 if hits else float(adversary.rho1)
-    return CorruptionOutcome("corruption", targets, hits / targets, low, high, found.baseline, certain, None, np.zeros(0),
-                             np.zeros(0), 1 - found.rarest if hits else 0.0, None, None, None, None, None,
-                             found.facts)  # fmt: skip
+    return CorruptionOutcome(
+        "corruption",
+        targets,
+        hits / targets,
+        low,
+        high,
+        found.baseline,
+        certain,
+        None,
+        np.zeros(0),
+        np.zeros(0),
+        1 - found.rarest if hits else 0.0,
+        None,
+        None,
+        None,
+        None,
+        None,
+        found.facts,
+    )
 
 
 # MERGED: reticent.attacks.corruption.posterior: The posterior of a corruption-aided linking attack, exactly (Tao, Xiao, Li & Zhang, ICDE 2008, equations 4 to 19).
@@ -550,7 +607,8 @@ class LinkingSituation:
 
     def posterior(self, prior: PriorBelief) -> list[Fraction]:
         """P[X = x | y] for every x, equations 9 and 12."""
-        h, own = self.compute_h(prior), self.chance_of_showing(prior)
+        h = self.compute_h(prior)
+        own = self.chance_of_showing(prior)
         return [h * w * self.chance(x) / own + (1 - h) * w for x, w in enumerate(prior)]
 
     def confidence(self, prior: PriorBelief, predicate: Collection[int]) -> tuple[Fraction, Fraction]:

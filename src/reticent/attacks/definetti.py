@@ -32,7 +32,8 @@ def attack_by_definetti(seen: AttackTarget, *, rounds: int = 30) -> AttackOutcom
     if len(seen.points) > MAX_POINTS or int(pairs.sum()) > MAX_PAIRS:
         kept = _select_random_groups(point, group, pairs, len(seen.counts))
         at, point = np.unique(point[kept], return_inverse=True)
-        group, weight = group[kept], weight[kept]
+        group = group[kept]
+        weight = weight[kept]
         seen = replace(seen, points=seen.points[at], people=seen.people[at], truth=seen.truth.take(at))
     belief = learn_beliefs(
         seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds
@@ -104,7 +105,8 @@ def learn_beliefs(
     """Beliefs in the values that a point's groups publish; none of a point that is in no group."""
     values = counts.shape[1]
     order = np.lexsort((group, point))
-    point, group = point[order], group[order]
+    point = point[order]
+    group = group[order]
     weight = np.ascontiguousarray(weight[order], np.float64)
     published = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     present = np.bincount(group, weights=weight, minlength=len(counts))
@@ -166,7 +168,8 @@ class PairClassifier:
         cls, points: np.ndarray, sizes: list[int], point: np.ndarray, value: np.ndarray, values: int
     ) -> PairClassifier:
         numbers = np.empty((len(point), len(sizes)), np.int64)
-        of_number, codes = [], []
+        of_number = []
+        codes = []
         first = 0
         for axis, size in enumerate(sizes):
             number = points[point, axis].astype(np.int64) * values + value

@@ -201,7 +201,8 @@ def _build_refused_cut_constraints(
     entries: list[tuple[int, int, float]] = []
     limit: list[float] = []
     for group in cut:
-        most, start = float(column.people[group]) - k + 1, int(column.begin[group])
+        most = float(column.people[group]) - k + 1
+        start = int(column.begin[group])
         for place in range(1, int(column.width[group])):
             for sign, bound in ((1.0, float(k - 1)), (-1.0, 0.0)):
                 entries += [(len(limit), at, sign) for at in range(start, start + place)]
@@ -223,16 +224,17 @@ def _import_solver() -> Any:
     def optimum(matrix: Any, limit: np.ndarray | None, variable: int, column: RangeColumn) -> float:
         """The greatest count that one variable can have."""
         fixed, refused = matrix
-        many, counts = fixed.shape[1], int(column.width.sum())
+        many = fixed.shape[1]
+        counts = int(column.width.sum())
         goal = np.zeros(many)
         goal[variable] = -1.0
-        lower, upper = np.zeros(many), np.ones(many)
+        lower = np.zeros(many)
+        upper = np.ones(many)
         upper[:counts] = column.people.repeat(column.width)
         lower[column.begin[column.tight[:, 0]]] = 1.0
         lower[(column.begin + column.width - 1)[column.tight[:, 1]]] = 1.0
         wanted = np.concatenate([column.people, column.totals])
-        found = linprog(goal, refused, limit, fixed, wanted,
-                        np.column_stack([lower, upper]), method="highs")  # fmt: skip
+        found = linprog(goal, refused, limit, fixed, wanted, np.column_stack([lower, upper]), method="highs")
         return float(-found.fun) if found.status == 0 else float("inf")
 
     return optimum
@@ -283,7 +285,9 @@ def attack_by_downcoding(
     least = _find_promised_k(seen) or int(sizes.min(initial=1)) if k is None else k
     if least < 1 or isinstance(least, bool):
         raise RequestError("k is a whole number of at least 1.", attempt="k = 5.")
-    tally, who, rng = GuessTally(), find_membership(seen), np.random.default_rng(seed)
+    tally = GuessTally()
+    who = find_membership(seen)
+    rng = np.random.default_rng(seed)
     for axis in lines:
         _attack_column(seen, sight, axis, who, least, tally)
         if programme:
@@ -305,20 +309,25 @@ def _find_range_groups(sight: Boxes, axis: int) -> np.ndarray:
     """Groups with a range of several values there."""
     ends = sight.ends[axis]
     assert ends is not None
-    label, cover = sight.label[axis], sight.covers[axis]
+    label = sight.label[axis]
+    cover = sight.covers[axis]
     return np.flatnonzero(ends.ranged[label] & (cover.upper[label] > cover.lower[label]) & (cover.holes[label] < 0))
 
 
 def _attack_column(
     seen: AttackTarget, sight: Boxes, axis: int, who: GroupMembership, k: int, tally: GuessTally
 ) -> None:
-    cover, ends, sizes = sight.covers[axis], sight.ends[axis], sight.counts.sum(axis=1)
+    cover = sight.covers[axis]
+    ends = sight.ends[axis]
+    sizes = sight.counts.sum(axis=1)
     assert ends is not None
     code = seen.points[who.point, axis]
     starts = np.searchsorted(who.group, np.arange(who.groups + 1))
     for group in _find_range_groups(sight, axis).tolist():
-        label, people = int(sight.label[axis][group]), int(sizes[group])
-        first, values = int(cover.lower[label]), int(cover.upper[label] - cover.lower[label] + 1)
+        label = int(sight.label[axis][group])
+        people = int(sizes[group])
+        first = int(cover.lower[label])
+        values = int(cover.upper[label] - cover.lower[label] + 1)
         tight = bool(ends.known[label, 0]), bool(ends.known[label, 1])
         without = compute_composition(people, values, None, *tight) or make_uniform_composition(people, values)
         knowing = compute_composition(people, values, k, *tight)
@@ -346,7 +355,9 @@ def _find_likeliest_value(expected: np.ndarray) -> int:
 def _solve_column_programs(
     seen: AttackTarget, sight: Boxes, axis: int, k: int, tally: GuessTally, rng: np.random.Generator
 ) -> None:
-    cover, ends, label = sight.covers[axis], sight.ends[axis], sight.label[axis]
+    cover = sight.covers[axis]
+    ends = sight.ends[axis]
+    label = sight.label[axis]
     assert ends is not None
     ranged = _find_range_groups(sight, axis)
     if (cover.holes[label] >= 0).any() or not len(ranged):
@@ -356,7 +367,8 @@ def _solve_column_programs(
     width = cover.upper[label] - cover.lower[label] + 1
     column = RangeColumn(cover.lower[label], width, sizes, ends.known[label] & ends.ranged[label][:, None], totals)
     asked = np.sort(rng.choice(ranged, min(MAX_RANGES_PER_COLUMN, len(ranged)), replace=False)).tolist()
-    with_, without = find_possible_values(column, asked, k), find_possible_values(column, asked, None)
+    with_ = find_possible_values(column, asked, k)
+    without = find_possible_values(column, asked, None)
     if with_ is not None and without is not None:
         tally.possible += [float(one.mean()) for one in with_]
         tally.possible_control += [float(one.mean()) for one in without]
@@ -382,13 +394,25 @@ def _make_downcoding_outcome(seen: AttackTarget, sight: Boxes, tally: GuessTally
         "programmes": len(tally.possible),
     }
     nothing = np.zeros(0)
-    return DowncodingOutcome("downcoding", many, tally.hits / many, low, high, tally.chance / many, min(tally.worst, 1.0), None,
-                     nothing, nothing, beside)  # fmt: skip
+    return DowncodingOutcome(
+        "downcoding",
+        many,
+        tally.hits / many,
+        low,
+        high,
+        tally.chance / many,
+        min(tally.worst, 1.0),
+        None,
+        nothing,
+        nothing,
+        beside,
+    )
 
 
 def _is_provable(seen: AttackTarget, sight: Boxes) -> bool:
     """Whether the method cannot have left a group that can be cut: Mondrian by loss, for k alone, and no two groups read the same."""
-    made, named = seen.made_by, {promise.name for promise in seen.promises}
+    made = seen.made_by
+    named = {promise.name for promise in seen.promises}
     if made is None or made.name != "mondrian" or made.parameters.get("cuts", "loss") != "loss":
         return False
     apart = made.parameters.get("labels") == "sets" or all(ends is not None for ends in sight.ends)

@@ -118,7 +118,8 @@ def find_membership(seen: AttackTarget, departed: float = 0.0) -> GroupMembershi
 
 
 def _compute_membership(seen: AttackTarget, departed: float) -> GroupMembership:
-    groups, points = len(seen.counts), len(seen.points)
+    groups = len(seen.counts)
+    points = len(seen.points)
     if not isinstance(seen.sight, Boxes):
         point, group, people = seen.sight.memberships(seen.points, seen.people, 1)
         published = np.bincount(point, weights=people, minlength=points)
@@ -127,7 +128,9 @@ def _compute_membership(seen: AttackTarget, departed: float) -> GroupMembership:
         ]  # of those with these quasi-identifiers, some may have left since
         whole = published[point]
         people = np.divide(people * present, whole, out=np.zeros(len(point)), where=whole > 0)
-        point, group, people = point[people > 0], group[people > 0], people[people > 0]
+        point = point[people > 0]
+        group = group[people > 0]
+        people = people[people > 0]
         return _add_people_in_no_group(
             GroupMembership(point, group, np.asarray(people, np.float64), groups, points, True), seen
         )
@@ -157,17 +160,20 @@ def _add_people_in_no_group(found: GroupMembership, seen: AttackTarget) -> Group
 
 
 def _balance_membership(point: np.ndarray, group: np.ndarray, seen: AttackTarget, departed: float) -> GroupMembership:
-    groups, points = len(seen.counts), len(seen.points)
+    groups = len(seen.counts)
+    points = len(seen.points)
     sizes = seen.counts.sum(axis=1).astype(np.float64)
     if departed > 0:
         sizes *= (sizes.sum() - departed) / sizes.sum()
     none = float(seen.people.sum() - sizes.sum())
     bare = np.setdiff1d(np.arange(points), point)
     everybody = np.arange(points) if none > 0 else bare
-    point, group = np.append(point, everybody), np.append(group, np.full(len(everybody), groups))
+    point = np.append(point, everybody)
+    group = np.append(group, np.full(len(everybody), groups))
     wanted = np.append(sizes, max(none, float(seen.people[bare].sum())))
     pairs = GroupMembership(point, group, np.ones(len(point)), groups, points, False)
-    of_group, gap = np.where(wanted > 0, wanted, 0.0), np.inf
+    of_group = np.where(wanted > 0, wanted, 0.0)
+    gap = np.inf
     for _ in range(MAX_BALANCING_ROUNDS):
         within = np.bincount(point, weights=of_group[group], minlength=points)
         of_point = seen.people / np.where(within > 0, within, 1)

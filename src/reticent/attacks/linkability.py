@@ -92,7 +92,9 @@ def _find_narrowest_group(
 def _make_outcome(
     seen: AttackTarget, same: np.ndarray, apart: np.ndarray, lists: tuple[list[int], list[int]], sight: Boxes
 ) -> LinkabilityOutcome:
-    hits, by_chance, tried = int(same.sum()), int(apart.sum()), len(same)
+    hits = int(same.sum())
+    by_chance = int(apart.sum())
+    tried = len(same)
     control = compute_wilson_interval(by_chance, tried)
     names = [[seen.quasi[axis].name for axis in axes] for axes in lists]
     beside = {
@@ -107,8 +109,19 @@ def _make_outcome(
     low, high = compute_wilson_interval(hits, tried)
     smallest = int(sight.counts.sum(axis=1).min()) if len(sight.counts) else 1
     worst = 1 / max(smallest // seen.rows_per_person, 1)  # of the people of a group that was found, which is it?
-    return LinkabilityOutcome("linkability", tried, hits / tried, low, high, by_chance / tried, worst, None, same,
-                  same.astype(np.float64), beside)  # fmt: skip
+    return LinkabilityOutcome(
+        "linkability",
+        tried,
+        hits / tried,
+        low,
+        high,
+        by_chance / tried,
+        worst,
+        None,
+        same,
+        same.astype(np.float64),
+        beside,
+    )
 
 
 def _count_people(seen: AttackTarget) -> int | None:

@@ -59,7 +59,8 @@ class StepLimit:
     """Steps taken, until they are too many."""
 
     def __init__(self, most: int):
-        self.most, self.taken = most, 0
+        self.most = most
+        self.taken = 0
 
     def step(self) -> None:
         self.taken += 1
@@ -252,7 +253,8 @@ def _count_components(seen: AttackTarget, who: GroupMembership) -> CountedCompon
     people = np.bincount(component, weights=seen.people, minlength=who.points)
     order = np.argsort(component[who.point], kind="stable")
     of_entry = component[who.point][order]
-    found, left = CountedComponents(), MAX_TOTAL_STEPS
+    found = CountedComponents()
+    left = MAX_TOTAL_STEPS
     small = np.flatnonzero((people > 0) & (people <= MAX_COMPONENT_PEOPLE))
     for number in small[np.argsort(people[small], kind="stable")].tolist():
         entries = order[np.searchsorted(of_entry, number) : np.searchsorted(of_entry, number, side="right")]
@@ -266,7 +268,8 @@ def _count_component(
     seen: AttackTarget, who: GroupMembership, entries: np.ndarray, found: CountedComponents, most: int
 ) -> int:
     """Count one component; the steps that it took."""
-    points, groups = np.unique(who.point[entries]), np.unique(who.group[entries])
+    points = np.unique(who.point[entries])
+    groups = np.unique(who.group[entries])
     if groups[-1] == who.groups:  # people of whom nobody knows whether they are published
         return 0
     counts = seen.counts[groups]
@@ -274,10 +277,12 @@ def _count_component(
     if int(counts.sum()) != sum(people):
         return 0
     over: list[list[int]] = [[] for _ in points]
-    for point, group in zip(np.searchsorted(points, who.point[entries]),
-                            np.searchsorted(groups, who.group[entries]), strict=True):  # fmt: skip
+    for point, group in zip(
+        np.searchsorted(points, who.point[entries]), np.searchsorted(groups, who.group[entries]), strict=True
+    ):
         over[int(point)].append(int(group))
-    steps, rows = StepLimit(most), [[int(count) for count in row] for row in counts]
+    steps = StepLimit(most)
+    rows = [[int(count) for count in row] for row in counts]
     try:
         shares = count_memberships(people, [sum(row) for row in rows], over, steps)
         found.shares |= {
@@ -293,7 +298,8 @@ def _count_component(
 
 def _make_outcome(seen: AttackTarget, who: GroupMembership, counted: CountedComponents, seed: int) -> OverlapOutcome:
     part = ReleasePart(who, seen.counts)
-    guesses, shares = part.guess(seen.prior), part.shares(seen.prior)
+    guesses = part.guess(seen.prior)
+    shares = part.shares(seen.prior)
     exact = _believe_exactly(counted, shares)
     error = _largest_error(part, exact, shares)
     for point, row in exact.items():
@@ -331,7 +337,8 @@ def _believe_exactly(counted: CountedComponents, shares: np.ndarray) -> dict[int
 
 def _largest_error(part: ReleasePart, exact: Mapping[int, np.ndarray], shares: np.ndarray) -> float:
     """How far exact beliefs are from balanced ones."""
-    atoms, error = part.membership.atoms, 0.0
+    atoms = part.membership.atoms
+    error = 0.0
     most = shares.max(axis=0)
     for point, row in exact.items():
         entries = slice(*np.searchsorted(atoms.atom, [atoms.of_point[point], atoms.of_point[point] + 1]))

@@ -61,7 +61,8 @@ class PerturbedRows:
                 attempt="another attack, or a release of beta-perturbation.",
             )
         cells = count_source_cells(release.columns, source, missing)
-        model, data = Reconstruction.of(release.manifest), release.tables["data"]
+        model = Reconstruction.of(release.manifest)
+        data = release.tables["data"]
         occurring = encode_values(cells.sensitive[0], model.values)
         seen = make_target(cells, _make_empty_members(cells), release.manifest.promises)
         shown = np.zeros((len(seen.points), len(model.values)))

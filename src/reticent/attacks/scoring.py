@@ -193,7 +193,8 @@ def compute_wilson_interval(hits: int, targets: int, z: float = NORMAL_QUANTILE_
     """Wilson's score interval for a proportion."""
     if not targets:
         return 0.0, 1.0
-    share, spread = hits / targets, z * z / targets
+    share = hits / targets
+    spread = z * z / targets
     middle = (share + spread / 2) / (1 + spread)
     half = z / (1 + spread) * sqrt(share * (1 - share) / targets + spread / (4 * targets))
     return middle - half if hits else 0.0, middle + half if hits < targets else 1.0

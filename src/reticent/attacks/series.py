@@ -48,7 +48,8 @@ def run_attacks(
     outcomes: dict[str, Any] = {}
     skipped: dict[str, list[str]] = {}
     shared: dict[str, Any] = {}
-    began, limit = process_time(), budget
+    began = process_time()
+    limit = budget
     with share_observations():
         for at, name in enumerate(chosen):
             progress(ProgressEvent(f"attacking as {name}", at / len(chosen)))

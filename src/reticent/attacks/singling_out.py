@@ -120,11 +120,13 @@ def _try_predicates(
 
 def _count_people(seen: AttackTarget, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
     """How many people have the labels of a group and, in one column, a value; -1 is a value that nobody has."""
-    column, size = sight.covers[axis], seen.quasi[axis].size
+    column = sight.covers[axis]
+    size = seen.quasi[axis].size
     single = np.arange(size)
     none = np.full(size, -1, np.int64)
-    alone = LabelCover(np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none),
-                  column.prefix)  # fmt: skip
+    alone = LabelCover(
+        np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none), column.prefix
+    )
     covers = [alone if at == axis else cover for at, cover in enumerate(sight.covers)]
     held = np.flatnonzero(value >= 0)
     labels = sight.label[:, group[held]].T.astype(np.int64).copy()
@@ -155,8 +157,10 @@ def _list_control_values(
     sight: Boxes, axis: int, group: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(group, value, weight): all values of the source under each group's label, or two random ones; each label counts alike."""
-    column, label = sight.covers[axis], sight.label[axis][group]
-    first, width = column.lower[label], np.maximum(column.upper[label] - column.lower[label] + 1, 0)
+    column = sight.covers[axis]
+    label = sight.label[axis][group]
+    first = column.lower[label]
+    width = np.maximum(column.upper[label] - column.lower[label] + 1, 0)
     if int(width.sum()) > MAX_EXACT_PAIRS:
         two = width.repeat(2)
         drawn = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
@@ -194,5 +198,16 @@ def _make_outcome(tried: list[TriedPredicates]) -> SinglingOutOutcome:
     }
     worst = max(column.worst for column in tried)
     baseline = control if others is None else others
-    return SinglingOutOutcome("singling-out", len(people), isolated / len(people), low, high, baseline, worst, None, people == 1,
-                       people.astype(np.float64), beside)  # fmt: skip
+    return SinglingOutOutcome(
+        "singling-out",
+        len(people),
+        isolated / len(people),
+        low,
+        high,
+        baseline,
+        worst,
+        None,
+        people == 1,
+        people.astype(np.float64),
+        beside,
+    )

@@ -168,7 +168,8 @@ def lay_over_others(
     Sensitive values have the codes of the release's people, and those that none of these has further codes: nobody guesses them.
     """
     value = _translate_codes(cells.sensitive[0], people.sensitive)[cells.values[:, 0]]
-    quasi, codes = cells.quasi, cells.codes
+    quasi = cells.quasi
+    codes = cells.codes
     sight = people.sight
     if isinstance(sight, Boxes):
         sight = sight.lay_over(entries, cells, foreign)
@@ -226,7 +227,8 @@ def count_cells_with_persons(
     combined = collect_frame(rows.with_columns(pl.col(texts).cast(pl.String)), "Counting the rows")
     read = parse_declared(combined.select(*declared, COUNT_COLUMN).lazy(), declared)
     cells, cell = encode_cells(collect_frame(read, "Reading the values"), declared)
-    times, point = combined[COUNT_COLUMN].to_numpy(), cells.point[cell]
+    times = combined[COUNT_COLUMN].to_numpy()
+    point = cells.point[cell]
     found = [PointPersons.of(combined[name], times, point, int(cells.point[-1]) + 1) for name in present]
     return cells, min(found, key=lambda one: one.count)
 
@@ -307,8 +309,10 @@ def select_source_columns(source: Any, names: Sequence[str], missing: tuple[str,
     lazy = _scan_source(source, missing)
     lacking = [name for name in names if name not in lazy.collect_schema().names()]
     if lacking:
-        raise RequestError(f"The source lacks {pluralize(len(lacking), 'column')} of the release: {quote_list(lacking)}.",
-                           attempt="the data that the release was made from.")  # fmt: skip
+        raise RequestError(
+            f"The source lacks {pluralize(len(lacking), 'column')} of the release: {quote_list(lacking)}.",
+            attempt="the data that the release was made from.",
+        )
     return lazy.select(list(names))
 
 
@@ -346,7 +350,8 @@ def _declare_column(entry: ColumnEntry) -> Column:
 
 def make_silent_target(seen: AttackTarget, rng: np.random.Generator) -> AttackTarget:
     """The same people under the same groups, whose values say nothing."""
-    sight, counts = seen.sight, shuffle_counts(seen.counts, rng)
+    sight = seen.sight
+    counts = shuffle_counts(seen.counts, rng)
     if isinstance(sight, Boxes):
         return replace(seen, sight=replace(sight, until=np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))))
     assert isinstance(sight, GroupMembers)
@@ -474,5 +479,13 @@ def _make_column_entry(domain: Domain) -> ColumnEntry:
     values = list(domain.texts) if isinstance(domain, TreeDomain) and tree is None else None
     order = list(domain.texts) if domain.kind == "ordinal" else None
     kind = domain.kind
-    return ColumnEntry(name=domain.name, role=Role.QUASI, type=kind, dtype=domain.dtype, null=domain.null, hierarchy=tree,
-                       values=values, order=order)  # fmt: skip
+    return ColumnEntry(
+        name=domain.name,
+        role=Role.QUASI,
+        type=kind,
+        dtype=domain.dtype,
+        null=domain.null,
+        hierarchy=tree,
+        values=values,
+        order=order,
+    )

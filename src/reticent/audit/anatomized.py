@@ -132,7 +132,8 @@ def read_histograms(column: ColumnEntry, held: pl.DataFrame) -> GroupHistograms:
     numbered = number_values(held[column.name])
     rank, _ = rank_values(column, numbered.distinct)
     size = int(rank.max()) + 1
-    group, count = held[GROUP_COLUMN].to_numpy(), held[COUNT_COLUMN].to_numpy()
+    group = held[GROUP_COLUMN].to_numpy()
+    count = held[COUNT_COLUMN].to_numpy()
     value = take_in_pieces(rank.astype(np.int32), numbered.codes)
     same = group[1:] == group[:-1]
     if not ((group[1:] > group[:-1]) | (same & (value[1:] > value[:-1]))).all():
@@ -178,11 +179,14 @@ class GroupValueCheck:
         self, held: pl.DataFrame, column: str, read_witness: Callable[[int], bytes | None] = lambda size: None
     ):
         values = number_values(held[column])
-        self.values, self.listed = values.distinct, values.codes.astype(np.int64)
-        self.group, self.count = held[GROUP_COLUMN].to_numpy().astype(np.int64), held[COUNT_COLUMN].to_numpy()
+        self.values = values.distinct
+        self.listed = values.codes.astype(np.int64)
+        self.group = held[GROUP_COLUMN].to_numpy().astype(np.int64)
+        self.count = held[COUNT_COLUMN].to_numpy()
         self.shown = np.bincount(self.listed, weights=self.count, minlength=len(values))
         self.true = np.zeros(len(values))
-        self.pairs, self.certain = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.pairs = np.zeros(0, np.int64)
+        self.certain = np.zeros(0, np.int64)
         self.unlisted = 0  # of people who hold a value that no group lists
         self._combinations = 0
         self._open_rows: list[np.ndarray] = []  # (combination, group, rows), of people whose group is not told at once
@@ -223,7 +227,8 @@ class GroupValueCheck:
     ) -> None:
         """Keep the rows and the people of combinations for which an assignment has to be found."""
         if undetermined.any():
-            ours, theirs = undetermined[link.ours], undetermined[link.theirs]
+            ours = undetermined[link.ours]
+            theirs = undetermined[link.theirs]
             unlisted = np.where(value < 0, len(self.values), value)
             rows = (link.ours[ours] + self._combinations, group[ours], link.rows[0].each[ours])
             people = (
@@ -263,7 +268,8 @@ class GroupValueCheck:
         foreign = int(np.maximum(self.shown - self.true, 0).sum())
         stated = self.group * len(self.values) + self.listed
         order = np.argsort(stated, kind="stable")
-        stated, count = stated[order], self.count[order]
+        stated = stated[order]
+        count = self.count[order]
         at = np.minimum(np.searchsorted(stated, self.pairs), max(len(stated) - 1, 0))
         lacking = np.where(stated[at] == self.pairs, count[at], 0) if len(stated) else np.zeros(len(self.pairs))
         misplaced = int(np.maximum(self.certain - lacking, 0).sum()) + self.unlisted
@@ -290,7 +296,8 @@ def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> n
     """
     if published.places is None:
         return np.flatnonzero(chosen)
-    times, places = published.each[chosen], published.places[chosen].astype(np.int64)
+    times = published.each[chosen]
+    places = published.places[chosen].astype(np.int64)
     first = (places - times * (times - 1) // 2) // times
     following = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
     return np.clip(np.repeat(first, times) + following, 0, rows - 1)
@@ -303,17 +310,21 @@ def _find_determined(
 
     The last array marks published combinations of which it cannot be told.
     """
-    least, most = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    least = np.full(link.size, np.iinfo(np.int64).max)
+    most = np.full(link.size, -1)
     np.minimum.at(least, link.theirs, true)
     np.maximum.at(most, link.theirs, true)
-    first, last = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    first = np.full(link.size, np.iinfo(np.int64).max)
+    last = np.full(link.size, -1)
     np.minimum.at(first, link.ours, group)
     np.maximum.at(last, link.ours, group)
     published, there = link.counts
     one_value = least == most
     one_group = (first == last) & (published == there) & ~one_value
-    ours, theirs = one_value[link.ours], one_group[link.theirs]
-    of_group, of_value = last[link.theirs[theirs]], most[link.ours[ours]]
+    ours = one_value[link.ours]
+    theirs = one_group[link.theirs]
+    of_group = last[link.theirs[theirs]]
+    of_value = most[link.ours[ours]]
     rows, people = link.rows[0].each[ours], link.rows[1].each[link.whole][theirs]
     return (
         np.concatenate([group[ours], of_group]),
@@ -327,16 +338,20 @@ def _find_determined(
 class AnatomizedAuditor:
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest, folder = _require_manifest(subject)
-        files, schemas = find_data_files(folder, manifest), list_schemas(manifest)
+        files = find_data_files(folder, manifest)
+        schemas = list_schemas(manifest)
         held = read_data(files["sensitive"], schemas["sensitive"])
         quasi = [column.name for column in subject.quasi]
         whole = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if whole:
-            frame, times = read_data(files["quasi"], schemas["quasi"]), None
-            alike, rows = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy(), frame[GROUP_COLUMN]
+            frame = read_data(files["quasi"], schemas["quasi"])
+            times = None
+            alike = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy()
+            rows = frame[GROUP_COLUMN]
         else:
             frame, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=quasi)
-            alike, rows = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
+            alike = times
+            rows = read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
         reader_for(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": held}, manifest)
         listed = _build_matching_histograms(rows, held, manifest.sensitive, manifest.rows)
         if thorough:
@@ -346,15 +361,27 @@ class AnatomizedAuditor:
         column = make_sensitive_column(manifest.sensitive, list_views(listed.distinct(), listed.null), listed.ordered)
         achieved = {"k-anonymity": int(alike.min()), **measure_column(replace(column, paths=None))}
         utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
-        return RecomputedRelease(subject, frame, alike, listed.sizes, [column], achieved, utility, times, notes=(EXACT_QUASI_NOTE,),
-                         beside={"sensitive": held})  # fmt: skip
+        return RecomputedRelease(
+            subject,
+            frame,
+            alike,
+            listed.sizes,
+            [column],
+            achieved,
+            utility,
+            times,
+            notes=(EXACT_QUASI_NOTE,),
+            beside={"sensitive": held},
+        )
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Rows by all that `quasi` shows of them; the values of each group by those of the rows that can be told apart."""
-        subject, held = recounted.subject, recounted.beside["sensitive"]
+        subject = recounted.subject
+        held = recounted.beside["sensitive"]
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         column = subject.named(Role.SENSITIVE)[0].name
-        kept, unmatched = PublishedSourceValues(source, [entry.name for entry in subject.quasi]), 0
+        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        unmatched = 0
         told = GroupValueCheck(held, column, partial(read_witness, _require_manifest(subject)[1]))
         for ours, theirs in source.parts(
             make_exact_keys(subject.columns, shown), [entry.name for entry in subject.columns]
@@ -404,7 +431,8 @@ def count_uneven_groups(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray)
     if (rows[1:] < rows[:-1]).any():
         rows = np.sort(rows)
     starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
-    mine, lengths = rows[starts], np.diff(np.append(starts, len(rows)))
+    mine = rows[starts]
+    lengths = np.diff(np.append(starts, len(rows)))
     if np.array_equal(mine, groups):
         return int((lengths != sizes).sum())
     both = np.union1d(mine, groups)

@@ -51,13 +51,33 @@ class AuditContext:
     published: Callable[[str], Mapping[str, int]] | None = None
 
 
-@validate_arguments(release=path_or_table, source=optional(path_or_table), expect_digest=optional(text), job=optional(is_job), columns=optional(columns_of),
-      quasi=optional(names), sensitive=optional(names), hierarchy=optional(mapping), missing=null_values, promises=promises_of,
-      population=optional(path_or_table))  # fmt: skip
-def audit(release: Any, *, source: Any = None, expect_digest: str | None = None, job: Any = None,
-          columns: Mapping[str, Column] | None = None, quasi: Iterable[str] | None = None, sensitive: Iterable[str] | None = None,
-          hierarchy: Mapping[str, Any] | None = None, missing: Sequence[str] = (), promises: Iterable[Any] = (),
-          population: Any = None) -> Audit:  # fmt: skip
+@validate_arguments(
+    release=path_or_table,
+    source=optional(path_or_table),
+    expect_digest=optional(text),
+    job=optional(is_job),
+    columns=optional(columns_of),
+    quasi=optional(names),
+    sensitive=optional(names),
+    hierarchy=optional(mapping),
+    missing=null_values,
+    promises=promises_of,
+    population=optional(path_or_table),
+)
+def audit(
+    release: Any,
+    *,
+    source: Any = None,
+    expect_digest: str | None = None,
+    job: Any = None,
+    columns: Mapping[str, Column] | None = None,
+    quasi: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    hierarchy: Mapping[str, Any] | None = None,
+    missing: Sequence[str] = (),
+    promises: Iterable[Any] = (),
+    population: Any = None,
+) -> Audit:
     """Recount a release folder (or an opened release), or a table that another tool made, and judge its promises.
 
     `expect_digest` refuses a release that was changed; without it the result's `identity` says what, if anything, shows that it
@@ -73,8 +93,13 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
                 "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
             )
         asked = [*promises, *(job.promises if job is not None else ())]
-        subject = read_table_subject(find_folder(release), resolve_declared_columns(job, given), asked, missing=_find_null_values(job, missing),
-                           jointly=bool(getattr(job, "jointly", False)))  # fmt: skip
+        subject = read_table_subject(
+            find_folder(release),
+            resolve_declared_columns(job, given),
+            asked,
+            missing=_find_null_values(job, missing),
+            jointly=bool(getattr(job, "jointly", False)),
+        )
     else:
         require_no_roles(given)
         subject = read_folder_subject(find_folder(release), expect_digest, promises)
@@ -123,12 +148,16 @@ def _audit_subject(
         if not staged:
             require_described_columns(found, bytes=source is None)
     people = None if handed.population is None else count_population(found, handed.population, missing)
-    proven, redrawing, utility = None, _find_perturbation(found, handed), dict(found.utility)
-    sampling, compared = found.sampling, None
+    proven = None
+    redrawing = _find_perturbation(found, handed)
+    utility = dict(found.utility)
+    sampling = found.sampling
+    compared = None
     if source is not None:
         compared = compare_with_source(found, source)
         matching = auditor_for(subject.kind).match(found, compared)
-        redrawing, sampling = matching.perturbation or redrawing, matching.sampling or sampling
+        redrawing = matching.perturbation or redrawing
+        sampling = matching.sampling or sampling
         matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(found, compared)))
         proven = trace_provenance(found, matching, compared)
         if found.labelled:
@@ -144,20 +173,36 @@ def _audit_subject(
             list(found.labels), found.groups.labels, found.groups.sizes, people, rows_per_person=subject.rows_per_person
         )
     withheld = None if subject.foreign and source is None else subject.withheld
-    return Audit(subject.kind, found.rows, len(found.sizes), withheld, verdicts, found.measures, utility, risk,
-                 found.by_column, proven, list_notes(found, proven), measure_passthrough(found))  # fmt: skip
+    return Audit(
+        subject.kind,
+        found.rows,
+        len(found.sizes),
+        withheld,
+        verdicts,
+        found.measures,
+        utility,
+        risk,
+        found.by_column,
+        proven,
+        list_notes(found, proven),
+        measure_passthrough(found),
+    )
 
 
 def list_notes(found: RecomputedRelease, proven: Provenance | None = None) -> tuple[str, ...]:
     """What the kind notes, what a table of another tool lets be said, and values that are spelled alike."""
-    lost = [] if proven is None or not (found.labelled and proven.uncovered) else [
-        "entropy is not known: it needs a source row of its own for every published one."]  # fmt: skip
+    lost = (
+        []
+        if proven is None or not (found.labelled and proven.uncovered)
+        else ["entropy is not known: it needs a source row of its own for every published one."]
+    )
     return (*found.notes, *list_third_party_notes(found), *lost, *_list_similar_spellings(found))
 
 
 def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
     """A release whose own promise cannot be judged is damaged; one that the caller asks of it is a wrong question."""
-    stated, found = () if subject.manifest is None else subject.manifest.promises, []
+    stated = () if subject.manifest is None else subject.manifest.promises
+    found = []
     for number, promise in enumerate(subject.promises):
         try:
             found.append(judge_promise(promise, evidence))
@@ -176,14 +221,27 @@ def _collect_evidence(
     source: SourceComparison | None,
     handed: AuditContext,
 ) -> Evidence:
-    subject, rows = found.subject, None
+    subject = found.subject
+    rows = None
     if source is not None:
         names = [column.name for column in subject.columns if column.role != Role.INSENSITIVE]
         rows = SourceRows(lambda: source.counted(names).pair)
     elif (given := handed.source) is not None:
         rows = SourceRows(lambda: (given, handed.times))
-    return Evidence(found.alike, found.sizes, found.sensitive, subject.withheld, subject.stages, subject.rows_per_person, people,
-                    redrawing, subject.columns, found, rows, targeted=found.targeted)  # fmt: skip
+    return Evidence(
+        found.alike,
+        found.sizes,
+        found.sensitive,
+        subject.withheld,
+        subject.stages,
+        subject.rows_per_person,
+        people,
+        redrawing,
+        subject.columns,
+        found,
+        rows,
+        targeted=found.targeted,
+    )
 
 
 def _find_perturbation(found: RecomputedRelease, handed: AuditContext) -> Perturbation | None:

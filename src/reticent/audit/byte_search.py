@@ -35,7 +35,8 @@ from reticent.release.kind import reader_for
 
 
 MAX_PAGE_BYTES = (1 << 31) - 1  # bytes of a page that the format can say
-PLAIN_ENCODING, PLAIN_DICTIONARY_ENCODING = 0, 2
+PLAIN_ENCODING = 0
+PLAIN_DICTIONARY_ENCODING = 2
 _FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
 
 
@@ -53,7 +54,8 @@ class ParquetPage:
     def entries(self) -> list[Any]:
         """The values of a dictionary page: texts as bytes, numbers as they are stored."""
         if self.physical == "BYTE_ARRAY":
-            found, at = [], 0
+            found = []
+            at = 0
             for _ in range(self.values):
                 size = int.from_bytes(self.body[at : at + 4], "little")
                 found.append(self.body[at + 4 : at + 4 + size])
@@ -225,7 +227,9 @@ class _TextTree:
     """Some of the texts, each at least a block of `width` bytes long."""
 
     def __init__(self, needles: Sequence[bytes], chosen: np.ndarray, width: int):
-        self.width, self.needles, self.planted = width, needles, len(chosen)
+        self.width = width
+        self.needles = needles
+        self.planted = len(chosen)
         self.dtype = np.dtype(f"<u{width}")
         self.levels: list[_Level] = []
         if not self.planted:
@@ -238,7 +242,9 @@ class _TextTree:
         while len(chosen):
             level, going, node = self._build_level(chosen, sizes, node, block[starts + width * len(self.levels)])
             self.levels.append(level)
-            chosen, sizes, starts = chosen[going], sizes[going], starts[going]
+            chosen = chosen[going]
+            sizes = sizes[going]
+            starts = starts[going]
         first = self.levels[0].blocks
         if first is not None:
             self.shift = np.uint64(64 - max(16, min(26, len(first.words).bit_length() + 5)))
@@ -253,7 +259,8 @@ class _TextTree:
         self, chosen: np.ndarray, sizes: np.ndarray, node: np.ndarray, block: np.ndarray
     ) -> tuple[_Level, np.ndarray, np.ndarray]:
         """The next level of these texts at their nodes; which of them go on, and to which nodes."""
-        level, left = _Level(), sizes - self.width * len(self.levels)
+        level = _Level()
+        left = sizes - self.width * len(self.levels)
         block = block.astype(np.uint64)
         for rest in np.unique(left[left < self.width]).tolist():
             ending = left == rest
@@ -305,7 +312,8 @@ class _TextTree:
                 return
             node = level.blocks.follow(node, words)
             on = (node >= 0) & (places + passed + self.width <= len(data))
-            places, node = places[on], node[on]
+            places = places[on]
+            node = node[on]
 
 
 def _make_block_mask(size: int) -> np.uint64:
@@ -362,7 +370,8 @@ def read_file_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
 def _read_raw_windows(path: Path, longest: int, least: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
     """A file from end to end; windows overlap, so that no text, nor what stands beside it, falls between two."""
     is_text = path.suffix not in (".parquet", ".pq")
-    kept, begins = b"", True
+    kept = b""
+    begins = True
     with open(path, "rb") as handle:
         while fresh := handle.read(WINDOW_BYTES):
             window = kept + fresh

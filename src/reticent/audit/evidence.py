@@ -19,7 +19,9 @@ from reticent.audit.groups import NumberedColumn, PublishedGroups, SensitiveColu
 from reticent.errors import BundleDamaged, pluralize
 from reticent.format.manifest import ColumnEntry, ComponentEntry
 
-RECOUNTED, NEEDS_SOURCE, FROM_PARAMETERS = "recounted", "needs source", "from parameters"
+RECOUNTED = "recounted"
+NEEDS_SOURCE = "needs source"
+FROM_PARAMETERS = "from parameters"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,8 @@ def _stops_on_grid(end: str, how: LabelOptions) -> bool:
     """Whole numbers and days end before the next step starts; fractions where it starts."""
     if isinstance(how.step, str):
         return _starts_on_grid((date.fromisoformat(end) + timedelta(days=1)).isoformat(), how)
-    step, value = Fraction(str(how.step)), Fraction(end)
+    step = Fraction(str(how.step))
+    value = Fraction(end)
     return value % step == 0 or (value + 1) % step == 0
 
 
@@ -96,8 +97,19 @@ class GeneralizedAuditor:
         }
         shown = {name: (values.distinct, values.times(groups.times)) for name, values in labels.items()}
         utility, notes = measure_utility(subject, shown, loss.GroupSizes.of(groups.sizes))
-        seen = RecomputedRelease(subject, frame, groups.sizes, groups.sizes, found, achieved, utility, times,
-                         each if len(each) > 1 else {}, tuple(notes), labelled=True)  # fmt: skip
+        seen = RecomputedRelease(
+            subject,
+            frame,
+            groups.sizes,
+            groups.sizes,
+            found,
+            achieved,
+            utility,
+            times,
+            each if len(each) > 1 else {},
+            tuple(notes),
+            labelled=True,
+        )
         seen.__dict__.update(labels=labels, groups=groups)  # they are known already
         return seen
 
@@ -110,13 +122,17 @@ class GeneralizedAuditor:
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Rows by what they bear; labels decide within a part."""
         subject = recounted.subject
-        axes, keys = make_label_axes(subject, recounted.labels, source), _make_row_keys(subject, source)
-        kept, seen = PublishedSourceValues(source, [entry.name for entry in subject.quasi]), OrderStatistics()
-        unmatched, overlapping = 0, False
+        axes = make_label_axes(subject, recounted.labels, source)
+        keys = _make_row_keys(subject, source)
+        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        seen = OrderStatistics()
+        unmatched = 0
+        overlapping = False
         for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
             labels = recounted.labels if ours.frame is recounted.frame else number_labels(ours, recounted.labels)
             found = match_rows(subject, axes, labels, ours, theirs, source)
-            unmatched, overlapping = unmatched + found.unmatched, overlapping or found.overlapping
+            unmatched = unmatched + found.unmatched
+            overlapping = overlapping or found.overlapping
             kept.add(theirs, found.stray)
             seen.add(ours, theirs, [found.compute_mean_places()], found.shared_values)
         return SourceMatching(

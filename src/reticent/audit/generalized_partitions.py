@@ -68,7 +68,8 @@ from reticent.utility import loss
 # them holds labels: they may be as many as groups.
 
 
-COLUMN_KEY, LABEL_KEY = "\x00column", "\x00label"
+COLUMN_KEY = "\x00column"
+LABEL_KEY = "\x00label"
 LABEL_SCHEMA = {COLUMN_KEY: pl.Int32(), LABEL_KEY: pl.String(), ROW_COUNT_COLUMN: pl.Int64()}
 
 
@@ -104,7 +105,8 @@ def _measure_column_labels(held: pl.DataFrame, subject: Subject, folder: Path) -
     at = int(held[COLUMN_KEY][0])
     labels = _sum_label_counts([held.drop(COLUMN_KEY)]).sort(LABEL_KEY)
     _write_label_file(labels.select(LABEL_KEY), _find_label_file(folder, at))
-    entry, rows = subject.quasi[at], labels[ROW_COUNT_COLUMN].to_numpy()
+    entry = subject.quasi[at]
+    rows = labels[ROW_COUNT_COLUMN].to_numpy()
     lost = measure_column_loss(subject, entry, labels[LABEL_KEY], rows)
     assert isinstance(lost, loss.ColumnLoss)  # of a release of ours that much is known
     return ColumnLabelMeasures(
@@ -148,13 +150,15 @@ def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
     os.replace(made, path)
 
 
-PART_COLUMN, VALUE_COLUMN = "\x00part", "\x00value"
+PART_COLUMN = "\x00part"
+VALUE_COLUMN = "\x00value"
 PARAMETERS_WORST_WHEN_LEAST = ("k", "l")
 
 
 def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
     """Combinations of sensitive values with their rows, in some of the row groups."""
-    names, found = [entry.name for entry in subject.named(Role.SENSITIVE)], None
+    names = [entry.name for entry in subject.named(Role.SENSITIVE)]
+    found = None
     for frame in _read_frames(subject, part, parts, Role.SENSITIVE):
         here = _count_rows(frame, names)
         found = here if found is None else _sum_row_counts([found, here])
@@ -182,7 +186,8 @@ def _sum_row_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def _read_frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterator[pl.DataFrame]:
     """Columns of these roles; where no column has one, of the quasi-identifiers, whose rows are counted all the same."""
     assert subject.path is not None and subject.manifest is not None  # a release folder
-    file, schema = find_data_files(subject.path, subject.manifest)["data"], list_schemas(subject.manifest)["data"]
+    file = find_data_files(subject.path, subject.manifest)["data"]
+    schema = list_schemas(subject.manifest)["data"]
     shown = [entry.name for entry in subject.columns if entry.role in roles] or [subject.quasi[0].name]
     for frame in read_partition(file, schema, shown, part, parts):
         floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
@@ -267,10 +272,18 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: Sen
         "k-anonymity": anonymity.measure_k(groups.sizes, subject.rows_per_person),
         **find_worst_measures(list(each.values())),
     }
-    evidence = Evidence(groups.sizes, groups.sizes, found, subject.withheld, subject.stages, subject.rows_per_person,
-                        columns=subject.columns)  # fmt: skip
+    evidence = Evidence(
+        groups.sizes,
+        groups.sizes,
+        found,
+        subject.withheld,
+        subject.stages,
+        subject.rows_per_person,
+        columns=subject.columns,
+    )
     verdicts = tuple(judge_promise(promise, evidence) for promise in subject.promises)
-    limit, sizes = parse_parameter(DEFAULT_THRESHOLD), groups.sizes
+    limit = parse_parameter(DEFAULT_THRESHOLD)
+    sizes = groups.sizes
     persons = count_least_persons(sizes, subject.rows_per_person)
     exposed = int(sizes[find_exposed_groups(persons, limit)].sum())
     by_column = each if len(each) > 1 else {}
@@ -363,7 +376,8 @@ def _combine_risks(
     parts: Sequence[PartitionResult],
     rows_per_person: int,
 ) -> Risk:
-    least, exposed = min(one.least for one in parts), sum(one.exposed for one in parts)
+    least = min(one.least for one in parts)
+    exposed = sum(one.exposed for one in parts)
     columns = sorted((one.identification for one in labels), key=lambda one: (-one.separation, -one.distinction))
     average = sizes.groups / sizes.rows if rows_per_person == 1 else fsum(one.risks for one in parts) / sizes.rows
     prosecutor = AdversaryRisk(1 / least, average, exposed)

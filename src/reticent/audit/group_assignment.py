@@ -25,7 +25,9 @@ import numpy as np
 
 from reticent.kernels import value_exchanges
 
-ASSIGNMENT_EXISTS, NO_ASSIGNMENT, ASSIGNMENT_UNDECIDED = "exists", "none", "undecided"
+ASSIGNMENT_EXISTS = "exists"
+NO_ASSIGNMENT = "none"
+ASSIGNMENT_UNDECIDED = "undecided"
 MAX_ROWS = 1 << 24  # rows whose values are exchanged
 MAX_PAIRS = 1 << 28  # pairs of rows in one group, over all groups
 MAX_TRIPLES = 1 << 20  # numbers whose bounds are tightened
@@ -116,7 +118,8 @@ def _has_room(held: PairTally, counted: PairTally) -> bool:
     if not len(held) or not len(counted):
         return not len(counted)
     width = int(max(held.second.max(), counted.second.max())) + 1
-    keys, wanted = held.first * width + held.second, counted.first * width + counted.second
+    keys = held.first * width + held.second
+    wanted = counted.first * width + counted.second
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return bool(((keys[place] == wanted) & (held.count[place] >= counted.count)).all())
 
@@ -242,7 +245,9 @@ def fix_determined_people(problem: AssignmentProblem) -> AssignmentProblem:
 
 def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
     """People of a combination who share a value, or of which all are in one group."""
-    published, listed, held = problem.published, problem.listed, problem.held
+    published = problem.published
+    listed = problem.listed
+    held = problem.held
     values = np.bincount(held.first, minlength=problem.combinations)
     groups = np.bincount(published.first, minlength=problem.combinations)
     one_value = values == 1
@@ -251,7 +256,8 @@ def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
     value[held.first] = held.second
     group = np.zeros(problem.combinations, np.int64)
     group[published.first] = published.second
-    rows, people = one_value[published.first], one_group[held.first]
+    rows = one_value[published.first]
+    people = one_group[held.first]
     if not rows.any() and not people.any():
         unpublished = groups[held.first] == 0
         return problem.replace(published, listed, held.select(~unpublished)) if unpublished.any() else problem
@@ -269,14 +275,17 @@ def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
 
 def _fix_groups(problem: AssignmentProblem) -> AssignmentProblem:
     """Rows of groups in which one value, or one combination, is left."""
-    published, listed, held = problem.published, problem.listed, problem.held
+    published = problem.published
+    listed = problem.listed
+    held = problem.held
     one_value = np.bincount(listed.first, minlength=problem.groups) == 1
     one_combination = (np.bincount(published.second, minlength=problem.groups) == 1) & ~one_value
     value = np.zeros(problem.groups, np.int64)
     value[listed.first] = listed.second
     combination = np.zeros(problem.groups, np.int64)
     combination[published.second] = published.first
-    rows, entries = one_value[published.second], one_combination[listed.first]
+    rows = one_value[published.second]
+    entries = one_combination[listed.first]
     if not rows.any() and not entries.any():
         return problem
     done = one_value | one_combination
@@ -296,7 +305,9 @@ class ValueExchange:
 
     def __init__(self, problem: AssignmentProblem):
         self.problem = problem
-        published, listed, held = problem.published, problem.listed, problem.held
+        published = problem.published
+        listed = problem.listed
+        held = problem.held
         order = np.argsort(published.second, kind="stable")
         count = published.count[order]
         rows = np.zeros((int(count.sum()), 6), np.int32)
@@ -316,7 +327,9 @@ class ValueExchange:
         combinations = np.zeros((problem.combinations + 1, 2), np.int32)
         combinations[:, 0] = np.searchsorted(cells[:, 0], np.arange(problem.combinations + 1))
         combinations[:-1, 1] = np.bincount(held.first, minlength=problem.combinations)
-        self._rows, self._cells, self._combinations = rows, cells, combinations
+        self._rows = rows
+        self._cells = cells
+        self._combinations = combinations
         sizes = np.bincount(rows[:, 1], minlength=problem.groups)
         self._starts = np.append(0, np.cumsum(sizes)).astype(np.int32)
         self._path = np.zeros((PATH_STEPS, 8), np.int32)
@@ -333,12 +346,14 @@ class ValueExchange:
         excess = value_exchanges.exchange_values(
             self._rows, self._cells, self._combinations, self._starts, self._path, self._visited, state
         )
-        self._draws, self._marks = int(state[0]), int(state[3])
+        self._draws = int(state[0])
+        self._marks = int(state[3])
         return excess == 0 and self._is_assignment()
 
     def _is_assignment(self) -> bool:
         problem = self.problem
-        combination, group = self._rows[:, 0].astype(np.int64), self._rows[:, 1].astype(np.int64)
+        combination = self._rows[:, 0].astype(np.int64)
+        group = self._rows[:, 1].astype(np.int64)
         value = self._cells[self._rows[:, 3], 1].astype(np.int64)
         if (self._cells[self._rows[:, 3], 0] != combination).any():
             return False
@@ -395,7 +410,8 @@ def split_into_components(problem: AssignmentProblem, combinations: np.ndarray) 
 def _label_components(problem: AssignmentProblem) -> np.ndarray:
     """The least combination that each one is connected with."""
     label = np.arange(problem.combinations)
-    combination, group = problem.published.first, problem.published.second
+    combination = problem.published.first
+    group = problem.published.second
     while True:
         of_group = np.full(problem.groups, problem.combinations, np.int64)
         np.minimum.at(of_group, group, label[combination])
@@ -423,7 +439,8 @@ class AssignmentBounds:
 
     def tighten(self, low: np.ndarray, high: np.ndarray) -> AssignmentBounds | None:
         """Tighten bounds until nothing changes; None where they cross."""
-        low, high = low.copy(), high.copy()
+        low = low.copy()
+        high = high.copy()
         for _ in range(MAX_ROUNDS):
             changed = False
             for line, least, most in zip(self.lines, self.least, self.most, strict=True):
@@ -436,7 +453,8 @@ class AssignmentBounds:
                 if (higher > lower).any():
                     return None
                 changed = changed or bool((higher != low).any()) or bool((lower != high).any())
-                low, high = higher, lower
+                low = higher
+                high = lower
             if not changed:
                 break
         return AssignmentBounds(self.lines, self.least, self.most, low, high)
@@ -447,7 +465,9 @@ def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
 
     Raises NoAssignment where they cross.
     """
-    published, listed, held = problem.published, problem.listed, problem.held
+    published = problem.published
+    listed = problem.listed
+    held = problem.held
     starts = np.searchsorted(listed.first, np.arange(problem.groups + 1))
     row, entry = _join_rows_with_values(published, starts)
     if len(row) > MAX_TRIPLES:
@@ -456,7 +476,9 @@ def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
     wanted = published.first[row] * problem.values + listed.second[entry]
     person = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     possible = keys[person] == wanted
-    row, entry, person = row[possible], entry[possible], person[possible]
+    row = row[possible]
+    entry = entry[possible]
+    person = person[possible]
     most = np.minimum(np.minimum(published.count[row], listed.count[entry]), held.count[person])
     lacking = np.maximum(held.count - problem.spare[held.first], 0)
     start = AssignmentBounds(
@@ -485,7 +507,8 @@ def search_assignment(bounds: AssignmentBounds) -> bool | None:
         if not room.any():
             return True
         place = int(np.where(room > 0, room, np.iinfo(np.int64).max).argmin())
-        lower, higher = here.high.copy(), here.low.copy()
+        lower = here.high.copy()
+        higher = here.low.copy()
         lower[place] -= 1
         higher[place] = here.high[place]
         for low, high in ((here.low, lower), (higher, here.high)):

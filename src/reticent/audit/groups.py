@@ -96,7 +96,8 @@ def _convert_to_integers(series: pl.Series) -> pl.Series:
 
 def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
     """One number for each combination, in the order of the columns' codes."""
-    word, room = np.zeros(rows, np.int64), 1
+    word = np.zeros(rows, np.int64)
+    room = 1
     for column in columns:
         if room * len(column) > _MAX_WORD:
             distinct, word = np.unique(word, return_inverse=True)
@@ -120,7 +121,8 @@ def enumerate_words(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarra
 
 def combine_columns(columns: Sequence[NumberedColumn], rows: int) -> tuple[int, np.ndarray]:
     """How many combinations occur, and the number of each row's among them, in the order of the columns' codes."""
-    word, room = np.zeros(rows, np.int64), 1
+    word = np.zeros(rows, np.int64)
+    room = 1
     for column in columns:
         wide = room * len(column)
         if (
@@ -157,7 +159,8 @@ class PublishedGroups:
 
     def counts(self, values: NumberedColumn) -> GroupCounts:
         """How many rows of each group hold each value."""
-        word, m = self.word, len(values)
+        word = self.word
+        m = len(values)
         if len(word) and (int(word.max()) + 1) * m > _MAX_WORD:
             word = np.unique(word, return_inverse=True)[1]
         both = word * m
@@ -274,8 +277,10 @@ def _find_listed_ranks(column: ColumnEntry, known: Mapping[str, int], texts: Seq
 def find_paths(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:
     """The nodes above each value that occurs; a null stands directly under the root, apart from all others."""
     leaf = {text: i for i, text in enumerate(tree.leaves)}
-    rows = [[-1] * tree.height + [int(tree.paths[0, -1])] if text is None else tree.paths[leaf[text]].tolist()
-            for text in texts]  # fmt: skip
+    rows = [
+        [-1] * tree.height + [int(tree.paths[0, -1])] if text is None else tree.paths[leaf[text]].tolist()
+        for text in texts
+    ]
     paths = np.array(rows, np.int64).reshape(len(rows), tree.height + 1)
     return np.column_stack([np.unique(level, return_inverse=True)[1] for level in paths.T])
 

@@ -124,7 +124,8 @@ class PublishedSourceValues:
     """The values of some columns in source rows that were not left out, of one part after another."""
 
     def __init__(self, source: SourceComparison, names: Sequence[str]):
-        self._source, self._names = source, names
+        self._source = source
+        self._names = names
         self._masks = {name: np.zeros(len(source.values(name)[0]), bool) for name in names}
 
     def add(self, theirs: ComparedRows, stray: np.ndarray) -> None:
@@ -172,9 +173,11 @@ def read_data_rows(
     subject: Subject, manifest: Manifest, folder: Path, *, each_row: bool
 ) -> tuple[pl.DataFrame, np.ndarray | None]:
     """As many rows as the manifest says, and one at least; without how often, every row is there."""
-    file, schema = find_data_files(folder, manifest)["data"], list_schemas(manifest)["data"]
+    file = find_data_files(folder, manifest)["data"]
+    schema = list_schemas(manifest)["data"]
     if should_read_rows(subject, file, schema, each_row=each_row):
-        frame, times = read_data(file, schema), None
+        frame = read_data(file, schema)
+        times = None
     else:
         shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
         frame, times = count_distinct_rows(file, schema, shown)

@@ -195,7 +195,8 @@ class LabelLookup:
     """Looks the values of hidden columns up among the declared labels; the values themselves are not kept."""
 
     def __init__(self, recounted: RecomputedRelease, source: SourceComparison):
-        self._recounted, self._source = recounted, source
+        self._recounted = recounted
+        self._source = source
         self._declared: set[str] = set()
         self._unheld: set[str] = set()
         if recounted.subject.manifest is not None:
@@ -294,7 +295,8 @@ def find_leaks(recounted: RecomputedRelease, source: SourceComparison, kept: Map
         names += set(subject.undeclared.columns) - set(find_near_unique_columns(subject))
     hidden = [name for name in source.names if name not in names]
     shown, withheld = _list_shown_and_withheld_texts(recounted, source, kept)
-    leaks, lookup = _find_withheld_values(recounted, source, withheld), LabelLookup(recounted, source)
+    leaks = _find_withheld_values(recounted, source, withheld)
+    lookup = LabelLookup(recounted, source)
     carried = [entry for entry in subject.columns if entry.role == Role.INSENSITIVE]
     counts: dict[tuple[str, str], int] = {}
     parts = source.spread([*hidden, *(entry.name for entry in carried)]) if path is not None else 0
@@ -317,7 +319,8 @@ def _list_shown_and_withheld_texts(
     recounted: RecomputedRelease, source: SourceComparison, kept: Mapping[str, pl.Series]
 ) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Of quasi-identifiers and sensitive columns, the texts that the release may show and those that it must not."""
-    shown, withheld = {}, {}
+    shown = {}
+    withheld = {}
     for entry in recounted.subject.columns:
         if entry.role == Role.INSENSITIVE:
             continue
@@ -437,7 +440,8 @@ def _find_withheld_values(
     recounted: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
 ) -> list[Leak]:
     """Values that only withheld rows have, as ends and members of labels, in the manifest, in dictionaries and statistics."""
-    leaks, path = [], recounted.subject.path
+    leaks = []
+    path = recounted.subject.path
     for entry in recounted.subject.columns:
         if entry.role == Role.QUASI:
             name, secret = entry.name, withheld[entry.name]

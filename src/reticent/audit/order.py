@@ -49,8 +49,12 @@ class RowOrder:
     def to_dict(self) -> dict[str, float | bool]:
         if self.canonical:
             return {"canonical": True, "shuffled": True}
-        return {"correlation": self.correlation, "p_value": self.p_value, "significance": self.significance,
-                "shuffled": self.shuffled}  # fmt: skip
+        return {
+            "correlation": self.correlation,
+            "p_value": self.p_value,
+            "significance": self.significance,
+            "shuffled": self.shuffled,
+        }
 
     def __str__(self) -> str:
         """A sentence without its full stop."""
@@ -93,7 +97,8 @@ def compute_rank_correlation(
 
 def assess_agreement(ours: np.ndarray, theirs: np.ndarray) -> RowOrder:
     """Of what published rows bear with what the source's rows bear at the same places."""
-    places, n = min(len(ours), len(theirs)), len(ours)
+    places = min(len(ours), len(theirs))
+    n = len(ours)
     if not n:
         return RowOrder(0.0, 1.0)
     agree = int((ours[:places] == theirs[:places]).sum())
@@ -115,7 +120,8 @@ class OrderStatistics:
     def __init__(self) -> None:
         self._scores: list[tuple[tuple[np.ndarray, ComparedRows], ...]] = []
         self._shared_values: list[tuple[np.ndarray, np.ndarray]] = []
-        self._expected, self._published = 0, 0
+        self._expected = 0
+        self._published = 0
         self._unknown = False
 
     def add(

@@ -26,7 +26,8 @@ CountedPart = tuple[pl.DataFrame, np.ndarray]
 
 def measure_passthrough(recounted: RecomputedRelease) -> list[dict[str, Any]]:
     """An entry for each carried column: `distinct` values, the share of rows whose value is `unique`, and `association`."""
-    subject, frame = recounted.subject, recounted.frame
+    subject = recounted.subject
+    frame = recounted.frame
     times = np.ones(len(frame), np.int64) if recounted.times is None else recounted.times
     sensitive = {
         c.name: _SensitiveValues(frame[c.name], times) for c in subject.named(Role.SENSITIVE) if c.name in frame.columns
@@ -51,7 +52,8 @@ class _SensitiveValues:
 
     def __init__(self, column: pl.Series, times: np.ndarray):
         values = number_values(column)
-        self.rows, self.distinct = values.times(times), values.distinct
+        self.rows = values.times(times)
+        self.distinct = values.distinct
 
     def codes(self, values: NumberedColumn) -> np.ndarray:
         """Values numbered as here."""
@@ -74,7 +76,8 @@ def _count_file_parts(
     """From the file, a part at a time."""
     subject = recounted.subject
     assert subject.path is not None and subject.manifest is not None  # a plain table is in memory
-    files, schemas = find_data_files(subject.path, subject.manifest), list_schemas(subject.manifest)
+    files = find_data_files(subject.path, subject.manifest)
+    schemas = list_schemas(subject.manifest)
     file = next(file for file, schema in schemas.items() if name in schema)
     for frame, times in count_distinct_rows_in_parts(files[file], schemas[file], name, list(beside)):
         yield frame.rename({name: "\x00carried"}), times
@@ -89,7 +92,8 @@ def _measure_column(
     for frame, times in parts:
         values = number_values(frame["\x00carried"])
         held = np.bincount(values.codes, weights=times, minlength=len(values))
-        distinct, unique = distinct + len(values), unique + int((held == 1).sum())
+        distinct = distinct + len(values)
+        unique = unique + int((held == 1).sum())
         for other, known in beside.items():
             square, sum_of = _sum_present_pairs(
                 values.codes, held, known.codes(number_values(frame[other])), known.rows, times, rows

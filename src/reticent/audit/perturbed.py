@@ -49,7 +49,8 @@ from reticent.release.kind import reader_for
 # MERGED: reticent.audit.bands: Partitions of linked rows into parts: bands of about equal rows by each column, and by pairs of quasi-identifiers.
 
 
-COARSE_BANDS, FINE_BANDS = 8, 64
+COARSE_BANDS = 8
+FINE_BANDS = 64
 MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are looked at
 PARTITION_SCOPES = ("all rows", "one column", "two columns")
 
@@ -79,7 +80,8 @@ def compact_codes(codes: np.ndarray) -> np.ndarray:
 
 def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[BlockPartition]:
     yield BlockPartition("all rows", "", np.zeros(len(blocks.sizes), np.int64), 1)
-    coarse, distinct = {}, {}
+    coarse = {}
+    distinct = {}
     for name, place in blocks.places.items():
         used = compact_codes(place)
         if not len(used) or (size := int(used.max()) + 1) < 2:
@@ -194,16 +196,20 @@ class PerturbationComparison:
     """Published rows beside source rows, of one part after another; blocks are kept, as many as there are combinations."""
 
     def __init__(self, columns: Sequence[ColumnEntry], redrawing: Perturbation):
-        self.perturbation, self.blocks = redrawing, list[LinkedBlocks]()
+        self.perturbation = redrawing
+        self.blocks = list[LinkedBlocks]()
         self.sensitive = next(column for column in columns if column.role == Role.SENSITIVE)
         self.keys = [column.name for column in columns if column.role != Role.SENSITIVE]
         self.quasi = [column.name for column in columns if column.role == Role.QUASI]
-        self.rows, self.unread = 0, 0
+        self.rows = 0
+        self.unread = 0
         self.counts = np.zeros(len(redrawing.values), np.int64)
 
     def add(self, ours: ComparedRows, there: ConvertedSource, theirs: ComparedRows) -> None:
         """`there` are `theirs` as they would be published."""
-        values, name, whole = self.perturbation.values, self.sensitive.name, there.whole.to_numpy()
+        values = self.perturbation.values
+        name = self.sensitive.name
+        whole = there.whole.to_numpy()
         shown, held = _encode_values(self.sensitive, values, ours.frame[name], there.frame[name])
         self.rows += theirs.rows
         self.unread += int(theirs.each[~whole].sum())
@@ -263,8 +269,11 @@ def _run_tests(
             forged.append(
                 (f"that one of the parts by {partition.name} was not redrawn", parts.tested(1.0), redrawn & large)
             )
-    tests = {(scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in done if partition.scope == scope)
-             for scope in PARTITION_SCOPES for kind in TEST_KINDS}  # fmt: skip
+    tests = {
+        (scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in done if partition.scope == scope)
+        for scope in PARTITION_SCOPES
+        for kind in TEST_KINDS
+    }
     scopes = ["all rows", "all rows", *("one column" for _ in forged[2:])]
     shown = [
         _adjust_logs(tested, scope, tests) <= log(PERTURBATION_SIGNIFICANCE)
@@ -284,13 +293,15 @@ def _adjust_logs(tested: PartitionTests, scope: str, tests: dict[tuple[str, str]
 def _find_worst_test(
     done: list[tuple[BlockPartition, PartitionTests]], tests: dict[tuple[str, str], int], m: int
 ) -> tuple[float, str]:
-    least, what = inf, "nothing"
+    least = inf
+    what = "nothing"
     for partition, tested in done:
         for kind, logs in tested.logs.items():
             part = int(logs.argmin())
             adjusted = float(logs[part]) + log(max(tests[partition.scope, kind], 1)) + log(TEST_FAMILIES)
             if adjusted < least:
-                least, what = adjusted, _describe_test(partition, kind, part, int(tested.which[kind][part]), m)
+                least = adjusted
+                what = _describe_test(partition, kind, part, int(tested.which[kind][part]), m)
     return (0.0 if least == -inf else max(exp(min(least, 0.0)), MIN_P_VALUE)), what
 
 
@@ -324,17 +335,32 @@ class PerturbedAuditor:
         )
         achieved, utility = _measure_achieved(redrawing)
         achieved = {"k-anonymity": int(alike.min()), **achieved}
-        return RecomputedRelease(subject, frame, alike, alike, [], achieved, utility, times, notes=(EXACT_QUASI_NOTE,), perturbation=redrawing,
-                         explained=frozenset(redrawing.values))  # fmt: skip
+        return RecomputedRelease(
+            subject,
+            frame,
+            alike,
+            alike,
+            [],
+            achieved,
+            utility,
+            times,
+            notes=(EXACT_QUASI_NOTE,),
+            perturbation=redrawing,
+            explained=frozenset(redrawing.values),
+        )
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Rows by all that is published of them but the redrawn value, which is tested against the matrix."""
-        subject, redrawing = recounted.subject, recounted.perturbation
+        subject = recounted.subject
+        redrawing = recounted.perturbation
         assert redrawing is not None
         shown = [entry.name for entry in subject.columns if entry.role != Role.SENSITIVE]
-        keys, ranked = make_exact_keys(subject.columns, shown), _RankedValues(subject, source)
-        kept, seen = PublishedSourceValues(source, [entry.name for entry in subject.quasi]), OrderStatistics()
-        compared, unmatched = PerturbationComparison(subject.columns, redrawing), 0
+        keys = make_exact_keys(subject.columns, shown)
+        ranked = _RankedValues(subject, source)
+        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        seen = OrderStatistics()
+        compared = PerturbationComparison(subject.columns, redrawing)
+        unmatched = 0
         for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
             there = convert_source(theirs.frame, subject.columns)
             link = link_rows(ours, there, theirs, shown)
@@ -344,9 +370,13 @@ class PerturbedAuditor:
             seen.add(ours, theirs, [link.mean_place, link.mean(ranked.of(there.frame))], borne)
             compared.add(ours, there, theirs)
         drawn = compared.redrawn(subject.withheld)
-        return SourceMatching(unmatched, kept.values, seen.order(source.count_agreeing(keys), source.rows),
-                        findings=(SourceFinding("redrawn", drawn.passed, {"redrawn": drawn.to_dict()}, str(drawn)),),
-                        perturbation=replace(redrawing, proven=drawn.passed))  # fmt: skip
+        return SourceMatching(
+            unmatched,
+            kept.values,
+            seen.order(source.count_agreeing(keys), source.rows),
+            findings=(SourceFinding("redrawn", drawn.passed, {"redrawn": drawn.to_dict()}, str(drawn)),),
+            perturbation=replace(redrawing, proven=drawn.passed),
+        )
 
 
 class _RankedValues:
@@ -355,7 +385,8 @@ class _RankedValues:
     def __init__(self, subject: Subject, source: SourceComparison):
         column = subject.named(Role.SENSITIVE)[0]
         held = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
-        self._name, self._distinct = column.name, number_values(held).distinct
+        self._name = column.name
+        self._distinct = number_values(held).distinct
         self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
 
     def of(self, frame: pl.DataFrame) -> np.ndarray:

@@ -96,9 +96,12 @@ def count_population(
     people = read_as_stated(population, subject.columns)
     absent = [name for name in names if name not in people.columns]
     if absent:
-        raise ColumnError(f"The population table lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
-                          attempt="a table with the same columns.")  # fmt: skip
-    covers, codes = [], []
+        raise ColumnError(
+            f"The population table lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
+            attempt="a table with the same columns.",
+        )
+    covers = []
+    codes = []
     for entry in subject.quasi:
         covered, values = cover_labels(
             entry, _list_labels(found, entry.name), number_values(people[entry.name]), foreign=subject.foreign

@@ -154,8 +154,17 @@ def trace_provenance(recounted: RecomputedRelease, matching: SourceMatching, sou
         else find_noncanonical_files(subject.path, subject.manifest)
     )
     missing = source.rows - recounted.rows if matching.missing is None else matching.missing
-    return Provenance(source.rows, missing, stated, matching.unmatched, matching.overlapping, matching.order, tuple(leaks), odd,
-                      matching.findings)  # fmt: skip
+    return Provenance(
+        source.rows,
+        missing,
+        stated,
+        matching.unmatched,
+        matching.overlapping,
+        matching.order,
+        tuple(leaks),
+        odd,
+        matching.findings,
+    )
 
 
 # MERGED: reticent.audit.report_page: The page in a release folder: is it the one that the owner wrote there?  Only a checksum in the owner's ledger shows it.

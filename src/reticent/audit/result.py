@@ -38,8 +38,10 @@ def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
     try:
         judged = found(asked, evidence, promise.column)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
-        raise BundleDamaged(f"The promise {promise.name} has parameters that cannot be read.",
-                            attempt="the parameters that the model takes.") from None  # fmt: skip
+        raise BundleDamaged(
+            f"The promise {promise.name} has parameters that cannot be read.",
+            attempt="the parameters that the model takes.",
+        ) from None
     column = promise.column
     if "column" in catalogue.PROMISES[promise.name].parameters and evidence.sensitive:
         column = evidence.column(column).name
@@ -101,10 +103,29 @@ class Audit:
         return convert_to_plain(self.exact)
 
     def to_dict(self) -> dict[str, Any]:
-        promises = [{"model": v.model, "column": v.column, "asked": convert_to_plain(v.asked), "achieved": convert_to_plain(v.achieved), "kept": v.kept,
-                     "evidence": v.evidence, **({"why": v.why} if v.why else {})} for v in self.promises]  # fmt: skip
-        found: dict[str, Any] = {"kind": self.kind, "rows": self.rows, "groups": self.groups, "withheld": self.withheld, "kept": self.kept, "verdict": self.verdict,
-                                 "promises": promises, "achieved": self.achieved, "utility": convert_to_plain(self.utility)}  # fmt: skip
+        promises = [
+            {
+                "model": v.model,
+                "column": v.column,
+                "asked": convert_to_plain(v.asked),
+                "achieved": convert_to_plain(v.achieved),
+                "kept": v.kept,
+                "evidence": v.evidence,
+                **({"why": v.why} if v.why else {}),
+            }
+            for v in self.promises
+        ]
+        found: dict[str, Any] = {
+            "kind": self.kind,
+            "rows": self.rows,
+            "groups": self.groups,
+            "withheld": self.withheld,
+            "kept": self.kept,
+            "verdict": self.verdict,
+            "promises": promises,
+            "achieved": self.achieved,
+            "utility": convert_to_plain(self.utility),
+        }
         if self.risk is not None:
             found["risk"] = self.risk.to_dict()
         if self.by_column:

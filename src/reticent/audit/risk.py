@@ -160,8 +160,10 @@ class Risk:
                     f"  {name:<12}{one.highest:>10.4g}{one.average:>10.4g}   {one.at_risk:,} ({one.at_risk / self.rows:.1%})"
                 )
         lines += [f"  {'marketer':<12}{'':>10}{self.marketer:>10.4g}", ""]
-        lines += [f"  {' and '.join(one.columns):<40} separates {one.separation:.4%} of pairs, {one.distinction:.4g} distinct per row"
-                  for one in self.columns[:12]]  # fmt: skip
+        lines += [
+            f"  {' and '.join(one.columns):<40} separates {one.separation:.4%} of pairs, {one.distinction:.4g} distinct per row"
+            for one in self.columns[:12]
+        ]
         lines += ["", *self.notes] if self.notes else []
         return "\n".join(lines)
 
@@ -279,7 +281,8 @@ def compute_group_risk(
     limit = parse_parameter(threshold)
     held = count_least_persons(sizes, rows_per_person) if persons is None else persons.each
     largest = None if people is None else np.maximum(people, held)
-    prosecutor, journalist = _compute_adversary_risk(sizes, held, limit), None
+    prosecutor = _compute_adversary_risk(sizes, held, limit)
+    journalist = None
     if largest is not None:
         journalist = _compute_adversary_risk(sizes, largest, limit)
     told = None

@@ -76,7 +76,8 @@ def make_label_axes(
     found = []
     for entry in subject.quasi:
         distinct, times = source.values(entry.name)
-        whole, named = rebuild_hierarchy(entry, distinct, times.tolist()), labels[entry.name].distinct
+        whole = rebuild_hierarchy(entry, distinct, times.tolist())
+        named = labels[entry.name].distinct
         spots = place_values(whole, named.to_list(), distinct, foreign=subject.foreign)
         held = np.bincount(spots.codes, weights=times, minlength=spots.size).astype(np.int64)
         found.append(LabelAxis(entry.name, named, spots.cover, spots.codes, held))
@@ -109,8 +110,17 @@ def match_rows(
     else:
         covered = regions.total(point_rows, len(box_rows))
         unmatched = int(np.maximum(box_rows - covered, 0).sum())
-    return RowMatching(regions, box_rows, point_rows, box_of_row, point_of_row, overlapping, unmatched,
-                    (shown.codes, held.codes), theirs.positions)  # fmt: skip
+    return RowMatching(
+        regions,
+        box_rows,
+        point_rows,
+        box_of_row,
+        point_of_row,
+        overlapping,
+        unmatched,
+        (shown.codes, held.codes),
+        theirs.positions,
+    )
 
 
 def _join_disjoint_boxes(
@@ -185,11 +195,13 @@ def _number_shared_values(
     subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, known: SourceComparison
 ) -> tuple[NumberedColumn, NumberedColumn, int]:
     """Sensitive and carried values of published and of source rows in one numbering: what must be equal."""
-    ours, theirs = [], []
+    ours = []
+    theirs = []
     for entry in subject.columns:
         if entry.role == Role.QUASI:
             continue
-        one, other = number_values(frame[entry.name]), number_values(source[entry.name])
+        one = number_values(frame[entry.name])
+        other = number_values(source[entry.name])
         held = format_shared_values(other.distinct, entry, read=can_format_shared_values(entry, known))
         both = number_values(format_texts(one.distinct, entry).append(held))
         ours.append(NumberedColumn(both.codes[: len(one)][one.codes], both.distinct))
@@ -354,7 +366,8 @@ def link_blocks(
     rows = len(ours)
     word = pack_columns(list(columns.values()), rows + len(theirs))
     distinct, first, of_row = np.unique(word, return_index=True, return_inverse=True)
-    shown, held = of_row[:rows], of_row[rows:]
+    shown = of_row[:rows]
+    held = of_row[rows:]
     counts = [ours.tally(shown, len(distinct)), theirs.tally(held, len(distinct))]
     difference = counts[0] - counts[1]
     none = np.concatenate(values) < 0
@@ -438,7 +451,8 @@ def link_rows(
     published: ComparedRows, source: ConvertedSource, theirs: ComparedRows, names: Sequence[str]
 ) -> LinkedRows:
     """Rows of both tables by their combination of these columns, which have one type in both; `source` are `theirs` as published."""
-    whole, rows = source.whole.to_numpy(), len(published)
+    whole = source.whole.to_numpy()
+    rows = len(published)
     columns = [number_values(published.frame[name].append(source.frame[name].filter(source.whole))) for name in names]
     word = pack_columns(columns, rows + int(whole.sum()))
     distinct, code = np.unique(word, return_inverse=True)

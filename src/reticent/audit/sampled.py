@@ -66,13 +66,25 @@ class SampledAuditor:
         achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_measure_achieved(subject, sampling)}
         measured = [_make_labelled(column, sizes).measure_loss() for column in columns]
         utility = loss.compute_loss_measures(measured, sizes, withheld=0, k=sampling.k, weights=subject.weights)
-        recounted = RecomputedRelease(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
-                          sampling=sampling, explained=frozenset(manifest.own["domain"]), labelled=False)  # fmt: skip
+        recounted = RecomputedRelease(
+            subject,
+            frame,
+            sizes,
+            sizes,
+            [],
+            achieved,
+            {**utility, "retention": sampling.p},
+            sampling=sampling,
+            explained=frozenset(manifest.own["domain"]),
+            labelled=False,
+        )
         recounted.__dict__.update(labels=labels, groups=group_rows(list(labels.values()), len(frame), sizes))
         return recounted
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        subject, frame, sampling = recounted.subject, recounted.frame, recounted.sampling
+        subject = recounted.subject
+        frame = recounted.frame
+        sampling = recounted.sampling
         assert sampling is not None
         rows = source.counted([entry.name for entry in (*subject.quasi, *subject.named(Role.SENSITIVE))])
         people = [_replace_nan(rows.frame[entry.name]) for entry in subject.quasi]

@@ -48,8 +48,11 @@ def require_columns(names: Sequence[str], present: Sequence[str]) -> None:
     """Every published column must be one of the source's."""
     absent = [name for name in names if name not in present]
     if absent:
-        raise ComparisonFailed(f"{pluralize(len(absent), 'published column', 'is', 'are')} not in the source: {quote_list(absent)}.",
-                          why="A release publishes columns of its source under their own names.", attempt="the source it was made from, read as it was (--job).")  # fmt: skip
+        raise ComparisonFailed(
+            f"{pluralize(len(absent), 'published column', 'is', 'are')} not in the source: {quote_list(absent)}.",
+            why="A release publishes columns of its source under their own names.",
+            attempt="the source it was made from, read as it was (--job).",
+        )
 
 
 def is_small_source(source: Source, frame: Any = None) -> bool:
@@ -98,7 +101,8 @@ class ConvertedSource:
 def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> ConvertedSource:
     """The source's columns, one for each entry of a manifest, as an exact kind would publish them."""
     require_columns([entry.name for entry in columns], source.columns)
-    found, unread = {}, {}
+    found = {}
+    unread = {}
     whole = pl.repeat(True, len(source), eager=True)
     for entry in columns:
         given = _normalize_missing(source[entry.name], entry)

@@ -33,8 +33,11 @@ from reticent.release.kind import find_data_files, list_schemas, reader_for
 MAX_DISTINCT_ROWS_PER_PART = 1 << 22  # distinct rows of a part
 MAX_TEXTS_AT_ONCE = 1 << 20  # texts that are looked for at once
 BATCH_ROWS = 1 << 20  # rows that are read at once
-MULTIPLICITY_COLUMN, PLACE_COLUMN, EARLY_COLUMN = "\x00times", "\x00place", "\x00early"
-READING_STEP, COUNTING_STEP = "Reading the source", "Counting the source"
+MULTIPLICITY_COLUMN = "\x00times"
+PLACE_COLUMN = "\x00place"
+EARLY_COLUMN = "\x00early"
+READING_STEP = "Reading the source"
+COUNTING_STEP = "Counting the source"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,8 @@ class StreamedComparison:
             yield piece[name]
 
     def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
-        ours, theirs = self.ours, self.lazy.select(names)
+        ours = self.ours
+        theirs = self.lazy.select(names)
         parts = 1
         if keys and max(self.rows, self.published) > MAX_DISTINCT_ROWS_PER_PART:
             parts = (
@@ -114,7 +118,9 @@ class StreamedComparison:
         ours, theirs = (
             _read_hashes(lazy.select(_hash_keys(keys, side))) for side, lazy in enumerate((self.ours, self.lazy))
         )
-        one, other, agree = next(ours, None), next(theirs, None), 0
+        one = next(ours, None)
+        other = next(theirs, None)
+        agree = 0
         while one is not None and other is not None:
             many = min(len(one), len(other))
             agree += int((one[:many] == other[:many]).sum())

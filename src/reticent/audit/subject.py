@@ -68,16 +68,33 @@ def read_folder_subject(folder: str | Path, expect_digest: str | None = None, pr
     folder = Path(folder)
     manifest = bundle.verify_bundle(folder, expect_digest)
     asked = (*manifest.promises, *(describe_promise(promise) for promise in promises))
-    return Subject(manifest.kind, manifest.columns, asked, manifest.withheld, manifest.jointly, manifest.weights or {}, folder,
-                   manifest, manifest.rows_per_person, manifest.prepare)  # fmt: skip
+    return Subject(
+        manifest.kind,
+        manifest.columns,
+        asked,
+        manifest.withheld,
+        manifest.jointly,
+        manifest.weights or {},
+        folder,
+        manifest,
+        manifest.rows_per_person,
+        manifest.prepare,
+    )
 
 
-def read_table_subject(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] = (), *, missing: Sequence[str] = (),
-               jointly: bool = False) -> Subject:  # fmt: skip
+def read_table_subject(
+    table: Any,
+    columns: Mapping[str, Column],
+    promises: Iterable[Any] = (),
+    *,
+    missing: Sequence[str] = (),
+    jointly: bool = False,
+) -> Subject:
     """A plain CSV or Parquet file, or a frame, with the roles of its columns; columns without a role are looked at as carried ones."""
     given = isinstance(table, str | Path | Source)
     if isinstance(table, Source):
-        source, table = table, table.path
+        source = table
+        table = table.path
     else:
         source = Source(path=str(table) if given else None, missing=tuple(missing))
     frame_given = None if given else table
@@ -93,8 +110,11 @@ def read_table_subject(table: Any, columns: Mapping[str, Column], promises: Iter
     )
     roles = {name: column for name, column in found.items() if column.role is not Role.IDENTIFYING}
     if not any(column.role is Role.QUASI for column in roles.values()):
-        raise ColumnError("No column is quasi-identifying.", why="Groups are rows that read the same in those columns.",
-                          attempt="quasi=[...], or a job that declares them.")  # fmt: skip
+        raise ColumnError(
+            "No column is quasi-identifying.",
+            why="Groups are rows that read the same in those columns.",
+            attempt="quasi=[...], or a job that declares them.",
+        )
     require_no_nested(lazy.collect_schema(), roles)
     others = [
         name
@@ -102,7 +122,8 @@ def read_table_subject(table: Any, columns: Mapping[str, Column], promises: Iter
         if name not in roles and isinstance(kind, PUBLISHABLE_TYPES)
     ]
     frame = collect_frame(lazy.select(*roles, *others), "Reading the table")
-    undeclared, frame = frame.select(others), frame.select(list(roles))
+    undeclared = frame.select(others)
+    frame = frame.select(list(roles))
     if not len(frame):
         raise ColumnError("The table has no rows.", attempt="a table with rows.")
     texts = (
@@ -113,8 +134,16 @@ def read_table_subject(table: Any, columns: Mapping[str, Column], promises: Iter
     )
     entries = tuple(describe_column(name, column, frame[name], is_text=name in texts) for name, column in roles.items())
     each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
-    return Subject(catalogue.PLAIN_TABLE_KIND, entries, tuple(describe_promise(promise) for promise in promises), jointly=jointly,
-                   path=Path(table) if given and table is not None else None, rows_per_person=each, frame=frame, undeclared=undeclared)  # fmt: skip
+    return Subject(
+        catalogue.PLAIN_TABLE_KIND,
+        entries,
+        tuple(describe_promise(promise) for promise in promises),
+        jointly=jointly,
+        path=Path(table) if given and table is not None else None,
+        rows_per_person=each,
+        frame=frame,
+        undeclared=undeclared,
+    )
 
 
 def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bool = False) -> ColumnEntry:

@@ -63,10 +63,8 @@ def count_faulty_bounds(bounds: pl.DataFrame, held: pl.DataFrame, rows: np.ndarr
     """How many rows are not what the definition gives, or stand in another order, or lack."""
     if sum(bounds[name].null_count() for name in bounds.columns):
         return len(bounds)
-    group, selected = (
-        bounds[GROUP_COLUMN].to_numpy().astype(np.int64),
-        bounds[SELECTED_COLUMN].to_numpy().astype(np.int64),
-    )
+    group = bounds[GROUP_COLUMN].to_numpy().astype(np.int64)
+    selected = bounds[SELECTED_COLUMN].to_numpy().astype(np.int64)
     ascending = (np.diff(group) > 0) | ((np.diff(group) == 0) & (np.diff(selected) > 0))
     fits = (group >= 0) & (group < len(rows))
     if not ascending.all() or not fits.all() or (selected < 1).any() or (selected > rows[group]).any():
@@ -82,18 +80,34 @@ def _count_wrong_numbers(
 ) -> int:
     scale, low = _convert_to_units(held["lower"])
     other, high = _convert_to_units(held["upper"])
-    low, high = low * (max(scale, other) // scale), high * (max(scale, other) // other)
+    low = low * (max(scale, other) // scale)
+    high = high * (max(scale, other) // other)
     scale = max(scale, other)
-    of, count = held[GROUP_COLUMN].to_numpy().astype(np.int64), held[COUNT_COLUMN].to_numpy().astype(np.int64)
-    sums, ends, slopes = [], [], []
+    of = held[GROUP_COLUMN].to_numpy().astype(np.int64)
+    count = held[COUNT_COLUMN].to_numpy().astype(np.int64)
+    sums = []
+    ends = []
+    slopes = []
     for value, sign in ((low, 1), (high, -1)):
         order = np.lexsort((sign * value, of))
         total, last, changes = _sum_first_values(of[order], value[order], count[order], group, selected, rows)
         sums.append(total)
         ends.append(last)
         slopes.append(changes)
-    wanted = dict(zip(_BOUND_COLUMNS, (sums[0], sums[1], _find_group_extremes(of, low, np.minimum)[group], ends[1], ends[0],
-                               _find_group_extremes(of, high, np.maximum)[group]), strict=True))  # fmt: skip
+    wanted = dict(
+        zip(
+            _BOUND_COLUMNS,
+            (
+                sums[0],
+                sums[1],
+                _find_group_extremes(of, low, np.minimum)[group],
+                ends[1],
+                ends[0],
+                _find_group_extremes(of, high, np.maximum)[group],
+            ),
+            strict=True,
+        )
+    )
     wrong = np.zeros(len(bounds), bool)
     for name, values in wanted.items():
         wrong |= ~_match_numbers(bounds[name], values, scale, name)
@@ -138,7 +152,8 @@ def _match_numbers(series: pl.Series, values: np.ndarray, scale: int, name: str)
     """Whole numbers exactly; others the nearest double on the safe side, at most one further."""
     if series.dtype.is_integer():
         return series.to_numpy() == values
-    given, near = series.to_numpy(), values / scale
+    given = series.to_numpy()
+    near = values / scale
     if not name.startswith("sum"):
         return given == near
     away = np.nextafter(near, -np.inf if name.endswith("lower") else np.inf)
@@ -217,15 +232,20 @@ class GeneralizationCheck:
         assert (
             recounted.targeted is not None and recounted.subject.manifest is not None
         )  # only a transformed release comes here
-        self.recounted, self.targeted = recounted, recounted.targeted
+        self.recounted = recounted
+        self.targeted = recounted.targeted
         self.method = recounted.subject.manifest.method.parameters
-        self.scattered, self.foreign = 0, 0
-        self.pairs, self.count = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.scattered = 0
+        self.foreign = 0
+        self.pairs = np.zeros(0, np.int64)
+        self.count = np.zeros(0, np.int64)
 
     def add(self, link: LinkedRows, rows: pl.Series, people: pl.Series) -> None:
         """Rows with their group, and the value of each of the `people` whose row can be read."""
-        group, times = rows.to_numpy().astype(np.int64), link.rows[1].each[link.whole]
-        lowest, highest = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+        group = rows.to_numpy().astype(np.int64)
+        times = link.rows[1].each[link.whole]
+        lowest = np.full(link.size, np.iinfo(np.int64).max)
+        highest = np.full(link.size, -1)
         np.minimum.at(lowest, link.ours, group)
         np.maximum.at(highest, link.ours, group)
         theirs = highest[link.theirs]
@@ -277,13 +297,15 @@ def _find_domain_places(targeted: TargetedGroups, people: pl.Series) -> np.ndarr
 
 def _count_unmatched_people(targeted: TargetedGroups, group: np.ndarray, value: np.ndarray, count: np.ndarray) -> int:
     """People of whom no node is left; `count` of a group have a value, sorted by group."""
-    nodes, groups = len(targeted.parent), len(targeted.rows)
+    nodes = len(targeted.parent)
+    groups = len(targeted.rows)
     leaf = _find_leaves(targeted)
     depth = np.zeros(nodes, np.int64)
     for node, above in enumerate(targeted.parent.tolist()):
         depth[node] = depth[above] + 1 if above >= 0 else 0
     order = np.argsort(-depth, kind="stable").tolist()
-    left, each = 0, max(CHUNK_CELLS // nodes, 1)
+    left = 0
+    each = max(CHUNK_CELLS // nodes, 1)
     for start in range(0, groups, each):
         here = slice(*np.searchsorted(group, [start, start + each]))
         mine = slice(*np.searchsorted(targeted.group, [start, start + each]))
@@ -304,7 +326,8 @@ def _find_leaves(targeted: TargetedGroups) -> np.ndarray:
     children: dict[int, list[int]] = {}
     for node, above in enumerate(targeted.parent.tolist()):
         children.setdefault(above, []).append(node)
-    found, waiting = [], [children[-1][0]]
+    found = []
+    waiting = [children[-1][0]]
     while waiting:
         node = waiting.pop()
         if node in children:
@@ -339,10 +362,12 @@ def _compare_targets(
     whole = method.get("within", "sa-only") == "sa-only"
     part = group if whole else targeted.target[group]
     allowed = Fraction(0) if asked.get("exact", False) else parse_parameter(asked.get("distance", "1/20"))
-    worst, size = Fraction(0), len(targeted.values)
+    worst = Fraction(0)
+    size = len(targeted.values)
     for at in np.unique(part).tolist():
         held = np.bincount(value[part == at], weights=count[part == at], minlength=size).astype(np.int64).tolist()
-        shares, rows = targeted.shares[targeted.target[at] if whole else at], sum(held)
+        shares = targeted.shares[targeted.target[at] if whole else at]
+        rows = sum(held)
         apart = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
         worst = max(worst, apart)
     sentence = (
@@ -355,19 +380,19 @@ def _compare_targets(
 class TransformedAuditor:
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest, folder = _require_manifest(subject)
-        files, schemas = find_data_files(folder, manifest), list_schemas(manifest)
+        files = find_data_files(folder, manifest)
+        schemas = list_schemas(manifest)
         held, bounds = (read_data(files[name], schemas[name]) for name in ("sensitive", "bounds"))
         quasi = [column.name for column in subject.quasi]
         whole = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if whole:
-            frame, times = read_data(files["quasi"], schemas["quasi"]), None
+            frame = read_data(files["quasi"], schemas["quasi"])
+            times = None
             group = frame[GROUP_COLUMN]
         else:
             counted, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=[*quasi, GROUP_COLUMN])
-            frame, group = (
-                counted.drop(GROUP_COLUMN),
-                read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN],
-            )
+            frame = counted.drop(GROUP_COLUMN)
+            group = read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
         checked = {"quasi": group.to_frame(), "sensitive": held, "bounds": bounds}
         reader_for(subject.kind).check_tables(checked, manifest)
         annotated = AnnotatedHierarchy.of(manifest)
@@ -393,19 +418,28 @@ class TransformedAuditor:
         achieved = {"k-anonymity": int(alike.min()), **measure_targets(targeted, manifest.sensitive.type)}
         utility = {**_measure_ranges(annotated, held, targeted, manifest), "c_avg": float(rows.mean())}
         domain = pl.DataFrame({name: reader_for(subject.kind).domain({}, manifest)})
-        return RecomputedRelease(subject, frame, alike, rows, [column], achieved, utility, times, notes=(EXACT_QUASI_NOTE,), targeted=targeted,
-                         beside={"sensitive": held, "bounds": bounds, "domain": domain})  # fmt: skip
+        return RecomputedRelease(
+            subject,
+            frame,
+            alike,
+            rows,
+            [column],
+            achieved,
+            utility,
+            times,
+            notes=(EXACT_QUASI_NOTE,),
+            targeted=targeted,
+            beside={"sensitive": held, "bounds": bounds, "domain": domain},
+        )
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Rows by all that `quasi` shows of them; a group's values by the people who are in it."""
         subject = recounted.subject
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         name = subject.named(Role.SENSITIVE)[0].name
-        kept, under, unmatched = (
-            PublishedSourceValues(source, [entry.name for entry in subject.quasi]),
-            GeneralizationCheck(recounted),
-            0,
-        )
+        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        under = GeneralizationCheck(recounted)
+        unmatched = 0
         for ours, theirs in source.parts(
             make_exact_keys(subject.columns, shown), [entry.name for entry in subject.columns]
         ):
@@ -442,7 +476,8 @@ def _count_group_rows(group: pl.Series, stated: int) -> np.ndarray:
 def _read_targeted_groups(annotated: AnnotatedHierarchy, held: pl.DataFrame, rows: np.ndarray) -> TargetedGroups:
     if sum(held[name].null_count() for name in held.columns) or not len(held) or (held[COUNT_COLUMN] < 1).any():
         raise _make_mismatch_error("A value of a group is missing, or its count is not positive.")
-    group, count = held[GROUP_COLUMN].to_numpy().astype(np.int64), held[COUNT_COLUMN].to_numpy().astype(np.int64)
+    group = held[GROUP_COLUMN].to_numpy().astype(np.int64)
+    count = held[COUNT_COLUMN].to_numpy().astype(np.int64)
     node = find_nodes(annotated, held)
     if (node < 0).any():
         raise _make_mismatch_error(f"{int((node < 0).sum())} entries are no nodes of the hierarchy.")
@@ -464,7 +499,8 @@ def _require_node_labels(
     annotated: AnnotatedHierarchy, held: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
 ) -> None:
     """Labels are those of their nodes; entries are listed once, sorted by group and by the first and last value of the node."""
-    first, last = annotated.first[targeted.node], annotated.last[targeted.node]
+    first = annotated.first[targeted.node]
+    last = annotated.last[targeted.node]
     order = np.lexsort((last, first, targeted.group))
     key = targeted.group * len(annotated.first) + targeted.node
     if (np.diff(order) != 1).any() or len(np.unique(key)) != len(key):
@@ -483,7 +519,8 @@ def _require_node_labels(
 
 
 def _format_node_label(annotated: AnnotatedHierarchy, node: int, numeric: bool) -> str:
-    first, last = int(annotated.first[node]), int(annotated.last[node])
+    first = int(annotated.first[node])
+    last = int(annotated.last[node])
     if first == last:
         return format_value_label(annotated.texts[first])
     if numeric:

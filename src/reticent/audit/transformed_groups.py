@@ -22,8 +22,11 @@ from reticent.format.data_files import count_distinct_rows
 from reticent.format.manifest import Manifest
 from reticent.format.schema_checks import MisshapenValue, parse_fraction
 
-MONDRIAN_METHOD, DEFAULT_K = "mondrian", 10
-ROWS_COLUMN, MULTIPLICITY_COLUMN, LAST_COLUMN = "\x00rows", "\x00times", "\x00last"
+MONDRIAN_METHOD = "mondrian"
+DEFAULT_K = 10
+ROWS_COLUMN = "\x00rows"
+MULTIPLICITY_COLUMN = "\x00times"
+LAST_COLUMN = "\x00last"
 
 
 def count_combinations(rows: pl.DataFrame, quasi: Sequence[str], times: np.ndarray | None = None) -> pl.DataFrame:
@@ -199,7 +202,8 @@ def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: in
         kinds = len(count_distinct_rows(files, schema, only=list(columns))[0])
         banded = any(len(edges) for edges in columns.values())
         known = set(listed) if banded or len(listed) == kinds else set()
-    strange, without = len(set(listed) - known), len(known - set(listed))
+    strange = len(set(listed) - known)
+    without = len(known - set(listed))
     if strange or without or len(listed) > groups:
         raise BundleDamaged(
             "P-privacy names targets of groups that are not those of the release.",

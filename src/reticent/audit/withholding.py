@@ -55,14 +55,17 @@ class CutTable:
 
     def levels(self) -> np.ndarray:
         """The open levels, rising."""
-        highest, rest, l = self.counts[0], np.array(self.counts[1:]), self.l
+        highest = self.counts[0]
+        rest = np.array(self.counts[1:])
+        l = self.l
         if rest[0] == highest:
             return np.zeros(0, np.int64)
         first = np.arange(1, highest)
         level = _find_cut_levels(rest, l, first)
         lowered = np.searchsorted(-rest, -level, side="left")  # values above the level
         padded = np.append(rest, [0] * l)
-        above, below = padded[lowered + l - 2], padded[lowered + l - 1]
+        above = padded[lowered + l - 2]
+        below = padded[lowered + l - 1]
         least = np.maximum(np.minimum(first, above), below)  # the lowest count of a value that may have led
         would_lead = least + highest - first
         opens = (first <= level) & (lowered + l <= len(self.counts)) & (first >= below)
@@ -83,7 +86,8 @@ def _find_cut_levels(rest: np.ndarray, l: int, first: np.ndarray) -> np.ndarray:
     while (high - low > 1).any():
         middle = (low + high) // 2
         there = fits(middle)
-        low, high = np.where(there, middle, low), np.where(there, high, middle)
+        low = np.where(there, middle, low)
+        high = np.where(there, high, middle)
     return low
 
 
@@ -91,7 +95,8 @@ def compute_cut_probability(table: CutTable, first: int) -> Fraction:
     """The probability with which a table is published by its cut at an open level.
 
     A value of which more than one in l of the withheld is (heavy) is balanced by the table that has as much less of it."""
-    level, l = table.cut(first), table.l
+    level = table.cut(first)
+    l = table.l
     excess = [count - level for count in table.counts[1:] if count > level]
     moved = table.counts[0] - first
     withheld = moved + sum(excess)
@@ -119,7 +124,8 @@ def _list_free_counts(table: CutTable, first: int, level: int) -> list[int]:
 
 def _compute_shared_probability(table: CutTable, first: int, level: int, moved: int) -> Fraction:
     """The greatest probability that all tables with this cut can have in common: each is asked for its open levels."""
-    l, widest = table.l, 0
+    l = table.l
+    widest = 0
     lowered = [count for count in table.counts[1:] if count > level]
     free = [first, *(count for count in table.counts[1:] if count <= level)]
     withheld = moved + sum(count - level for count in lowered)
@@ -164,11 +170,9 @@ class WithholdingResult:
     probability: Fraction | None
 
 
-IMPOSSIBLE_RESULT, CERTAIN_RESULT, UNDECIDED_RESULT = (
-    WithholdingResult(False, Fraction(0)),
-    WithholdingResult(True, Fraction(1)),
-    WithholdingResult(None, None),
-)
+IMPOSSIBLE_RESULT = WithholdingResult(False, Fraction(0))
+CERTAIN_RESULT = WithholdingResult(True, Fraction(1))
+UNDECIDED_RESULT = WithholdingResult(None, None)
 
 
 def is_withholding_possible(kind: str, l: Fraction, before: Sequence[int], after: Sequence[int]) -> bool | None:
@@ -212,7 +216,8 @@ def _assess_randomized(pairs: CountPairs, l: int) -> WithholdingResult:
     ends = [*(b for b, _ in pairs[: l + 1]), 1][: l + 1]
     likely = Fraction(0)
     for order in _list_orders(pairs):
-        first, level = order[0][1], max(a for _, a in order)
+        first = order[0][1]
+        level = max(a for _, a in order)
         starts = [(first, first)] if first < level else [(level, level), (level + 1, order[0][0])]
         reached = [low for low, high in starts if ends[-1] <= low <= high and _is_stopping_state(order, l, high)]
         if reached:
@@ -241,7 +246,8 @@ def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
 
     It stops where no value exceeds one in l and l values may have led for the first time.  The second lasts once it holds; of the
     first only the start of a level can be the first time, or the time at which the second begins."""
-    rows, left = sum(b for b, _ in order), [start, *(b for b, _ in order[1:])]
+    rows = sum(b for b, _ in order)
+    left = [start, *(b for b, _ in order[1:])]
     after = [a for _, a in order]
     end = sum(left) - sum(after)
     if (
@@ -262,7 +268,8 @@ def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
 
 def _find_first(holds: Callable[[int], bool], most: int) -> int:
     """The least of 0 .. most from which on a condition holds; `most` where it does not before."""
-    low, high = 0, most
+    low = 0
+    high = most
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
@@ -295,7 +302,8 @@ def _assess_calibrated(pairs: CountPairs, l: int) -> WithholdingResult:
     if pairs[0][0] > MAX_RECORDS:
         return CERTAIN_RESULT if _assess_safe(pairs, l).possible else UNDECIDED_RESULT
     table = CutTable.of([b for b, _ in pairs], l)
-    first, levels = pairs[0][1], table.levels()
+    first = pairs[0][1]
+    levels = table.levels()
     by_cut = (
         first in levels
         and all(a == min(b, table.cut(first)) for b, a in pairs[1:])
@@ -370,6 +378,7 @@ def _count_published_values(found: RecomputedRelease, columns: list[str]) -> pl.
     if len(columns) > 1 or found.labelled:
         each = found.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, found.each))
         return each.group_by(columns).agg(pl.col(ROW_COUNT_COLUMN).sum())
-    kind, manifest = reader_for(found.subject.kind), found.subject.manifest
+    kind = reader_for(found.subject.kind)
+    manifest = found.subject.manifest
     assert manifest is not None  # a table of another tool has no stages
     return kind.value_counts({kind.files[0]: found.frame, **found.beside}, manifest, columns[0])

@@ -25,15 +25,29 @@ from reticent.progress import ProgressEvent
 
 OUTCOME_FIELDS = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
 TABLE_HEAD = ("attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised")
-PROMISE_FIELD, PROMISE_WORDS = "promise_speaks_of_it", {True: "yes", False: "no", None: "-"}
+PROMISE_FIELD = "promise_speaks_of_it"
+PROMISE_WORDS = {True: "yes", False: "no", None: "-"}
 ATTACK_NAMES = ", ".join(catalogue.ATTACKS)
 EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bayes"
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder, or a CSV or Parquet file made by another tool.", show_default=False)],
+    release: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RELEASE",
+            help="A release folder, or a CSV or Parquet file made by another tool.",
+            show_default=False,
+        ),
+    ],
     source: Annotated[
-        str | None, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets; eligibility and algorithm need none.", show_default=False)
+        str | None,
+        typer.Option(
+            "--source",
+            metavar="DATA",
+            help="The data it was made from: the targets; eligibility and algorithm need none.",
+            show_default=False,
+        ),
     ] = None,
     name: Annotated[
         str | None,
@@ -41,44 +55,137 @@ def attack(
     ] = None,
     bandwidth: Annotated[
         list[str] | None,
-        typer.Option("--bandwidth", metavar="B", help="background: how much is known; 0.3, whole, or COLUMN=0.2, which may be repeated.", show_default=False),
+        typer.Option(
+            "--bandwidth",
+            metavar="B",
+            help="background: how much is known; 0.3, whole, or COLUMN=0.2, which may be repeated.",
+            show_default=False,
+        ),
     ] = None,
-    t: Annotated[str | None, typer.Option("--t", metavar="T", help="background: people whose beliefs move further are vulnerable.", show_default=False)] = None,
+    t: Annotated[
+        str | None,
+        typer.Option(
+            "--t", metavar="T", help="background: people whose beliefs move further are vulnerable.", show_default=False
+        ),
+    ] = None,
     smoothing: Annotated[
-        str | None, typer.Option("--smoothing", metavar="B", help="background: a bandwidth on the sensitive column; 0 is none.", show_default=False)
+        str | None,
+        typer.Option(
+            "--smoothing",
+            metavar="B",
+            help="background: a bandwidth on the sensitive column; 0 is none.",
+            show_default=False,
+        ),
     ] = None,
     posterior: Annotated[
-        str | None, typer.Option("--posterior", metavar="NAME", help="background: omega, balanced or exact.", show_default=False)
+        str | None,
+        typer.Option("--posterior", metavar="NAME", help="background: omega, balanced or exact.", show_default=False),
     ] = None,
     prior: Annotated[
-        str | None, typer.Option("--prior", metavar="FILE", help="background: beliefs of one's own, or `uniform`.", show_default=False)
+        str | None,
+        typer.Option(
+            "--prior", metavar="FILE", help="background: beliefs of one's own, or `uniform`.", show_default=False
+        ),
     ] = None,
-    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="For a plain file, a job with the roles of its columns.", show_default=False)] = None,
-    quasi: Annotated[str | None, typer.Option("--quasi", metavar="A,B", help="A plain file's quasi-identifiers.", show_default=False)] = None,
-    sensitive: Annotated[str | None, typer.Option("--sensitive", metavar="C", help="A plain file's sensitive column.", show_default=False)] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option(
+            "--job", metavar="JOB", help="For a plain file, a job with the roles of its columns.", show_default=False
+        ),
+    ] = None,
+    quasi: Annotated[
+        str | None, typer.Option("--quasi", metavar="A,B", help="A plain file's quasi-identifiers.", show_default=False)
+    ] = None,
+    sensitive: Annotated[
+        str | None,
+        typer.Option("--sensitive", metavar="C", help="A plain file's sensitive column.", show_default=False),
+    ] = None,
     hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", metavar="COLUMN=FILE", help="A plain file's hierarchies; may be repeated.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--hierarchy",
+            metavar="COLUMN=FILE",
+            help="A plain file's hierarchies; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     external: Annotated[
-        Path | None, typer.Option("--external", metavar="FILE", help="corruption: everybody whom the adversary knows of; the source if left out.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--external",
+            metavar="FILE",
+            help="corruption: everybody whom the adversary knows of; the source if left out.",
+            show_default=False,
+        ),
     ] = None,
     corrupted: Annotated[
-        Path | None, typer.Option("--corrupted", metavar="FILE", help="corruption: people whose value is known; everyone but the victim if left out.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--corrupted",
+            metavar="FILE",
+            help="corruption: people whose value is known; everyone but the victim if left out.",
+            show_default=False,
+        ),
     ] = None,
     victim: Annotated[
-        str | None, typer.Option("--victim", metavar="COLUMN=VALUE,...", help="corruption: one person of the list; each in turn if left out.", show_default=False)
+        str | None,
+        typer.Option(
+            "--victim",
+            metavar="COLUMN=VALUE,...",
+            help="corruption: one person of the list; each in turn if left out.",
+            show_default=False,
+        ),
     ] = None,
-    skew: Annotated[str | None, typer.Option("--lambda", metavar="P", help="corruption: the most that is believed of one value beforehand (0.1).", show_default=False)] = None,
-    rho1: Annotated[str | None, typer.Option("--rho1", metavar="P", help="corruption: the most that is believed of a condition beforehand (0.2).", show_default=False)] = None,
+    skew: Annotated[
+        str | None,
+        typer.Option(
+            "--lambda",
+            metavar="P",
+            help="corruption: the most that is believed of one value beforehand (0.1).",
+            show_default=False,
+        ),
+    ] = None,
+    rho1: Annotated[
+        str | None,
+        typer.Option(
+            "--rho1",
+            metavar="P",
+            help="corruption: the most that is believed of a condition beforehand (0.2).",
+            show_default=False,
+        ),
+    ] = None,
     others: Annotated[
-        Path | None, typer.Option("--others", metavar="FILE", help="singling-out, inference: people who are not in the data, for its baseline.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--others",
+            metavar="FILE",
+            help="singling-out, inference: people who are not in the data, for its baseline.",
+            show_default=False,
+        ),
     ] = None,
     joined: Annotated[
-        list[Path] | None, typer.Option("--with", metavar="OTHER", help="composition: another release of the same people; may be repeated.", show_default=False)
+        list[Path] | None,
+        typer.Option(
+            "--with",
+            metavar="OTHER",
+            help="composition: another release of the same people; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
-    force_join: Annotated[bool, typer.Option("--force-join", help="composition: join releases that the ledger notes as made from different rows.")] = False,
+    force_join: Annotated[
+        bool,
+        typer.Option(
+            "--force-join", help="composition: join releases that the ledger notes as made from different rows."
+        ),
+    ] = False,
     budget: Annotated[
-        float | None, typer.Option("--budget", metavar="SECONDS", help="CPU seconds for all attacks, the cheap ones first; by default 60, or more for large data.", show_default=False)
+        float | None,
+        typer.Option(
+            "--budget",
+            metavar="SECONDS",
+            help="CPU seconds for all attacks, the cheap ones first; by default 60, or more for large data.",
+            show_default=False,
+        ),
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -88,7 +195,7 @@ def attack(
     table: FromTable = None,
     query: FromQuery = None,
     json: Json = False,
-) -> int:  # fmt: skip
+) -> int:
     """Attack a release as an adversary who knows everyone's quasi-identifiers, and count how often its guess is right.
 
     Compare success with the baseline: always guessing the most frequent value. What a promise bounds is the belief in a value, not
@@ -125,13 +232,19 @@ def attack(
         raise RequestError("--others is for --as singling-out and --as inference.")
     if (joined or force_join) and name not in (None, "composition"):
         raise RequestError("--with and --force-join are for --as composition.")
-    as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
+    as_job = None if job is None else Job.read(job)
+    marks = tuple(missing or ())
     how = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
     read = None if source is None else resolve_source(release, source, as_job, missing=marks, how=how)[0]
-    given: dict[str, Any] = {"missing": marks, "job": as_job, "quasi": split_names(quasi),
-             "sensitive": split_names(sensitive), "hierarchy": parse_hierarchy_files(hierarchy)}  # fmt: skip
+    given: dict[str, Any] = {
+        "missing": marks,
+        "job": as_job,
+        "quasi": split_names(quasi),
+        "sensitive": split_names(sensitive),
+        "hierarchy": parse_hierarchy_files(hierarchy),
+    }
     skipped: dict[str, list[str]] = {}  # the names of attacks that were not tried, by the reason
     if not name and source is None:
         skipped[SOURCE_NEEDED_SENTENCE] = [known for known, row in ATTACKS.items() if row.needs_source]
@@ -187,8 +300,10 @@ def attack(
     say(*reasons)
     for found in outcomes:
         if found.get("bound") is not None:
-            say(f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "
-                f"beliefs grew by {found['worst_growth']:.6f}, at most by {found['growth_bound']:.6f}")  # fmt: skip
+            say(
+                f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "
+                f"beliefs grew by {found['worst_growth']:.6f}, at most by {found['growth_bound']:.6f}"
+            )
             if not found["domain_declared"]:
                 say(
                     f"corruption: these bounds do not hold here: the domain is not said to be declared, and {found['single_holders']:,} "
@@ -292,7 +407,8 @@ def explain_row_targets(outcomes: Sequence[Mapping[str, Any]]) -> list[str]:
     several = [found for found in outcomes if found.get("rows_per_person", 1) > 1]
     if not several:
         return []
-    most, persons = several[0]["rows_per_person"], several[0]["persons"]
+    most = several[0]["rows_per_person"]
+    persons = several[0]["persons"]
     people = "How many people that are is not known" if persons is None else f"They are those of {persons:,} people"
     return [f"Targets are rows, and a person may have {most:,} of them. {people}."]
 

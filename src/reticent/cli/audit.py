@@ -25,26 +25,61 @@ EXAMPLE = "reticent audit patients-release --source patients.csv"
 
 def audit(
     release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help="A release folder, or a CSV or Parquet file made by another tool.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="RELEASE",
+            help="A release folder, or a CSV or Parquet file made by another tool.",
+            show_default=False,
+        ),
     ],
     source: Annotated[
         str | None,
-        typer.Option("--source", metavar="DATA", help="Also compare with the data it was made from, and look for leaks: a file, or a database's address.", show_default=False),
+        typer.Option(
+            "--source",
+            metavar="DATA",
+            help="Also compare with the data it was made from, and look for leaks: a file, or a database's address.",
+            show_default=False,
+        ),
     ] = None,
     expect_digest: Annotated[
-        str | None, typer.Option("--expect-digest", metavar="SHA256", help="Refuse a release whose digest is another: it was changed.", show_default=False)
+        str | None,
+        typer.Option(
+            "--expect-digest",
+            metavar="SHA256",
+            help="Refuse a release whose digest is another: it was changed.",
+            show_default=False,
+        ),
     ] = None,
     job: Annotated[
         Path | None,
-        typer.Option("--job", metavar="JOB", help="For a plain file, a job with the roles and promises; for a release, the job to compare it with.", show_default=False),
+        typer.Option(
+            "--job",
+            metavar="JOB",
+            help="For a plain file, a job with the roles and promises; for a release, the job to compare it with.",
+            show_default=False,
+        ),
     ] = None,
     population: Annotated[
-        Path | None, typer.Option("--population", metavar="DATA", help="The population table that k-map promises about.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--population", metavar="DATA", help="The population table that k-map promises about.", show_default=False
+        ),
     ] = None,
-    quasi: Annotated[str | None, typer.Option("--quasi", metavar="A,B", help="A plain file's quasi-identifiers.", show_default=False)] = None,
-    sensitive: Annotated[str | None, typer.Option("--sensitive", metavar="C", help="A plain file's sensitive columns.", show_default=False)] = None,
+    quasi: Annotated[
+        str | None, typer.Option("--quasi", metavar="A,B", help="A plain file's quasi-identifiers.", show_default=False)
+    ] = None,
+    sensitive: Annotated[
+        str | None,
+        typer.Option("--sensitive", metavar="C", help="A plain file's sensitive columns.", show_default=False),
+    ] = None,
     hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", metavar="COLUMN=FILE", help="A plain file's hierarchies; may be repeated.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--hierarchy",
+            metavar="COLUMN=FILE",
+            help="A plain file's hierarchies; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -55,7 +90,7 @@ def audit(
     query: FromQuery = None,
     show_values: ShowValues = False,
     json: Json = False,
-) -> int:  # fmt: skip
+) -> int:
     """Recount a release from its files, by formulas of its own, and say whether every promise is kept.
 
     The source is read as it was published: by --job, else by the owner's job beside the release; the options below win over both.
@@ -76,7 +111,8 @@ def audit(
     how = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
-    marks, as_job = tuple(missing or ()), None if job is None else Job.read(job)
+    marks = tuple(missing or ())
+    as_job = None if job is None else Job.read(job)
     given: dict[str, Any] = {"expect_digest": expect_digest, "job": as_job, "missing": marks, "population": population}
     subject: Any = release
     if source is not None:

@@ -17,24 +17,94 @@ CALIBRATION_MODULES = {
 
 
 def calibrate(
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="suppression or perturbed-generalization.", show_default=False)],
+    method: Annotated[
+        str, typer.Argument(metavar="METHOD", help="suppression or perturbed-generalization.", show_default=False)
+    ],
     counts: Annotated[
-        str | None, typer.Option("--counts", metavar="N,N,...", help="suppression: how many rows hold each sensitive value.", show_default=False)
+        str | None,
+        typer.Option(
+            "--counts",
+            metavar="N,N,...",
+            help="suppression: how many rows hold each sensitive value.",
+            show_default=False,
+        ),
     ] = None,
-    l: Annotated[int | None, typer.Option("--l", metavar="N", help="suppression: at most one in l rows may hold a value.", show_default=False)] = None,  # noqa: E741
+    l: Annotated[  # noqa: E741
+        int | None,
+        typer.Option(
+            "--l", metavar="N", help="suppression: at most one in l rows may hold a value.", show_default=False
+        ),
+    ] = None,
     prior: Annotated[
-        str | None, typer.Option("--prior", metavar="NAME", help="suppression: what the adversary believes beforehand: uniform (if left out), shapes, records or plausible.", show_default=False)
+        str | None,
+        typer.Option(
+            "--prior",
+            metavar="NAME",
+            help="suppression: what the adversary believes beforehand: uniform (if left out), shapes, records or plausible.",
+            show_default=False,
+        ),
     ] = None,
-    p: Annotated[str | None, typer.Option("--p", metavar="P", help="perturbed-generalization: the retention probability.", show_default=False)] = None,
-    k: Annotated[str | None, typer.Option("--k", metavar="N", help="perturbed-generalization: the least group.", show_default=False)] = None,
-    s: Annotated[str | None, typer.Option("--s", metavar="RATE", help="perturbed-generalization: the share of rows published, instead of --k.", show_default=False)] = None,
-    skew: Annotated[str | None, typer.Option("--lambda", metavar="P", help="perturbed-generalization: the most that is believed of one value beforehand.", show_default=False)] = None,
-    domain: Annotated[int | None, typer.Option("--domain", metavar="N", help="perturbed-generalization: how many sensitive values there are.", show_default=False)] = None,
-    rho1: Annotated[str | None, typer.Option("--rho1", metavar="P", help="perturbed-generalization: a belief beforehand.", show_default=False)] = None,
-    rho2: Annotated[str | None, typer.Option("--rho2", metavar="P", help="perturbed-generalization: the most it may become; asks for the largest p.", show_default=False)] = None,
-    delta: Annotated[str | None, typer.Option("--delta", metavar="P", help="perturbed-generalization: the most a belief may grow by; asks for the largest p.", show_default=False)] = None,
+    p: Annotated[
+        str | None,
+        typer.Option(
+            "--p", metavar="P", help="perturbed-generalization: the retention probability.", show_default=False
+        ),
+    ] = None,
+    k: Annotated[
+        str | None,
+        typer.Option("--k", metavar="N", help="perturbed-generalization: the least group.", show_default=False),
+    ] = None,
+    s: Annotated[
+        str | None,
+        typer.Option(
+            "--s",
+            metavar="RATE",
+            help="perturbed-generalization: the share of rows published, instead of --k.",
+            show_default=False,
+        ),
+    ] = None,
+    skew: Annotated[
+        str | None,
+        typer.Option(
+            "--lambda",
+            metavar="P",
+            help="perturbed-generalization: the most that is believed of one value beforehand.",
+            show_default=False,
+        ),
+    ] = None,
+    domain: Annotated[
+        int | None,
+        typer.Option(
+            "--domain",
+            metavar="N",
+            help="perturbed-generalization: how many sensitive values there are.",
+            show_default=False,
+        ),
+    ] = None,
+    rho1: Annotated[
+        str | None,
+        typer.Option("--rho1", metavar="P", help="perturbed-generalization: a belief beforehand.", show_default=False),
+    ] = None,
+    rho2: Annotated[
+        str | None,
+        typer.Option(
+            "--rho2",
+            metavar="P",
+            help="perturbed-generalization: the most it may become; asks for the largest p.",
+            show_default=False,
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            "--delta",
+            metavar="P",
+            help="perturbed-generalization: the most a belief may grow by; asks for the largest p.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """What a method would cost and what an adversary would learn, from numbers alone.
 
     suppression: for each kind, how many records it withholds (on average) to restore l-eligibility, and the worst posteriors of the
@@ -52,8 +122,19 @@ def calibrate(
 
     if method not in CALIBRATION_MODULES:
         raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(method, CALIBRATION_MODULES))
-    given: dict[str, Any] = {"counts": counts, "l": l, "prior": prior, "p": p, "k": k, "s": s, "lambda": skew,
-                             "domain": domain, "rho1": rho1, "rho2": rho2, "delta": delta}  # fmt: skip
+    given: dict[str, Any] = {
+        "counts": counts,
+        "l": l,
+        "prior": prior,
+        "p": p,
+        "k": k,
+        "s": s,
+        "lambda": skew,
+        "domain": domain,
+        "rho1": rho1,
+        "rho2": rho2,
+        "delta": delta,
+    }
     asked = {name: value for name, value in given.items() if value is not None}
     chosen = import_module(CALIBRATION_MODULES[method])
     other = [f"--{name}" for name in asked if name not in chosen.OPTIONS]

@@ -16,17 +16,27 @@ def check(
     job: JobFile,
     methods: Annotated[
         str | None,
-        typer.Option("--methods", metavar="A,B", help="Compare with these methods only; by default with all that can keep the promises.", show_default=False),
+        typer.Option(
+            "--methods",
+            metavar="A,B",
+            help="Compare with these methods only; by default with all that can keep the promises.",
+            show_default=False,
+        ),
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option("--budget", metavar="SECONDS", help="CPU seconds that all of it may take; what there was no time for is named. By default about 30 for the job's own plan and twice that for the rest.", show_default=False),
+        typer.Option(
+            "--budget",
+            metavar="SECONDS",
+            help="CPU seconds that all of it may take; what there was no time for is named. By default about 30 for the job's own plan and twice that for the rest.",
+            show_default=False,
+        ),
     ] = None,
     engine: Engine = catalogue.DEFAULT_ENGINE,
     master: Master = None,
     show_values: ShowValues = False,
     json: Json = False,
-) -> int:  # fmt: skip
+) -> int:
     """Plan the job and write nothing: is the promise reachable, by which methods, at what expected loss.
 
     Ends with 0 if `reticent publish` would reach the promise by the job's own method, else with 2; also if there was no time to tell.
@@ -44,7 +54,8 @@ def check(
     named = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     with show_progress(json) as progress:
         told = (lambda outlook, cells: None) if json else make_plan_printer(progress)
-        asked, worker = Job.read(job), make_engine(engine, master)
+        asked = Job.read(job)
+        worker = make_engine(engine, master)
         left = (
             None if budget is None else max(budget - (process_time() - began), 0.0)
         )  # loading modules is a part of it

@@ -54,7 +54,8 @@ def _format_summary(one: Any) -> tuple[str, ...]:
 
 def format_explanation(found: Any, source: Any) -> list[str]:
     """Loss by column, what became of the columns, what binds, and what would help, each with its figure."""
-    why, lines = found.explained, []
+    why = found.explained
+    lines = []
     if why.by_column:
         worst = sorted(why.by_column.items(), key=lambda pair: -pair[1])
         lines += ["", "Loss by column: " + ", ".join(f"{name} {loss:.3f}" for name, loss in worst) + "."]

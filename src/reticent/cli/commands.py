@@ -58,10 +58,14 @@ COMMANDS = (
 def build_parser(words: Sequence[str] = ()) -> Any:
     """The parser, with every command, or with the one that these words name: the others cost time to load."""
     app = typer.Typer(
-        callback=run_top_level, invoke_without_command=True, add_completion=not words or words[0].startswith("-"), rich_markup_mode="rich",
-        pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
+        callback=run_top_level,
+        invoke_without_command=True,
+        add_completion=not words or words[0].startswith("-"),
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Start with:  reticent demo",
-    )  # fmt: skip
+    )
     named = next((word for word in words if not word.startswith("-")), None)
     for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")

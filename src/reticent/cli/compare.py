@@ -19,23 +19,88 @@ EXAMPLE = "reticent compare patients.toml --methods mondrian,burel,beta-perturba
 
 
 def compare(
-    jobs: Annotated[list[Path], typer.Argument(metavar="JOB", help="One job file or several of one source.", show_default=False)],
-    methods: Annotated[str | None, typer.Option("--methods", metavar="A,B,...", help="Try these methods; by default each job's own.", show_default=False)] = None,
-    sweep: Annotated[list[str] | None, typer.Option("--sweep", metavar="NAME=VALUES", help="Try every value of a parameter: beta=1..5, t=0.1..0.5..0.1, k=2,5,10; may be repeated.", show_default=False)] = None,
-    beside: Annotated[list[str] | None, typer.Option("--beside", metavar="NAME=FILE", help="A CSV or Parquet file that another tool made of the same rows; may be repeated.", show_default=False)] = None,
-    rows: Annotated[int | None, typer.Option("--rows", metavar="N", help="Compare on so many rows, drawn at random; by default all.", show_default=False)] = None,
-    runs: Annotated[int, typer.Option("--runs", metavar="N", help="How often everything is drawn again, for the spread.")] = 1,
-    attacks: Annotated[str | None, typer.Option("--attacks", metavar="A,B,...|none", help="Which attacks to try; by default all.", show_default=False)] = None,
-    no_classification: Annotated[bool, typer.Option("--no-classification", help="Teach no classifiers; otherwise they are taught where the extra `stats` is installed.")] = False,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of everything that is drawn: nothing here is published.")] = 1,
-    budget: Annotated[float | None, typer.Option("--budget", metavar="SECONDS", help="CPU seconds that all of it may take; what there was no time for is named.", show_default=False)] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every figure as a CSV.", show_default=False)] = None,
-    chart: Annotated[Path | None, typer.Option("--chart", metavar="FILE", help="Draw the frontier of privacy and utility as SVG; needs the extra `charts`.", show_default=False)] = None,
-    privacy: Annotated[str, typer.Option("--privacy", metavar="NAME", help="The figure of the chart's height.")] = "attack_gain",
-    utility: Annotated[str, typer.Option("--utility", metavar="NAME", help="The figure of the chart's width.")] = "count_error",
+    jobs: Annotated[
+        list[Path], typer.Argument(metavar="JOB", help="One job file or several of one source.", show_default=False)
+    ],
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods", metavar="A,B,...", help="Try these methods; by default each job's own.", show_default=False
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sweep",
+            metavar="NAME=VALUES",
+            help="Try every value of a parameter: beta=1..5, t=0.1..0.5..0.1, k=2,5,10; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--beside",
+            metavar="NAME=FILE",
+            help="A CSV or Parquet file that another tool made of the same rows; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows", metavar="N", help="Compare on so many rows, drawn at random; by default all.", show_default=False
+        ),
+    ] = None,
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="N", help="How often everything is drawn again, for the spread.")
+    ] = 1,
+    attacks: Annotated[
+        str | None,
+        typer.Option(
+            "--attacks", metavar="A,B,...|none", help="Which attacks to try; by default all.", show_default=False
+        ),
+    ] = None,
+    no_classification: Annotated[
+        bool,
+        typer.Option(
+            "--no-classification",
+            help="Teach no classifiers; otherwise they are taught where the extra `stats` is installed.",
+        ),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Of everything that is drawn: nothing here is published.")
+    ] = 1,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            "--budget",
+            metavar="SECONDS",
+            help="CPU seconds that all of it may take; what there was no time for is named.",
+            show_default=False,
+        ),
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write every figure as a CSV.", show_default=False)
+    ] = None,
+    chart: Annotated[
+        Path | None,
+        typer.Option(
+            "--chart",
+            metavar="FILE",
+            help="Draw the frontier of privacy and utility as SVG; needs the extra `charts`.",
+            show_default=False,
+        ),
+    ] = None,
+    privacy: Annotated[
+        str, typer.Option("--privacy", metavar="NAME", help="The figure of the chart's height.")
+    ] = "attack_gain",
+    utility: Annotated[
+        str, typer.Option("--utility", metavar="NAME", help="The figure of the chart's width.")
+    ] = "count_error",
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Measure what each way to publish would reach, lose and cost, beside what anybody could publish without a method.
 
     Nothing is published and nothing enters the ledger. What is found tells about the source: it stays with you.
@@ -47,16 +112,26 @@ def compare(
     from reticent.job.job import Job
 
     require_output_paths({"--csv": csv, "--chart": chart}, force)
-    parameters, tables = parse_sweeps(sweep), parse_named_files(beside)
+    parameters = parse_sweeps(sweep)
+    tables = parse_named_files(beside)
     read = _name_jobs(jobs, Job)
     chosen: Any = None if attacks is None else () if attacks == "none" else split_names(attacks)
     require_chart_possible(chart, privacy, chosen)
     left = None if budget is None else max(budget - (process_time() - began), 0.0)  # loading modules is a part of it
     with show_progress(json) as progress:
         found = measured(
-            read, methods=split_names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, budget=left, progress=progress,
-            classification=False if no_classification else None, tables=tables, **parameters,
-        )  # fmt: skip
+            read,
+            methods=split_names(methods),
+            rows=rows,
+            runs=runs,
+            attacks=chosen,
+            seed=seed,
+            budget=left,
+            progress=progress,
+            classification=False if no_classification else None,
+            tables=tables,
+            **parameters,
+        )
         drawn = None if chart is None else found.chart(privacy, utility).svg
     written = write_texts({csv: None if csv is None else found.frame().write_csv(), chart: drawn}, force)
     if json:
@@ -126,8 +201,10 @@ def require_output_paths(places: Mapping[str, Path | None], force: bool) -> None
                 attempt=f"another place for {option}.",
             )
         if option == "--chart" and path.suffix.lower() != ".svg":
-            raise RequestError(f"A chart is drawn as SVG, not as {path.suffix or 'a file without an ending'}.",
-                               attempt="--chart frontier.svg.")  # fmt: skip
+            raise RequestError(
+                f"A chart is drawn as SVG, not as {path.suffix or 'a file without an ending'}.",
+                attempt="--chart frontier.svg.",
+            )
         require_new_file(path, force)
 
 

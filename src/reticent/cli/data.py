@@ -13,19 +13,37 @@ EXAMPLE = "reticent data census --rows 100000 --seed 1 -o census.parquet"
 
 
 def data(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The data set; without it the names are listed.", show_default=False)] = None,
-    rows: Annotated[int | None, typer.Option("--rows", metavar="N", help="How many rows to make; of recorded data, how many of its first rows to keep.", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="The seed of generated data.", show_default=False)] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="The data set; without it the names are listed.", show_default=False),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows",
+            metavar="N",
+            help="How many rows to make; of recorded data, how many of its first rows to keep.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="The seed of generated data.", show_default=False)
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="A .csv or .parquet file; by default NAME.csv.", show_default=False),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A .csv or .parquet file; by default NAME.csv.", show_default=False
+        ),
     ] = None,
     hierarchies: Annotated[
-        Path | None, typer.Option("--hierarchies", metavar="FOLDER", help="Also save the data's hierarchies here.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--hierarchies", metavar="FOLDER", help="Also save the data's hierarchies here.", show_default=False
+        ),
     ] = None,
     force: ForceFile = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Save public data, or rows of the census generator, to a file."""
     from reticent import datasets
     from reticent.cli.output import say, say_json, show_progress, write_new_file

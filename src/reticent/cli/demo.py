@@ -44,10 +44,15 @@ name = "mondrian"
 
 
 def demo(
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The folder to write to; an earlier demo in it is overwritten.")] = Path("demo"),
-    rows: Annotated[int, typer.Option("--rows", metavar="N", help="How many people the census generator makes.")] = 20_000,
+    to: Annotated[
+        Path,
+        typer.Option("--to", metavar="FOLDER", help="The folder to write to; an earlier demo in it is overwritten."),
+    ] = Path("demo"),
+    rows: Annotated[
+        int, typer.Option("--rows", metavar="N", help="How many people the census generator makes.")
+    ] = 20_000,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Publish a made-up census, audit, attack and ask it, write its report, and say where to look next."""
     from reticent.cli.output import say_json, show_progress
     from reticent.job.job import Job
@@ -92,7 +97,8 @@ def _try_release(release: Any, to: Path, progress: Any) -> dict[str, Any]:
     from reticent.attacks import attack
     from reticent.audit import audit
 
-    folder, source = to / "release", str(to / "census.csv")
+    folder = to / "release"
+    source = str(to / "census.csv")
     progress(ProgressEvent("auditing against the source", 0.6))
     found = audit(folder, source=source, expect_digest=release.digest).to_dict()
     promised = [promise.name for promise in release.manifest.promises]
@@ -127,9 +133,11 @@ def _write_report(release: Any, to: Path, progress: Any) -> Path:
     progress(ProgressEvent("writing a report", 0.9))
     made = report(release)
     try:
-        name, text = "report.html", made.html()
+        name = "report.html"
+        text = made.html()
     except RequestError:
-        name, text = "report.md", made.markdown()
+        name = "report.md"
+        text = made.markdown()
     with translate_disk_errors(to):
         (to / name).write_text(text, encoding="utf-8")
     return to / name
@@ -172,7 +180,9 @@ def _say_findings(found: dict[str, Any]) -> None:
 def _say_next(to: Path, report: str) -> None:
     from reticent.cli.output import say
 
-    say("", "Where to look next:",
+    say(
+        "",
+        "Where to look next:",
         f"  {report}  one page about the release: open it in a browser",
         f"  {to / 'release' / 'README.md'}  what the recipient is told",
         f"  {to / 'job.toml'}  the request; change beta and run",
@@ -181,7 +191,8 @@ def _say_next(to: Path, report: str) -> None:
         f"  {to / 'reticent-owner'}  what stays with you: digest, audit, job, and with --internal your own report",
         f"  {to / 'ledger'}  which people were published (of your own data it is in your state folder)",
         f"      reticent audit {to / 'release'} --source {to / 'census.csv'}",
-        f"      reticent attack {to / 'release'} --source {to / 'census.csv'} --as naive-bayes")  # fmt: skip
+        f"      reticent attack {to / 'release'} --source {to / 'census.csv'} --as naive-bayes",
+    )
 
 
 @contextmanager

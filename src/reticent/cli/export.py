@@ -15,12 +15,22 @@ EXAMPLE = "reticent export patients-release sqlite:///warehouse.db --table patie
 def export(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
     url: Annotated[
-        str, typer.Argument(metavar="URL", help="postgresql://..., sqlite:///file.db or duckdb:///file.duckdb.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="URL", help="postgresql://..., sqlite:///file.db or duckdb:///file.duckdb.", show_default=False
+        ),
     ],
-    table: Annotated[str, typer.Option("--table", metavar="NAME", help="The table to make; NAME_manifest is made beside it.", show_default=False)],
-    bounds: Annotated[bool, typer.Option("--bounds", help="Add numeric ends of each range: age_lower and age_upper beside age.")] = False,
+    table: Annotated[
+        str,
+        typer.Option(
+            "--table", metavar="NAME", help="The table to make; NAME_manifest is made beside it.", show_default=False
+        ),
+    ],
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="Add numeric ends of each range: age_lower and age_upper beside age.")
+    ] = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Write a release to a database: a table for each data file, and its manifest beside them; all or none.
 
     An existing table is never replaced. A password belongs in the environment (PGPASSWORD), not in the URL.

@@ -56,7 +56,8 @@ class UsageError(RequestError):
     pass
 
 
-OUTPUT_OPTION, OUTPUT_SYNONYMS = "output", ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
+OUTPUT_OPTION = "output"
+OUTPUT_SYNONYMS = ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
 """The option that says where something is written, and what other programs call it."""
 
 
@@ -108,7 +109,8 @@ def _explain_usage_error(error: Any) -> UsageError:
     """What the parser says; of an option that a command does not have, which of its own may have been meant."""
     from difflib import get_close_matches
 
-    asked, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    asked = getattr(error, "option_name", None)
+    context = getattr(error, "ctx", None)
     if not asked or context is None:
         return UsageError(error.format_message(), attempt="--help.")
     known = [option[2:] for one in context.command.params for option in one.opts if option.startswith("--")]

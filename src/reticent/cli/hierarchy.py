@@ -16,18 +16,41 @@ EXAMPLE = "reticent hierarchy --data patients.csv --column age --build intervals
 def hierarchy(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="A hierarchy file: ARX's CSV, or Amnesia's text or JSON. Without it one is built.", show_default=False),
+        typer.Argument(
+            metavar="FILE",
+            help="A hierarchy file: ARX's CSV, or Amnesia's text or JSON. Without it one is built.",
+            show_default=False,
+        ),
     ] = None,
-    data: Annotated[Path | None, typer.Option("--data", metavar="DATA", help="Check against, or build from, this table.", show_default=False)] = None,
-    column: Annotated[str | None, typer.Option("--column", metavar="NAME", help="The column of DATA.", show_default=False)] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DATA", help="Check against, or build from, this table.", show_default=False),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", metavar="NAME", help="The column of DATA.", show_default=False)
+    ] = None,
     build: Annotated[
         str | None,
-        typer.Option("--build", metavar="KIND", help="intervals, edges, quantiles, prefixes, dates or balanced; by default what suits the column.", show_default=False),
+        typer.Option(
+            "--build",
+            metavar="KIND",
+            help="intervals, edges, quantiles, prefixes, dates or balanced; by default what suits the column.",
+            show_default=False,
+        ),
     ] = None,
     given: Annotated[
-        list[str] | None, typer.Option("--with", metavar="NAME=VALUE", help="A builder's parameter, such as width=[5,10]; may be repeated.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="NAME=VALUE",
+            help="A builder's parameter, such as width=[5,10]; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save it here, in ARX's format.", show_default=False)] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save it here, in ARX's format.", show_default=False),
+    ] = None,
     leaves: Annotated[int, typer.Option("--leaves", metavar="N", help="How many values to show under each label.")] = 8,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -35,7 +58,7 @@ def hierarchy(
     force: ForceFile = False,
     show_values: ShowValues = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Build a hierarchy, show it as a tree, check it against data and save it.
 
     Of a hierarchy built from data, values are shown with --show-values only; of a file, they are what you wrote. Ends with 1 if the

@@ -19,7 +19,8 @@ def draw_tree(tree: Hierarchy, *, leaves: int = 8, rows: Mapping[str, int] | Non
     lines: list[str] = []
 
     def line(node: int, level: int, branch: str) -> None:
-        first, last = int(tree.first[node]), int(tree.last[node])
+        first = int(tree.first[node])
+        last = int(tree.last[node])
         counted = f"  ({until[last + 1] - until[first]:,} rows)" if rows is not None else ""
         inside = f"  [{last - first + 1} values]" if level and last > first else ""
         lines.append(f"{branch}{tree.labels[node]}{inside}{counted}")
@@ -80,7 +81,8 @@ def fit_hierarchy(tree: Hierarchy, values: pl.Series | Sequence[Any]) -> Hierarc
     for text, rows in pairs:
         if text in known:
             held[known[text]] = rows
-    levels, smallest = [], []
+    levels = []
+    smallest = []
     for level in range(tree.height + 1):
         groups = np.bincount(tree.paths[:, level], weights=held).astype(np.int64)
         groups = groups[groups > 0]

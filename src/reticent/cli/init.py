@@ -15,17 +15,30 @@ EXAMPLE = "reticent init patients.csv --missing '?'"
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, Parquet or Arrow file, or a folder of Parquet files.", show_default=False)],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA", help="A CSV, Parquet or Arrow file, or a folder of Parquet files.", show_default=False
+        ),
+    ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="JOB", help="The job file to write; by default DATA's name with .toml, here. `-` prints it.", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="JOB",
+            help="The job file to write; by default DATA's name with .toml, here. `-` prints it.",
+            show_default=False,
+        ),
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
-    encoding: Annotated[str, typer.Option("--encoding", metavar="NAME", help="The encoding of a CSV, such as latin-1.")] = "utf-8",
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="NAME", help="The encoding of a CSV, such as latin-1.")
+    ] = "utf-8",
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing job file.")] = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Draft a commented job file: guessed types, a proposed role for each column, risky columns named.
 
     It shows column names and counts, never a value but codes that files use for missing. Of more than a million rows that many are
@@ -64,10 +77,17 @@ def init(
 
 def _collect_facts(found) -> dict:
     columns = [
-        {"name": c.name, "type": c.type or "categorical", "distinct": c.distinct, "missing": c.missing,
-         "role": c.role.value, "why": c.why, "risk": c.risk,
-         **({"hierarchy": dict(c.hierarchy), "suits": c.suits} if c.suits else {})}
+        {
+            "name": c.name,
+            "type": c.type or "categorical",
+            "distinct": c.distinct,
+            "missing": c.missing,
+            "role": c.role.value,
+            "why": c.why,
+            "risk": c.risk,
+            **({"hierarchy": dict(c.hierarchy), "suits": c.suits} if c.suits else {}),
+        }
         for c in found.columns
-    ]  # fmt: skip
+    ]
     looked_at = {} if found.looked_at is None else {"looked_at": found.looked_at}
     return {"rows": found.rows, **looked_at, "columns": columns}

@@ -64,20 +64,34 @@ FromQuery = Annotated[str | None, typer.Option("--query", metavar="SQL", help="W
 
 Engine = Annotated[
     str,
-    typer.Option("--engine", metavar="|".join(catalogue.ENGINES), help="What reads the rows; the release's rows are the same by any."),
-]  # fmt: skip
+    typer.Option(
+        "--engine",
+        metavar="|".join(catalogue.ENGINES),
+        help="What reads the rows; the release's rows are the same by any.",
+    ),
+]
 
 
 Master = Annotated[
     str | None,
-    typer.Option("--master", metavar="URL", show_default=False, help="Where Spark runs, for --engine spark: local[2], spark://host:7077, yarn."),
-]  # fmt: skip
+    typer.Option(
+        "--master",
+        metavar="URL",
+        show_default=False,
+        help="Where Spark runs, for --engine spark: local[2], spark://host:7077, yarn.",
+    ),
+]
 
 
 Regions = Annotated[
     int | None,
-    typer.Option("--regions", metavar="N", show_default=False, help="For --engine spark: plan about N regions by themselves, on the executors."),
-]  # fmt: skip
+    typer.Option(
+        "--regions",
+        metavar="N",
+        show_default=False,
+        help="For --engine spark: plan about N regions by themselves, on the executors.",
+    ),
+]
 
 
 def make_engine(engine: str, master: str | None, regions: int | None = None) -> Any:

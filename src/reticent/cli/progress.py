@@ -31,7 +31,9 @@ class EtaDisplay:
     """What was done when a stage last said so; as a text it is what stands on the live line at this moment."""
 
     def __init__(self, began: float) -> None:
-        self.began, self.done, self.whole = began, 0.0, 0.0
+        self.began = began
+        self.done = 0.0
+        self.whole = 0.0
 
     def reach(self, done: float | None, now: float) -> None:
         """Never back: a share is rough, and a bar that shrinks says nothing."""

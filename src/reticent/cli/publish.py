@@ -23,30 +23,49 @@ def publish(
     ],
     force: Force = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Publish people again whom the ledger knows; the two releases can be joined.")
+        bool,
+        typer.Option("--again", help="Publish people again whom the ledger knows; the two releases can be joined."),
     ] = False,
     ledger: Annotated[
         Path | None,
-        typer.Option("--ledger", metavar="FOLDER", show_default=False, help="The ledger to use instead of RETICENT_LEDGER or your own."),
+        typer.Option(
+            "--ledger",
+            metavar="FOLDER",
+            show_default=False,
+            help="The ledger to use instead of RETICENT_LEDGER or your own.",
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Make a repeatable release, for tests and studies; it is stamped 'not for publication'.", show_default=False)
+        int | None,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="Make a repeatable release, for tests and studies; it is stamped 'not for publication'.",
+            show_default=False,
+        ),
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", metavar="parquet|csv", help="The file format, instead of the job's.", show_default=False)
+        str | None,
+        typer.Option(
+            "--format", metavar="parquet|csv", help="The file format, instead of the job's.", show_default=False
+        ),
     ] = None,
     batch_by: Annotated[
         str | None,
-        typer.Option("--batch-by", metavar="COLUMN", show_default=False,
-                     help="One release in RELEASE for each value of an insensitive or undeclared column; the promise is "
-                     "per batch."),
+        typer.Option(
+            "--batch-by",
+            metavar="COLUMN",
+            show_default=False,
+            help="One release in RELEASE for each value of an insensitive or undeclared column; the promise is "
+            "per batch.",
+        ),
     ] = None,
     engine: Engine = catalogue.DEFAULT_ENGINE,
     master: Master = None,
     regions: Regions = None,
     show_values: ShowValues = False,
     json: Json = False,
-) -> int | None:  # fmt: skip
+) -> int | None:
     """Publish a job into a release folder that can be handed out.
 
     The release is staged, audited from its files, and kept only if every promise holds. The owner's folder beside it
@@ -60,7 +79,8 @@ def publish(
     from reticent.ledger.paths import resolve_notes_folder, resolve_owner_folder
     from reticent.publish import publish as publish_job
 
-    wanted, worker = Job.read(job), make_engine(engine, master, regions)
+    wanted = Job.read(job)
+    worker = make_engine(engine, master, regions)
     if format is not None:
         wanted = wanted.at(release=replace(wanted.release, format=format))
     if batch_by is not None:
@@ -77,7 +97,8 @@ def publish(
                 say_note(f"Note: {sentence}")
 
         release = publish_job(wanted, to=output, **how, progress=progress, warn=warn)
-    found, owner = release.audited.to_dict(), resolve_owner_folder(output)
+    found = release.audited.to_dict()
+    owner = resolve_owner_folder(output)
     noted = Ledger.of(ledger).find_joined_entries(output)
     together = describe_lost_promises(noted)
     if json:
@@ -125,8 +146,16 @@ def _publish_batches(job: Any, by: str, output: Path, json: bool, **how: Any) ->
         say_json(found)
     else:
         say(f"Published {found['published']} of {len(found['batches'])} batches by {by!r} in {output}.", "")
-        rows = [(one["batch"], *(format_number(one[key]) if key in one else "-" for key in ("source_rows", "rows", "withheld", "kept")))
-                for one in found["batches"]]  # fmt: skip
+        rows = [
+            (
+                one["batch"],
+                *(
+                    format_number(one[key]) if key in one else "-"
+                    for key in ("source_rows", "rows", "withheld", "kept")
+                ),
+            )
+            for one in found["batches"]
+        ]
         say_table(("batch", "rows in source", "published", "withheld", "kept"), rows, indent=2)
         for one in found["batches"]:
             if not one["published"]:

@@ -14,19 +14,59 @@ EXAMPLE = 'reticent query patients-release "SELECT AVG(cost) FROM release WHERE 
 
 def query(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
-    question: Annotated[str | None, typer.Argument(metavar="SQL", help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of columns, FROM release WHERE ... GROUP BY ...", show_default=False)] = None,
-    print_sql: Annotated[
-        str | None, typer.Option("--print-sql", metavar="DATABASE", help="Print the question as plain SQL of duckdb, sqlite or postgresql over the exported tables.", show_default=False)
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SQL",
+            help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of columns, FROM release WHERE ... GROUP BY ...",
+            show_default=False,
+        ),
     ] = None,
-    at: Annotated[str | None, typer.Option("--at", metavar="URL", help="Ask a database that `reticent export` wrote to.", show_default=False)] = None,
-    table: Annotated[str, typer.Option("--table", metavar="NAME", help="What the exported tables are called: NAME_quasi, ...")] = "release",
-    level: Annotated[float, typer.Option("--level", metavar="SHARE", help="The level of intervals, where answers are random.")] = 0.95,
-    by: Annotated[str, typer.Option("--by", metavar="inversion|em", help="How redrawn values are reconstructed.")] = "inversion",
-    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="A file of questions, a semicolon after each, instead of SQL.", show_default=False)] = None,
-    source: Annotated[str | None, typer.Option("--source", metavar="DATA", help="With --file: the data it was made from; true answers and errors stand beside.", show_default=False)] = None,
-    time_limit: Annotated[float, typer.Option("--time-limit", metavar="SECONDS", help="CPU seconds that a question may take.")] = 60.0,
+    print_sql: Annotated[
+        str | None,
+        typer.Option(
+            "--print-sql",
+            metavar="DATABASE",
+            help="Print the question as plain SQL of duckdb, sqlite or postgresql over the exported tables.",
+            show_default=False,
+        ),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="URL", help="Ask a database that `reticent export` wrote to.", show_default=False),
+    ] = None,
+    table: Annotated[
+        str, typer.Option("--table", metavar="NAME", help="What the exported tables are called: NAME_quasi, ...")
+    ] = "release",
+    level: Annotated[
+        float, typer.Option("--level", metavar="SHARE", help="The level of intervals, where answers are random.")
+    ] = 0.95,
+    by: Annotated[
+        str, typer.Option("--by", metavar="inversion|em", help="How redrawn values are reconstructed.")
+    ] = "inversion",
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="A file of questions, a semicolon after each, instead of SQL.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--source",
+            metavar="DATA",
+            help="With --file: the data it was made from; true answers and errors stand beside.",
+            show_default=False,
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", metavar="SECONDS", help="CPU seconds that a question may take.")
+    ] = 60.0,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Ask a release in SQL: an estimate with the least and the greatest value that is possible, or a standard error.
 
     Conditions are on any published columns: AND, OR, NOT, comparisons, BETWEEN, IN, IS NULL.
@@ -126,7 +166,8 @@ def _format_value(value: Any, number: Any) -> str:
 
 def _format_published(answer: dict[str, Any], number: Any) -> str:
     """The answer about published rows in one cell: the estimate, and the bounds where they are others."""
-    estimate, ends = answer.get("estimate"), [answer.get(side) for side in ("lower", "upper")]
+    estimate = answer.get("estimate")
+    ends = [answer.get(side) for side in ("lower", "upper")]
     shown = _format_value(estimate, number)
     if ends == [None, None] or ends == [estimate, estimate]:
         return shown

@@ -26,14 +26,45 @@ EXAMPLE = "reticent report patients-release -o patients.html"
 def report(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; by default RELEASE-report.html in the working directory.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file to write; by default RELEASE-report.html in the working directory.",
+            show_default=False,
+        ),
     ] = None,
-    form: Annotated[str, typer.Option("--format", metavar="html|md|json", help="A page, Markdown, or the facts as JSON.")] = "html",
-    internal: Annotated[bool, typer.Option("--internal", help="The owner's edition, with risks, attacks and losses: needs --source, and goes to the owner's folder.")] = False,
-    source: Annotated[str | None, typer.Option("--source", metavar="DATA", help="With --internal: the data it was made from.", show_default=False)] = None,
-    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="With --internal: a job that says how the source is read.", show_default=False)] = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="html|md|json", help="A page, Markdown, or the facts as JSON.")
+    ] = "html",
+    internal: Annotated[
+        bool,
+        typer.Option(
+            "--internal",
+            help="The owner's edition, with risks, attacks and losses: needs --source, and goes to the owner's folder.",
+        ),
+    ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--source", metavar="DATA", help="With --internal: the data it was made from.", show_default=False
+        ),
+    ] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option(
+            "--job", metavar="JOB", help="With --internal: a job that says how the source is read.", show_default=False
+        ),
+    ] = None,
     budget: Annotated[
-        float | None, typer.Option("--budget", metavar="SECONDS", help="With --internal: CPU seconds for attacks, the cheap ones first; by default 60, or more for large data.", show_default=False)
+        float | None,
+        typer.Option(
+            "--budget",
+            metavar="SECONDS",
+            help="With --internal: CPU seconds for attacks, the cheap ones first; by default 60, or more for large data.",
+            show_default=False,
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     missing: Missing = None,
@@ -44,7 +75,7 @@ def report(
     table: FromTable = None,
     query: FromQuery = None,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Write one page about a release: no script, nothing fetched, for a phone, a desk and paper.
 
     The public edition is made from the folder alone, and the same folder gives the same bytes. Charts need the extra `charts`;

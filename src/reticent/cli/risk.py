@@ -23,21 +23,59 @@ EXAMPLE = "reticent risk patients.csv --quasi age,zip,sex"
 
 
 def risk(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A raw table, another tool's, or a release folder.", show_default=False)],
+    table: Annotated[
+        Path,
+        typer.Argument(metavar="TABLE", help="A raw table, another tool's, or a release folder.", show_default=False),
+    ],
     quasi: Annotated[
-        str | None, typer.Option("--quasi", metavar="A,B", help="The columns an adversary knows; by default all, or the job's.", show_default=False)
+        str | None,
+        typer.Option(
+            "--quasi",
+            metavar="A,B",
+            help="The columns an adversary knows; by default all, or the job's.",
+            show_default=False,
+        ),
     ] = None,
-    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="Roles of a table's columns, and how it, or the source of a release, is read.", show_default=False)] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option(
+            "--job",
+            metavar="JOB",
+            help="Roles of a table's columns, and how it, or the source of a release, is read.",
+            show_default=False,
+        ),
+    ] = None,
     source: Annotated[
-        str | None, typer.Option("--source", metavar="DATA", help="Of a release: also the risk before, in the data it was made from.", show_default=False)
+        str | None,
+        typer.Option(
+            "--source",
+            metavar="DATA",
+            help="Of a release: also the risk before, in the data it was made from.",
+            show_default=False,
+        ),
     ] = None,
     population: Annotated[
-        Path | None, typer.Option("--population", metavar="DATA", help="A population table with the same columns: adds the journalist.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--population",
+            metavar="DATA",
+            help="A population table with the same columns: adds the journalist.",
+            show_default=False,
+        ),
     ] = None,
     person: Annotated[
-        str | None, typer.Option("--person", metavar="COLUMN", help="The column that says whose a row is: persons are counted. By default the job's, or the owner's job's.", show_default=False)
+        str | None,
+        typer.Option(
+            "--person",
+            metavar="COLUMN",
+            help="The column that says whose a row is: persons are counted. By default the job's, or the owner's job's.",
+            show_default=False,
+        ),
     ] = None,
-    threshold: Annotated[str, typer.Option("--threshold", metavar="SHARE", help="A record is at risk where its risk is above this share.")] = "0.2",
+    threshold: Annotated[
+        str,
+        typer.Option("--threshold", metavar="SHARE", help="A record is at risk where its risk is above this share."),
+    ] = "0.2",
     missing: Missing = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
@@ -46,7 +84,7 @@ def risk(
     from_table: FromTable = None,
     from_query: FromQuery = None,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Measure re-identification risk: prosecutor, journalist, marketer; records at risk, unique records, which columns identify best.
 
     A record's risk is one over the number of people it could be, persons being counted where they have several rows. It says nothing about sensitive values: see `reticent attack`.
@@ -69,7 +107,8 @@ def risk(
     if source is not None and not table.is_dir():
         raise RequestError("--source is for a release folder.", attempt="`reticent risk` of the source alone.")
     names = None if quasi is None else [name.strip() for name in quasi.split(",") if name.strip()]
-    as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
+    as_job = None if job is None else Job.read(job)
+    marks = tuple(missing or ())
     how = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=from_table, query=from_query
     )

@@ -39,7 +39,8 @@ from reticent.validation import integer, is_callable, is_job, names, optional, s
 
 
 Figures = Mapping[str, Mapping[str, Any]]
-EXPONENT_ERROR, SQUARE_ROOT_EXPONENT = 0.5, 0.5
+EXPONENT_ERROR = 0.5
+SQUARE_ROOT_EXPONENT = 0.5
 """By how much of itself a power may be off, and the power that is always hoped for."""
 SAMPLE_RATIO = 4
 """How many times the smaller part fits into the larger one."""
@@ -59,7 +60,8 @@ class Projection:
         """From `small` to `large` there were `times` as many rows, to all rows there are `further` as many."""
         (least, most), (low, high) = (_compute_shortfall(figure, less) for figure in (small, large))
         steps = log(further) / log(times)
-        hopeful, doubtful = _divide_safely(low, most), _divide_safely(high, least)
+        hopeful = _divide_safely(low, most)
+        doubtful = _divide_safely(high, least)
         ends = (
             low * min(hopeful ** (steps * (1 + EXPONENT_ERROR)), further**-SQUARE_ROOT_EXPONENT),
             high * doubtful ** (steps * (1 - EXPONENT_ERROR if doubtful < 1 else 1 + EXPONENT_ERROR)),
@@ -110,7 +112,8 @@ NORMAL_95 = 1.96
 def is_level(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     if a["low"] <= b["high"] and b["low"] <= a["high"]:
         return True
-    ours, theirs = a.get("each") or (), b.get("each") or ()
+    ours = a.get("each") or ()
+    theirs = b.get("each") or ()
     if len(ours) != len(theirs) or len(ours) < MIN_PAIRED_RUNS:
         return False
     differences = [one - other for one, other in zip(ours, theirs, strict=True)]
@@ -194,7 +197,8 @@ class Advice:
         if not self.compared.sampled or self.before is None:
             return []
         figures = {row["name"]: row for row in self.candidates}
-        further, less = self.compared.of / self.compared.people, PURPOSES[self.purpose].less_is_better
+        further = self.compared.of / self.compared.people
+        less = PURPOSES[self.purpose].less_is_better
         names_of = find_possible_overtakers(
             self.before, figures, self.best["name"], times=SAMPLE_RATIO, further=further, less=less
         )
@@ -202,7 +206,9 @@ class Advice:
 
     def sentences(self) -> list[str]:
         """The advice in words."""
-        chosen, meaning, best = PURPOSES[self.purpose], PURPOSES[self.purpose].meaning, self.best
+        chosen = PURPOSES[self.purpose]
+        meaning = PURPOSES[self.purpose].meaning
+        best = self.best
         said = [f"For {self.purpose} take {best['name']} ({best['kind']}): its {meaning} is {_format_figure(best)}."]
         if rest := [row for row in self.level if row is not best]:
             said.append(

@@ -58,7 +58,8 @@ from reticent.validation import (
 
 SPREAD_FIGURES = ("row_loss", "count_error", "count_error_mean", "average_error", "average_error_mean", "seconds")
 PLAIN_FIGURES = ("rows", "groups", "withheld", "kept", "marginal_error", "association_error")
-PRIVACY_FIGURE, UTILITY_FIGURE = "attack_gain", "count_error"
+PRIVACY_FIGURE = "attack_gain"
+UTILITY_FIGURE = "count_error"
 FIGURE_WORDS = {
     "attack_gain": "what adversaries gain over the baseline",
     "count_error": "median relative error of counts",
@@ -126,7 +127,8 @@ class Comparison:
         tried = found.with_columns(pl.when(pl.col("role") != "trivial").then(pl.col(privacy)).alias(privacy))
         found = found.with_columns(pl.Series("frontier", find_frontier(tried, privacy, utility)))
         shown = found.drop_nulls([privacy, utility])
-        up, across = FIGURE_WORDS.get(privacy, privacy), FIGURE_WORDS.get(utility, utility)
+        up = FIGURE_WORDS.get(privacy, privacy)
+        across = FIGURE_WORDS.get(utility, utility)
         return charts.draw_frontier(shown.rename({privacy: up, utility: across}), across, up, f"{up}, by {across}")
 
     def _flatten(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,7 +273,8 @@ def compare(
     frames) that other tools made of the same rows; `budget`: CPU seconds that all of it may take, and what there was no time for
     is named with the reason.
     """
-    listed, beside = make_candidates(jobs, check_method_names(methods), parameters), check_tables(tables)
+    listed = make_candidates(jobs, check_method_names(methods), parameters)
+    beside = check_tables(tables)
     setting = make_setting(
         next(iter(name_jobs(jobs).values())), frame, rows, runs, attacks, classification, seed, progress, budget
     )
@@ -296,7 +299,8 @@ def make_setting(
     if seed < 0:
         raise RequestError("A seed is a whole number from 0 on.", attempt="seed=1.")
     clock = None if budget is None else BudgetClock(budget)  # first: what learners need takes seconds to load
-    chosen, learning = _select_attacks(attacks), _can_learn(classification)
+    chosen = _select_attacks(attacks)
+    learning = _can_learn(classification)
     progress("reading")
     people = sources.collect_frame(sources.scan_source(job.source, frame), "Reading the source")
     of = len(people)

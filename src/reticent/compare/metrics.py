@@ -175,7 +175,9 @@ def summarize_spread(values: Sequence[float | None]) -> dict[str, Any] | None:
 DEFAULT_KNOWLEDGE = {"background": {"bandwidth": "0.3", "t": "0.2"}}
 """How much is known beforehand and what counts as learned, of an adversary that no promise speaks of."""
 NO_TIME_REASON = "There was no time left for it in the budget: a greater one (--budget), or fewer rows (--rows)."
-CANDIDATE_ROLE, TRIVIAL_ROLE, SOURCE_ROLE = "candidate", "trivial", "source"
+CANDIDATE_ROLE = "candidate"
+TRIVIAL_ROLE = "trivial"
+SOURCE_ROLE = "source"
 
 
 def measure_candidate(candidate: Candidate, setting: ComparisonSetting) -> dict[str, Any]:
@@ -188,8 +190,14 @@ def measure_candidate(candidate: Candidate, setting: ComparisonSetting) -> dict[
 
 def _start_row(candidate: Candidate) -> dict[str, Any]:
     kind = catalogue.METHODS[candidate.method].kind
-    return {"name": candidate.name, "role": CANDIDATE_ROLE, "method": candidate.method, "kind": kind,
-                           "parameters": dict(candidate.chosen), "gives_up": catalogue.KINDS[kind].gives_up}  # fmt: skip
+    return {
+        "name": candidate.name,
+        "role": CANDIDATE_ROLE,
+        "method": candidate.method,
+        "kind": kind,
+        "parameters": dict(candidate.chosen),
+        "gives_up": catalogue.KINDS[kind].gives_up,
+    }
 
 
 def _measure_candidate_runs(candidate: Candidate, setting: ComparisonSetting) -> dict[str, Any]:
@@ -318,7 +326,8 @@ def _measure_run_answers(ask: Answerer, cells: Cells, seed: int) -> dict[str, An
 
 
 def _combine_runs(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    counts, averages = [run["counts"] for run in runs], [run["averages"] for run in runs]
+    counts = [run["counts"] for run in runs]
+    averages = [run["averages"] for run in runs]
     return {
         "count_error": summarize_spread([one["median"] for one in counts]),
         "count_error_mean": summarize_spread([one["mean"] for one in counts]),
@@ -366,8 +375,16 @@ def measure_trivial(trivial: TrivialSanitization, setting: ComparisonSetting, jo
 
 def _measure_trivial_runs(trivial: TrivialSanitization, setting: ComparisonSetting, job: Job) -> dict[str, Any]:
     setting.progress(f"{trivial.name}: measuring")
-    row: dict[str, Any] = {"name": trivial.name, "role": TRIVIAL_ROLE, "gives_up": trivial.gives_up, "reached": True, "why": "",
-                           "rows": trivial.cells.rows, "privacy": trivial.achieved, "row_loss": summarize_spread([trivial.row_loss])}  # fmt: skip
+    row: dict[str, Any] = {
+        "name": trivial.name,
+        "role": TRIVIAL_ROLE,
+        "gives_up": trivial.gives_up,
+        "reached": True,
+        "why": "",
+        "rows": trivial.cells.rows,
+        "privacy": trivial.achieved,
+        "row_loss": summarize_spread([trivial.row_loss]),
+    }
     row |= _run_attacks(trivial, None, setting, lambda adversary: _find_default_knowledge(adversary, ()), ())
     row |= measure_answers([answer_from_view(trivial.sight)] * setting.runs, trivial.cells, setting)
     if setting.learning:
@@ -385,8 +402,16 @@ def _find_same_trivial(trivial: TrivialSanitization, known: Cells) -> Any:
 
 def measure_source(cells: Cells, setting: ComparisonSetting, job: Job) -> dict[str, Any]:
     """The table as it is: what no release can be better than."""
-    row: dict[str, Any] = {"name": "source as it is", "role": SOURCE_ROLE, "gives_up": "every promise", "reached": True, "why": "",
-                           "rows": cells.rows, "privacy": measure_source_privacy(cells), "row_loss": summarize_spread([0.0])}  # fmt: skip
+    row: dict[str, Any] = {
+        "name": "source as it is",
+        "role": SOURCE_ROLE,
+        "gives_up": "every promise",
+        "reached": True,
+        "why": "",
+        "rows": cells.rows,
+        "privacy": measure_source_privacy(cells),
+        "row_loss": summarize_spread([0.0]),
+    }
     if not setting.learning:
         return row
     setting.progress("source as it is: learning")

@@ -64,8 +64,10 @@ class SweepResult:
         if measure not in numeric:
             raise ColumnError(f"The sweep measured no {measure!r}.", attempt=suggest(measure, numeric))
         if len(self.parameters) > 3:
-            raise RequestError(f"A chart shows three parameters, and {len(self.parameters)} were swept.",
-                               attempt="sweep.frame(), with one of your own.")  # fmt: skip
+            raise RequestError(
+                f"A chart shows three parameters, and {len(self.parameters)} were swept.",
+                attempt="sweep.frame(), with one of your own.",
+            )
         across, apart, rows = (*self.parameters, None, None)[:3]
         title = f"{measure} by {' and '.join(self.parameters)}"
         return charts.draw_lines(frame.drop_nulls(measure), str(across), measure, title, apart, rows)

@@ -23,11 +23,9 @@ from reticent.audit.result import convert_to_plain
 from reticent.data.cells import Cells
 from reticent.labels.adversary_view import Boxes, GroupMembers
 
-QUASI_DROPPED, SENSITIVE_DROPPED, COLUMNS_APART = (
-    "quasi-identifiers dropped",
-    "sensitive column dropped",
-    "columns apart",
-)
+QUASI_DROPPED = "quasi-identifiers dropped"
+SENSITIVE_DROPPED = "sensitive column dropped"
+COLUMNS_APART = "columns apart"
 
 
 @dataclass(frozen=True, eq=False)

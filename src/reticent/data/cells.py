@@ -60,13 +60,15 @@ class Cells:
 def pack_codes(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
     """The columns of `codes` packed into as few 64-bit words as they need, first column most significant."""
     words: list[np.ndarray] = []
-    word, room = None, 1
+    word = None
+    room = 1
     for column in range(codes.shape[1]):
         size = max(int(sizes[column]), 1)
         if word is None or room * size > 1 << 63:
             if word is not None:
                 words.append(word)
-            word, room = codes[:, column].astype(np.uint64), size
+            word = codes[:, column].astype(np.uint64)
+            room = size
         else:
             word = word * np.uint64(size) + codes[:, column].astype(np.uint64)
             room *= size
@@ -148,14 +150,17 @@ def combine_sensitive(cells: Cells) -> Cells:
         return cells
     lacking = [domain.name for at, domain in enumerate(cells.sensitive) if domain.null and cells.totals(at)[-1]]
     if lacking:
-        raise ColumnError(f"Sensitive columns are to be taken jointly, but {quote_list(lacking)} has missing values.",
-                          why="A combination with a part missing is neither a value nor missing.",
-                          attempt="jointly = false with a promise for each column, or withholding these rows.")  # fmt: skip
+        raise ColumnError(
+            f"Sensitive columns are to be taken jointly, but {quote_list(lacking)} has missing values.",
+            why="A combination with a part missing is neither a value nor missing.",
+            attempt="jointly = false with a promise for each column, or withholding these rows.",
+        )
     combinations, code = np.unique(_pack_values(cells), axis=0, return_inverse=True)
     name = " & ".join(domain.name for domain in cells.sensitive)
     # Numbered, not spelled out: the combined column is never published.
-    domain = build_tree_domain(name, "String", Hierarchy.flat([str(number) for number in range(len(combinations))]),
-                         null=False, given=False)  # fmt: skip
+    domain = build_tree_domain(
+        name, "String", Hierarchy.flat([str(number) for number in range(len(combinations))]), null=False, given=False
+    )
     values = np.column_stack([cells.values, code.reshape(-1)]).astype(np.int32)
     return replace(cells, sensitive=(*cells.sensitive, domain), values=values, joint=len(cells.sensitive))
 

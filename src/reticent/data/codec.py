@@ -77,7 +77,8 @@ class Coding:
 
 def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[Cells, np.ndarray]:
     """Counted combinations of raw values (with a COUNT column) -> cells, and the cell of each combination."""
-    quasi, sensitive = find_columns_with_role(columns, Role.QUASI), find_columns_with_role(columns, Role.SENSITIVE)
+    quasi = find_columns_with_role(columns, Role.QUASI)
+    sensitive = find_columns_with_role(columns, Role.SENSITIVE)
     counts = counted[COUNT_COLUMN].to_numpy().astype(np.int64)
     codings = build_codings(
         columns, {name: categories_to_texts(counted[name], counts) for name in (*quasi, *sensitive)}
@@ -95,7 +96,8 @@ def build_codings(
     columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]
 ) -> dict[str, Coding]:
     """The coding of each column from values that occur in it, with how many rows have each; a value may stand twice."""
-    found, lacking = {}, []
+    found = {}
+    lacking = []
     most = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     for name, (series, counts) in values.items():
         try:
@@ -181,7 +183,8 @@ def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.nd
     """A hierarchy as the column asks for it, over the values that can be published: none beyond its top or bottom."""
     if column.top is not None or column.bottom is not None:
         held = series.is_not_null()
-        series, counts = series.filter(held), counts[held.to_numpy()]
+        series = series.filter(held)
+        counts = counts[held.to_numpy()]
         on_line = parse_dates if isinstance(column.bottom if column.top is None else column.top, str) else parse_numbers
         series = clip_values(name, column, on_line(name, series))
     return build(column.hierarchy, series, counts.tolist(), name)

@@ -69,14 +69,19 @@ def estimate_frame_bytes(frame: pl.DataFrame) -> int:
 
 def group_frames(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
     """Frames put together until they have so many rows, or so many bytes; each in one chunk, so that rows can be moved."""
-    held, many, taken = list[pl.DataFrame](), 0, 0
+    held = list[pl.DataFrame]()
+    many = 0
+    taken = 0
     for frame in frames:
         held.append(frame)
-        many, taken = many + len(frame), taken + estimate_frame_bytes(frame)
+        many = many + len(frame)
+        taken = taken + estimate_frame_bytes(frame)
         del frame
         if many >= rows or taken >= size:
             whole = pl.concat(held, rechunk=True)
-            held, many, taken = [], 0, 0
+            held = []
+            many = 0
+            taken = 0
             yield whole
             del whole  # not held while the next is read
     if held:
@@ -87,7 +92,8 @@ class SpanReader:
     """Some columns of scans that are read one after the other; `left`: no more rows than these."""
 
     def __init__(self, names: list[str], left: int | None = None):
-        self.names, self.left = names, left
+        self.names = names
+        self.left = left
         self.rows = self.batch_rows = max(FIRST_SPAN_BYTES // (VALUE_BYTES * max(len(names), 1)), 1)
 
     def read_spans(self, lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
@@ -96,7 +102,8 @@ class SpanReader:
         while self.left != 0:
             wanted = self.rows if self.left is None else min(self.rows, self.left)
             frame = lazy.select(self.names).slice(start, wanted).collect()
-            start, last = start + len(frame), len(frame) < wanted
+            start = start + len(frame)
+            last = len(frame) < wanted
             self.left = None if self.left is None else self.left - len(frame)
             if len(frame):
                 self._adapt_span(frame)
@@ -107,20 +114,20 @@ class SpanReader:
     def _adapt_span(self, frame: pl.DataFrame) -> None:
         """What a row takes says how many are read next."""
         size = max(estimate_frame_bytes(frame) / len(frame), 1)
-        self.rows, self.batch_rows = (
-            max(min(int(SPAN_BYTES / size), MAX_SPAN_GROWTH * self.rows), 1),
-            max(int(BATCH_BYTES / size), 1),
-        )
+        self.rows = max(min(int(SPAN_BYTES / size), MAX_SPAN_GROWTH * self.rows), 1)
+        self.batch_rows = max(int(BATCH_BYTES / size), 1)
 
 
 def _group_paths(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Files that are scanned together: where a span begins, the rows of all before it in the scan are counted anew."""
-    held, size = list[Path](), 0
+    held = list[Path]()
+    size = 0
     for path in paths:
         more = path.stat().st_size
         if held and size + more > MAX_SCAN_GROUP_BYTES:
             yield held
-            held, size = [], 0
+            held = []
+            size = 0
         held.append(path)
         size += more
     yield held

@@ -113,7 +113,10 @@ def scan_in_blocks(path: Path, names: list[str], encoding: str, quote: str, **ho
 
 def _iterate_records(path: Path, encoding: str, quote: str) -> Iterator[bytes]:
     """The text below the header in parts of whole records: each ends at a line end outside of quotes."""
-    mark, kept, inside, first = ord(quote) if quote else None, [b""], 0, True
+    mark = ord(quote) if quote else None
+    kept = [b""]
+    inside = 0
+    first = True
     with open_text(path, encoding) as handle:
         while data := handle.read(READ_BYTES):
             ends, inside = _find_record_ends(data, mark, inside)
@@ -122,7 +125,9 @@ def _iterate_records(path: Path, encoding: str, quote: str) -> Iterator[bytes]:
                 _require_record_size(path, sum(map(len, kept)))
                 continue
             if first:
-                kept, begin, first = [b""], int(ends[0]), False
+                kept = [b""]
+                begin = int(ends[0])
+                first = False
             else:
                 begin = 0
             upto = int(ends[-1])
@@ -149,9 +154,10 @@ def _find_record_ends(text: bytes, quote: int | None, inside: int) -> tuple[np.n
 def _require_record_size(path: Path, size: int) -> None:
     if size > MAX_RECORD_BYTES:
         raise SourceError(
-            f"A row of {path.name} has more than {MAX_RECORD_BYTES:,} bytes.", why="A quote that is not closed holds all that follows.",
+            f"A row of {path.name} has more than {MAX_RECORD_BYTES:,} bytes.",
+            why="A quote that is not closed holds all that follows.",
             attempt="the quote of [source], or mending the file.",
-        )  # fmt: skip
+        )
 
 
 # MERGED: reticent.table.ragged: CSV rows that have fewer or more fields than the header: refused with the number of the line.
@@ -185,7 +191,8 @@ def _check_rows(path: Path, delimiter: str, quote: str, encoding: str, *_: int) 
     with open_text(path, encoding) as raw, io.TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as handle:
         rows = csv.reader(handle, **how)  # type: ignore[arg-type]  # a dictionary of options of several types
         try:
-            width, line = len(next(rows, [])), 1 + rows.line_num
+            width = len(next(rows, []))
+            line = 1 + rows.line_num
             for row in rows:
                 if len(row) != width and (row or width > 1):
                     raise _make_ragged_error(path, line, len(row), width)
@@ -204,14 +211,18 @@ def _make_ragged_error(path: Path, line: int, fields: int, width: int) -> Source
 
 def _has_even_rows(path: Path, encoding: str, mark: int, quote: int | None) -> bool:
     """Whether each record has as many marks as the first one, quotes being taken for pairs."""
-    width, marks, inside, ended = None, 0, 0, True
+    width = None
+    marks = 0
+    inside = 0
+    ended = True
     with open_text(path, encoding) as handle:
         while chunk := handle.read(_CHECK_BYTES):
             data = np.frombuffer(chunk, np.uint8)
             outside = np.full(len(data), not inside)
             if quote is not None and quote in chunk:
                 held = np.cumsum(data == quote) + inside
-                outside, inside = held % 2 == 0, int(held[-1] % 2)
+                outside = held % 2 == 0
+                inside = int(held[-1] % 2)
             ends = np.flatnonzero((data == _LINE_FEED) & outside)
             upto = np.cumsum((data == mark) & outside)
             counts = np.diff(upto[ends], prepend=0)

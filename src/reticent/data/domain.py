@@ -170,7 +170,8 @@ class RangeDomain(Domain):
         return np.where(mixed, -1, lower), np.where(mixed, self.size, upper)
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
-        texts, null = self.texts, self.null_code
+        texts = self.texts
+        null = self.null_code
         return [
             (None if lo == null else ANY_LABEL)
             if hi == null and null >= 0
@@ -201,7 +202,8 @@ class TreeDomain(Domain):
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Equation 3 of paper 1: leaves under the ancestor over all leaves, 0 for a single one."""
-        tree, node = self.hierarchy, self.find_common_ancestors(lower, upper)
+        tree = self.hierarchy
+        node = self.find_common_ancestors(lower, upper)
         leaves = (tree.last - tree.first + 1)[np.maximum(node, 0)]
         covered = leaves + (self.null & (leaves == len(self.texts)))  # all leaves print as `*`, which covers the null
         found = np.where(leaves > 1, covered / self.size, 0.0)
@@ -209,9 +211,11 @@ class TreeDomain(Domain):
 
     def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         node = self.find_common_ancestors(lower, upper)
-        first, last = self.hierarchy.first[np.maximum(node, 0)], self.hierarchy.last[np.maximum(node, 0)]
+        first = self.hierarchy.first[np.maximum(node, 0)]
+        last = self.hierarchy.last[np.maximum(node, 0)]
         any_ = (node == -1) | ((node >= 0) & (first == 0) & (last == len(self.texts) - 1) & (first < last))
-        first, last = np.where(node == -2, lower, first), np.where(node == -2, upper, last)
+        first = np.where(node == -2, lower, first)
+        last = np.where(node == -2, upper, last)
         return np.where(any_, -1, first), np.where(any_, self.size, last)
 
     @cached_property
@@ -312,7 +316,8 @@ class BandDomain(TreeDomain):
         return replace(self, ends=None, label_options=None)
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        tree, node = self.hierarchy, self.find_common_ancestors(lower, upper)
+        tree = self.hierarchy
+        node = self.find_common_ancestors(lower, upper)
         at = np.maximum(node, 0)
         low = np.clip(self.positions[tree.first[at]], *self.span)
         high = np.clip(self.positions[tree.last[at]], *self.span)
@@ -358,7 +363,8 @@ class BandDomain(TreeDomain):
         """The label of a node under which the published codes are low .. high; one value prints as it is."""
         if self.ends is None or low == high:
             return format_range_label(self.texts[low], self.texts[high])
-        lower, upper = self.ends.lower[node], self.ends.upper[node]
+        lower = self.ends.lower[node]
+        upper = self.ends.upper[node]
         if lower is None or upper is None:
             return format_range_label(self.ends.places.lower[low], self.ends.places.upper[high])
         return format_range_label(lower, upper)
@@ -415,7 +421,8 @@ def prune_hierarchy(domain: TreeDomain, published: Iterable[str | None]) -> list
     tree = domain.hierarchy
     node_of = {label: node for node, label in enumerate(domain.node_labels)}
     code_of = {text: code for code, text in enumerate(domain.texts)}
-    nodes, shown = set(), set()
+    nodes = set()
+    shown = set()
     for label in published:
         node = node_of.get(label) if label is not None and label != ANY_LABEL else None
         if node is not None and tree.first[node] < tree.last[node]:

@@ -101,7 +101,8 @@ class _DecompressedFile(io.RawIOBase):
     """What a packed file holds; one that is cut off or damaged is refused by its name."""
 
     def __init__(self, inside: Any, path: Path):
-        self.inside, self.path = inside, path
+        self.inside = inside
+        self.path = path
 
     def readable(self) -> bool:
         return True
@@ -111,9 +112,10 @@ class _DecompressedFile(io.RawIOBase):
             data = self.inside.read(len(room))
         except (OSError, ValueError):
             raise SourceError(
-                f"The file {self.path.name} cannot be unpacked.", why="It is cut off, damaged, or no file of its ending.",
+                f"The file {self.path.name} cannot be unpacked.",
+                why="It is cut off, damaged, or no file of its ending.",
                 attempt="packing it again.",
-            ) from None  # fmt: skip
+            ) from None
         room[: len(data)] = data
         return len(data)
 
@@ -122,7 +124,9 @@ class _RecodedFile(io.RawIOBase):
     """Text of another encoding as UTF-8."""
 
     def __init__(self, raw: IO[bytes], path: Path, encoding: str):
-        self.raw, self.path, self.encoding = raw, path, encoding
+        self.raw = raw
+        self.path = path
+        self.encoding = encoding
         self.decoder = codecs.getincrementaldecoder(encoding)()
         self.taken = 0
         self.left = b""
@@ -137,7 +141,8 @@ class _RecodedFile(io.RawIOBase):
             self.taken += len(data)
             if not data:
                 break
-        found, self.left = self.left[: len(room)], self.left[len(room) :]
+        found = self.left[: len(room)]
+        self.left = self.left[len(room) :]
         room[: len(found)] = found
         return len(found)
 
@@ -154,11 +159,9 @@ class _RecodedFile(io.RawIOBase):
             ) from None
 
 
-CSV_SUFFIXES, PARQUET_SUFFIXES, ARROW_SUFFIXES = (
-    {".csv", ".tsv", ".txt", ".data"},
-    {".parquet", ".pq"},
-    {".arrow", ".feather", ".ipc"},
-)
+CSV_SUFFIXES = {".csv", ".tsv", ".txt", ".data"}
+PARQUET_SUFFIXES = {".parquet", ".pq"}
+ARROW_SUFFIXES = {".arrow", ".feather", ".ipc"}
 _GLOB_MARKS = "*?["
 _HIDDEN_PREFIXES = ("_", ".")
 _ZERO_PADDED_PATTERN = re.compile(r"=[+-]?0\d+(\.\d+)?$")
@@ -197,9 +200,10 @@ def resolve_files(name: str) -> FileSet:
         return FileSet((path,))
     if path.exists():
         raise SourceError(
-            f"{path} is no regular file.", why="A pipe or a device cannot be read twice, and may never end.",
+            f"{path} is no regular file.",
+            why="A pipe or a device cannot be read twice, and may never end.",
             attempt="what it gives, saved to a file.",
-        )  # fmt: skip
+        )
     if any(mark in name for mark in _GLOB_MARKS):
         return _make_file_set(path, _list_matching(name))
     raise SourceUnreachable(
@@ -289,9 +293,10 @@ def _make_file_set(path: Path, found: Iterable[Path], root: Path | None = None) 
         )
     if len(kinds) > 1:
         raise SourceError(
-            f"The files of {path} are not of one kind.", why=f"There are {quote_list(sorted(one or 'others' for one in kinds))}.",
+            f"The files of {path} are not of one kind.",
+            why=f"There are {quote_list(sorted(one or 'others' for one in kinds))}.",
             attempt="a pattern that names some of them, such as *.parquet.",
-        )  # fmt: skip
+        )
     return FileSet(
         paths, root, _find_partition_keys(path, paths, root) if root is not None and kinds == {"Parquet"} else ()
     )

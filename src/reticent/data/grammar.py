@@ -79,6 +79,7 @@ def _split_members(body: str) -> list[str]:
             at = len(body) if (comma := body.find(",", at)) < 0 else comma + 1
         else:
             end = len(body) if (comma := body.find(",", at)) < 0 else comma
-            text, at = body[at:end].strip(), end + 1
+            text = body[at:end].strip()
+            at = end + 1
         members.append(text)
     return members

@@ -135,11 +135,13 @@ def _require_publishable(rows: Sequence[Sequence[str]], name: str) -> None:
 def sniff_delimiter(text: str) -> str:
     """The delimiter that gives every row the same number of fields, the widest such; `;` if none does."""
     lines = [line for line in text.splitlines() if line.strip()][:200]
-    best, width = ";", 1
+    best = ";"
+    width = 1
     for mark in (";", ",", "\t", "|"):
         counts = {len(row) for row in csv.reader(lines, delimiter=mark)}
         if len(counts) == 1 and (found := counts.pop()) > width:
-            best, width = mark, found
+            best = mark
+            width = found
     if width == 1 and lines:
         return max((";", ",", "\t", "|"), key=lambda mark: sum(line.count(mark) for line in lines))
     return best

@@ -224,7 +224,8 @@ def cut_into_shares(found: DistinctValues, groups: Sequence[int]) -> list[list[s
 def assign_shares(weights: Sequence[int], count: int) -> list[int]:
     """Which of `count` equal shares of the whole the middle of each weight falls in: rising, and nested for multiples."""
     total = sum(weights)
-    found, before = [], 0
+    found = []
+    before = 0
     for weight in weights:
         found.append(count * (2 * before + weight) // (2 * total))
         before += weight
@@ -574,13 +575,19 @@ def _parse_calendar_ends(label: str) -> tuple[str, str] | None:
     found = _CALENDAR_LABEL_PATTERN.fullmatch(label)
     if found is None:
         return None
-    year, month, quarter, decade = int(found[1]), found[2], found[3], found[4]
+    year = int(found[1])
+    month = found[2]
+    quarter = found[3]
+    decade = found[4]
     if month is not None:
-        first, months = (year, int(month)), 1
+        first = (year, int(month))
+        months = 1
     elif quarter is not None:
-        first, months = (year, 3 * int(quarter) - 2), 3
+        first = (year, 3 * int(quarter) - 2)
+        months = 3
     else:
-        first, months = (year, 1), 120 if decade else 12
+        first = (year, 1)
+        months = 120 if decade else 12
     past = first[0] * 12 + first[1] - 1 + months
     last = date(_LAST_YEAR, 12, 31)
     if past // 12 <= _LAST_YEAR:
@@ -657,7 +664,8 @@ def build(
     asked: Mapping[str, Any], values: Any, rows: Sequence[int] | None = None, name: str = "hierarchy"
 ) -> Hierarchy:
     """A hierarchy as a job file asks for it: `{build = "intervals", width = 10}`."""
-    given, asked = dict(asked), dict(asked)
+    given = dict(asked)
+    asked = dict(asked)
     kind = asked.pop("build", None)
     if kind not in BUILDERS:
         raise HierarchyError(

@@ -117,7 +117,8 @@ class PaddedDomain(WidenedDomain):
         self, lower: np.ndarray, upper: np.ndarray, pads: np.ndarray
     ) -> tuple[list[str | None], np.ndarray]:
         """The labels of spans whose ends are moved outwards by `pads`, (spans, 2) multiples of the unit, and what they lose."""
-        found, lost = RangeDomain.labels(self, lower, upper), self.loss(lower, upper)
+        found = RangeDomain.labels(self, lower, upper)
+        lost = self.loss(lower, upper)
         here = np.flatnonzero(self.find_ranges(lower, upper))
         below, low = self._format_ends(self.first[lower[here]] - pads[here, 0], 0)
         above, high = self._format_ends(self.last[upper[here]] + pads[here, 1], 1)
@@ -373,9 +374,19 @@ def _make_padded(
             np.array([int((value / unit).to_integral_value(way)) for value in stands], object)
             for way in (ROUND_FLOOR, ROUND_CEILING)
         )
-        floor, ceiling = int(first[within[0]]) // most * most, -(-int(last[within[1]]) // most) * most
-    free = PaddedDomain(**copy_range_fields(domain), label_options=asked, column=column, coarse=coarse, first=first, last=last, unit=per, max_pad=most,
-                        limits=(None, None))  # fmt: skip
+        floor = int(first[within[0]]) // most * most
+        ceiling = -(-int(last[within[1]]) // most) * most
+    free = PaddedDomain(
+        **copy_range_fields(domain),
+        label_options=asked,
+        column=column,
+        coarse=coarse,
+        first=first,
+        last=last,
+        unit=per,
+        max_pad=most,
+        limits=(None, None),
+    )
     low, high = _find_limits(domain, column, (free.format_unit(floor), free.format_unit(ceiling)))
     assert low is not None and high is not None
     room = high.position - low.position if column.domain is not None else float(stands[-1] - stands[0])
@@ -443,7 +454,10 @@ def _locate_end(domain: RangeDomain | BandDomain, end: Any) -> RangeEnd:
 
 
 def _clip_steps(places: StepEnds, limits: tuple[RangeEnd | None, RangeEnd | None]) -> StepEnds:
-    lower, upper, low, high = places.lower, places.upper, places.low, places.high
+    lower = places.lower
+    upper = places.upper
+    low = places.low
+    high = places.high
     if (least := limits[0]) is not None:
         lower = tuple(
             least.text if out else end for end, out in zip(lower, (low < least.position).tolist(), strict=True)

@@ -18,7 +18,8 @@ MAX_MAGNITUDE = 1e150
 _LONG_DIGITS_PATTERN = r"\d\D?(\d\D?){15}"  # 16 digits: more than any double holds for certain
 _DECIMAL_PATTERN = r"^[+-]?\d+(\.\d+)?$"
 MAX_DECIMAL_DIGITS = 38
-FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
+FIRST_DAY = -719_162
+LAST_DAY = 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
 _CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 
@@ -152,11 +153,13 @@ def _is_exact(text: str, number: float) -> bool:
 
 def is_beyond_calendar(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Which days or moments lie before the year 1 or after 9999: Python, and most programs, have no such dates."""
-    first, last = FIRST_DAY, LAST_DAY
+    first = FIRST_DAY
+    last = LAST_DAY
     if isinstance(dtype, pl.Datetime):
         day = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}[dtype.time_unit]
         margin = 1 if dtype.time_zone else 0  # a zone may move a moment into another year
-        first, last = (first + margin) * day, (last + 1 - margin) * day - 1
+        first = (first + margin) * day
+        last = (last + 1 - margin) * day - 1
     return (value.to_physical() < first) | (value.to_physical() > last)
 
 

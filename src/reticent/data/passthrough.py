@@ -100,8 +100,7 @@ def is_typed_by_declaration(dtype: pl.DataType, column: Column) -> bool:
 def cast_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
     """The rows with carried text as the numbers or dates that it is declared to be; what does not read as one is refused."""
     schema = lazy.collect_schema()
-    asked = {name: column.type for name, column in columns.items()
-             if is_typed_by_declaration(schema[name], column)}  # fmt: skip
+    asked = {name: column.type for name, column in columns.items() if is_typed_by_declaration(schema[name], column)}
     if not asked:
         return lazy
     distinct = collect_frame(
@@ -264,7 +263,8 @@ def require_not_near_unique(carried: Iterable[PassthroughColumn], columns: Mappi
 def compute_cramers_v(pairs: pl.DataFrame) -> float:
     """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of pairs and their counts; 0 where a column holds one value."""
     pairs = pairs.rename(dict(zip(pairs.columns, ("one", "other", "n"), strict=True)))
-    n, over = pl.col("n").cast(pl.Float64), pl.col("n").sum().cast(pl.Float64)
+    n = pl.col("n").cast(pl.Float64)
+    over = pl.col("n").sum().cast(pl.Float64)
     shares = pairs.select(n * n / (over.over("one") * over.over("other"))).to_series()
     square = fsum(shares.to_numpy())  # exactly rounded: pairs come in any order
     least = min(pairs["one"].n_unique(), pairs["other"].n_unique())
@@ -280,7 +280,8 @@ def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, V
     """The declared most rows of a person, 1 where none is declared; refused where a person of the data has more."""
     declared = {name: column.rows_per_person for name, column in columns.items() if column.rows_per_person is not None}
     for name, most in declared.items():
-        missing, found = counted[name].missing, counted[name].most
+        missing = counted[name].missing
+        found = counted[name].most
         if missing:
             raise ColumnError(
                 f"The identifying column {name!r} is missing in {pluralize(missing, 'row')}: whose rows these are cannot be counted.",
@@ -358,9 +359,11 @@ def describe_uncovered(
     tallied: PairCounter, columns: Mapping[str, Column], carried: Iterable[PassthroughColumn]
 ) -> tuple[tuple[PassthroughColumn, ...], list[str]]:
     """Carried columns with how each goes with each sensitive one, and what the promise does not cover, in sentences."""
-    found, said = [], []
+    found = []
+    said = []
     for one in carried:
-        ties, guesses = {}, []
+        ties = {}
+        guesses = []
         for name in find_columns_with_role(columns, Role.SENSITIVE):
             pairs = tallied([one.column, name])
             ties[name] = compute_cramers_v(pairs)

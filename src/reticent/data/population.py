@@ -36,7 +36,8 @@ def locate_values(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.nda
         down, up = _locate_between(domain, raw)
     else:
         code = _find_codes(domain, raw)
-        down, up = code, np.where(code < 0, domain.size, code)
+        down = code
+        up = np.where(code < 0, domain.size, code)
     null = (domain.null_code, domain.null_code) if domain.null else (-1, domain.size)
     return _spread_codes(series, raw, down, null[0]), _spread_codes(series, raw, up, null[1])
 
@@ -45,14 +46,16 @@ def _locate_between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np
     known = parse_texts(list(domain.texts), domain.dtype)
     found = parse_numbers(domain.name, raw) if domain.kind == "numeric" else parse_dates(domain.name, raw)
     if domain.kind == "numeric" and not (known.dtype.is_integer() and found.dtype.is_integer()):
-        known, found = known.cast(pl.Float64), found.cast(pl.Float64)
+        known = known.cast(pl.Float64)
+        found = found.cast(pl.Float64)
     elif domain.kind == "date" and known.dtype != found.dtype:
         raise ColumnError(
             f"Column {domain.name!r} holds {known.dtype} in one table and {found.dtype} in the other.",
             attempt="the same type in both.",
         )
     elif known.dtype != found.dtype:
-        known, found = known.cast(pl.Int64), found.cast(pl.Int64)
+        known = known.cast(pl.Int64)
+        found = found.cast(pl.Int64)
     found = clip_values(domain.name, domain.ends, found)
     up = known.search_sorted(found, "left").to_numpy()
     down = known.search_sorted(found, "right").to_numpy().astype(np.int64) - 1

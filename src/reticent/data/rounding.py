@@ -86,10 +86,8 @@ def find_date_steps(values: pl.Series, step: str, origin: int = 0) -> StepEnds:
         upper = after.dt.offset_by("-1d")
     else:
         upper = pl.select(pl.when(values == lower).then(values).otherwise(after)).to_series()
-    texts, stand = (
-        [tuple(format_iso(ends)) for ends in (lower, upper)],
-        [to_positions(ends, origin) for ends in (lower, upper)],
-    )
+    texts = [tuple(format_iso(ends)) for ends in (lower, upper)]
+    stand = [to_positions(ends, origin) for ends in (lower, upper)]
     return StepEnds(texts[0], texts[1], stand[0], stand[1])
 
 

@@ -214,7 +214,8 @@ def _scan_files(source: Source, by_pieces: bool) -> pl.LazyFrame:
         require_not_empty(path)
     if not by_pieces:
         require_fits_memory(files.paths)
-    suffix, name = files.suffix, Path(source.path).name
+    suffix = files.suffix
+    name = Path(source.path).name
     try:
         lazy = _scan_by_suffix(files, source)
         schema = lazy.collect_schema()
@@ -240,7 +241,8 @@ def require_not_empty(path: Path) -> None:
 
 
 def _scan_by_suffix(files: FileSet, source: Source) -> pl.LazyFrame:
-    paths, suffix = list(files.paths), files.suffix
+    paths = list(files.paths)
+    suffix = files.suffix
     if suffix in PARQUET_SUFFIXES:
         schemas = [dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()) for path in paths]
         require_same_columns(paths, schemas, named=True)

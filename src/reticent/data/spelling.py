@@ -27,7 +27,8 @@ class SpellingVariants:
     what: str = "values"
 
     def __str__(self) -> str:
-        spellings, groups = sum(map(len, self.groups)), len(self.groups)
+        spellings = sum(map(len, self.groups))
+        groups = len(self.groups)
         return (
             f"Column {self.column!r}: {spellings} {self.what} are equal up to case, spaces or Unicode form, "
             f"in {pluralize(groups, 'group')}, and each is counted as one of its own. If those of a group mean the same, "

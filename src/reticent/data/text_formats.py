@@ -57,7 +57,9 @@ def parse_format_type(format: str, type: str | None) -> str:
 
 def parse_declared(lazy: pl.LazyFrame, columns: Mapping[str, ColumnDeclaration]) -> pl.LazyFrame:
     """The rows with these columns typed; refused, by column and count, where values do not read as declared."""
-    schema, faults, found = lazy.collect_schema(), [], []
+    schema = lazy.collect_schema()
+    faults = []
+    found = []
     for name, column in columns.items():
         if not needs_parsing(schema[name], column):
             continue
@@ -71,8 +73,10 @@ def parse_declared(lazy: pl.LazyFrame, columns: Mapping[str, ColumnDeclaration])
         if bad := distinct.to_frame().select(read.is_null().sum()).item():
             written = f" written {column.format!r}" if column.format else " (YYYY-MM-DD, or an ISO date and time)"
             kind = "a number" if column.format in NUMBER_FORMATS else "a date"
-            faults.append(f"Column {name!r} is declared {kind}{written}, but {bad:,} of its {len(distinct):,} distinct "
-                          "values do not read as one.")  # fmt: skip
+            faults.append(
+                f"Column {name!r} is declared {kind}{written}, but {bad:,} of its {len(distinct):,} distinct "
+                "values do not read as one."
+            )
         found.append(read.alias(name))
     if faults:
         raise ColumnError(

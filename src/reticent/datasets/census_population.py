@@ -158,7 +158,7 @@ OCCUPATIONS = tuple(
         ("freight handler", "production and transport", 34, 0, 18, 25, 20, 2),
         ("military", "protection", 8, 2, 12, 20, 1, 6),
     )
-)  # fmt: skip
+)
 # Of an occupation's people, how many have a schooling so many steps from the usual one.
 SCHOOLING_DISTANCE = (60, 25, 8, 2, 1)
 

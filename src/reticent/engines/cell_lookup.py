@@ -61,7 +61,9 @@ class CellLocator:
 
     @classmethod
     def of(cls, combinations: pl.DataFrame, cell: np.ndarray) -> CellLocator:
-        known, room, steps = np.zeros(len(combinations), np.int64), 1, []
+        known = np.zeros(len(combinations), np.int64)
+        room = 1
+        steps = []
         for name in combinations.columns:
             numbered, size = _build_numbering(combinations[name])
             ranked = None
@@ -69,7 +71,8 @@ class CellLocator:
                 ranked = np.unique(known)
                 room = len(ranked) + 1
             step = _KeyColumn(name, numbered, size, ranked)
-            known, room = step.pack_key(known, combinations[name]), room * size
+            known = step.pack_key(known, combinations[name])
+            room = room * size
             steps.append(step)
         if room > MAX_DENSE_KEYS:
             return cls(tuple(steps), pl.DataFrame({"key": known, "cell": cell}))
@@ -104,7 +107,8 @@ def _build_numbering(counted: pl.Series) -> tuple[Numbering, int]:
         least = cast("int", counted.min())
         return _number_directly(counted, lambda values: values.cast(pl.Int64) - least)
     values = counted.unique().drop_nulls().sort()
-    size, numbers = len(values), pl.Series(range(len(values)), dtype=pl.UInt32)
+    size = len(values)
+    numbers = pl.Series(range(len(values)), dtype=pl.UInt32)
 
     def ranked(rows: pl.Series) -> np.ndarray:
         found = rows.replace_strict(values, numbers, default=None, return_dtype=pl.UInt32) if size else rows

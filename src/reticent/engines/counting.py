@@ -47,7 +47,8 @@ class CodeSpan(NamedTuple):
 
 def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
     """Every combination of the frame's columns, and in a column `name` how many rows have it."""
-    tallies, others = CombinationCounter(), list[pl.DataFrame]()
+    tallies = CombinationCounter()
+    others = list[pl.DataFrame]()
     for piece in iterate_batches(lazy, doing, BATCH_ROWS):
         if tallies.add(piece):
             continue
@@ -91,14 +92,16 @@ class CombinationCounter:
             return False
         if spans != self.spans:
             self._grow(spans, room)
-        first, fresh = np.empty(min(room, len(piece)), np.int64), 0
+        first = np.empty(min(room, len(piece)), np.int64)
+        fresh = 0
         columns = [_to_array(column, span) for column, span in zip(stored, spans, strict=True)]
         word = np.empty(min(BLOCK_ROWS, len(piece)), np.int64)
         known = []
         for start in range(0, len(piece), BLOCK_ROWS):
             here = word[: min(BLOCK_ROWS, len(piece) - start)]
             self._pack([column[start : start + BLOCK_ROWS] for column in columns], here)
-            before, fresh = fresh, tally_numbers(here, start, self.multiplicity, first, fresh)
+            before = fresh
+            fresh = tally_numbers(here, start, self.multiplicity, first, fresh)
             known.append(here[first[before:fresh] - start])
         if fresh:
             self.examples.append(piece[first[:fresh]])
@@ -113,7 +116,8 @@ class CombinationCounter:
     def _grow(self, spans: list[CodeSpan], room: int) -> None:
         """The same counts, in an array for other spans."""
         times = self.multiplicity[np.concatenate(self.places)] if self.places else None
-        self.spans, self.multiplicity = spans, np.zeros(room, np.int64)
+        self.spans = spans
+        self.multiplicity = np.zeros(room, np.int64)
         if times is None:
             return
         held = pl.concat(self.examples)
@@ -121,7 +125,8 @@ class CombinationCounter:
         word = np.empty(len(held), np.int64)
         self._pack(columns, word)
         self.multiplicity[word] = times
-        self.examples, self.places = [held], [word]
+        self.examples = [held]
+        self.places = [word]
 
     def _pack(self, columns: list[np.ndarray], word: np.ndarray) -> None:
         """One number for each row, from its number in each column."""
@@ -180,7 +185,8 @@ class FrequencyCounter:
     def __init__(self, room: Callable[[], Path]):
         self.make_temp_dir = room
         self.missing = 0
-        self.hashes, self.multiplicity = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+        self.hashes = np.zeros(0, np.uint64)
+        self.multiplicity = np.zeros(0, np.int64)
         self.waiting: list[tuple[np.ndarray, np.ndarray]] = []
         self.pending = 0
         self.folder: Path | None = None
@@ -199,7 +205,8 @@ class FrequencyCounter:
     def _merge(self) -> None:
         """What came in since, added to what is held."""
         self.hashes, self.multiplicity = _sum_by_hash([(self.hashes, self.multiplicity), *self.waiting])
-        self.waiting, self.pending = [], 0
+        self.waiting = []
+        self.pending = 0
 
     def _spill(self) -> None:
         """What is held, sorted by its hash, to the disk, in parts by the hash's first bits."""
@@ -232,7 +239,8 @@ def _sum_by_hash(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray
     """Equal hashes added up, in the order of hashes."""
     hashes, times = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(hashes, kind="stable")
-    hashes, times = hashes[order], times[order]
+    hashes = hashes[order]
+    times = times[order]
     starts = np.flatnonzero(np.diff(hashes, prepend=~hashes[:1]))
     return hashes[starts], np.add.reduceat(times, starts) if len(starts) else times[:0]
 

@@ -127,8 +127,12 @@ class PassProgress:
     def __init__(
         self, doing: str, rows: int | None, progress: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ):
-        self.doing, self.rows, self.progress, self.clock = doing, rows, progress, clock
-        self.done, self.started = 0, clock()
+        self.doing = doing
+        self.rows = rows
+        self.progress = progress
+        self.clock = clock
+        self.done = 0
+        self.started = clock()
         self.last_report = self.started
 
     def add(self, rows: int) -> None:
@@ -197,4 +201,5 @@ class PartitionedEngine(Protocol):
         """So many parts of one row each, which holds the part's number (`PART_NUMBER`)."""
 
 
-MULTIPLICITY, PART_NUMBER = "\x00times", "\x00number"
+MULTIPLICITY = "\x00times"
+PART_NUMBER = "\x00number"

@@ -26,7 +26,8 @@ def expand_rows(recipe: Recipe, rng: Random) -> Iterator[RowBatch]:
         return
     kept = recipe.published_entries.astype(np.int32)
     quota = recipe.quota[kept].astype(np.int64)
-    rows, draw = int(quota.sum()), rng.stream("shuffle")
+    rows = int(quota.sum())
+    draw = rng.stream("shuffle")
     for some, count in _split_in_halves(kept, quota, max(-(-rows // MAX_SHUFFLED_ROWS) - 1, 0).bit_length(), draw):
         entry = np.repeat(some, count)
         draw.shuffle(entry)

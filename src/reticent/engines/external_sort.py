@@ -36,7 +36,8 @@ class DiskBuckets:
     """`begin` with so many, `put` rows, `finish`, then read the `frames`; each is removed once it is read."""
 
     def __init__(self, folder: Path):
-        self.folder, self.count = folder, 0
+        self.folder = folder
+        self.count = 0
         self.names: list[str] = []
         self.files: list[Any] = []
         self.writers: list[Any] = []
@@ -126,12 +127,14 @@ class RowRanker:
     """`take` cells of rows in their order, then `settle`, then ask for the `entries` that were left open."""
 
     def __init__(self, recipe: Recipe, rng: Random, folder: Path):
-        self.rng, self.folder = rng, folder
+        self.rng = rng
+        self.folder = folder
         entries, by_cell = group_entries_by_cell(recipe)
         self.only = by_cell[(np.cumsum(entries) - 1).clip(0)]  # the one entry of a cell that has one
         self.shared = entries > 1
         counts = np.where(self.shared, recipe.cells.counts, 0)
-        self.counts, self.first = counts, np.cumsum(counts) - counts
+        self.counts = counts
+        self.first = np.cumsum(counts) - counts
         self.open = by_cell[self.shared[recipe.cell[by_cell]]]
         self.until = np.cumsum(recipe.quota[self.open])
         self.rows = int(counts.sum())  # that need a rank
@@ -161,7 +164,8 @@ class RowRanker:
         record = np.empty(len(cell), _RANK_RECORD)
         record["cell"], record["word"], record["row"] = cell, word, row
         order = np.argsort(bucket, kind="stable")
-        record, ends = record[order], np.searchsorted(bucket[order], np.arange(len(self.files) + 1))
+        record = record[order]
+        ends = np.searchsorted(bucket[order], np.arange(len(self.files) + 1))
         for at, file in enumerate(self.files):
             if ends[at] < ends[at + 1]:
                 file.write(record[ends[at] : ends[at + 1]].tobytes())

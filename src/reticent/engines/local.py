@@ -120,7 +120,8 @@ def _apply_to_passthrough(
     moved = moved.with_columns(pl.col(name).cast(pl.String) for name in carried if is_text(moved[name].dtype))
     if place is not None:
         by = order_by_place(place[entry], moved)
-        entry, moved = entry[by], moved[by]
+        entry = entry[by]
+        moved = moved[by]
     return InMemoryRows(entry, len(entry), moved)
 
 

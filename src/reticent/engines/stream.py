@@ -37,7 +37,8 @@ ENTRY_COLUMN = "\x00entry"
 READ_BYTES = 4 * BUCKET_BYTES  # what is read at a time
 BATCHES_PER_READ = 8  # in which it comes
 MAX_SAMPLED_ENTRIES = 1 << 20  # entries whose places tell how to part them all
-_NUMBER_BYTES, _TEXT_BYTES = 8, 24  # bytes that a value is taken for before one was seen
+_NUMBER_BYTES = 8
+_TEXT_BYTES = 24  # bytes that a value is taken for before one was seen
 _SMALL_TYPE_BYTES = {
     pl.Boolean: 1,
     pl.Int8: 1,
@@ -91,7 +92,8 @@ class StreamEngine:
         names = passthrough.list_profiled_columns(columns)
         if not names:
             return passthrough.PassthroughProfile()
-        doing, wanted = "Counting identifying and carried values", rows.select(names)
+        doing = "Counting identifying and carried values"
+        wanted = rows.select(names)
         found = {name: FrequencyCounter(how.make_temp_dir) for name in names}
         pace = PassProgress(doing.lower(), None, how.progress)
         for frame in iterate_row_batches(wanted, doing):
@@ -161,10 +163,14 @@ class StreamPassthroughWriter:
 
     def _scatter_rows(self, rows: pl.LazyFrame, names: list[str], ranks: RowRanker, folder: Path) -> DiskBuckets:
         """Carried columns in random buckets, each row with its entry or with what it is waiting for."""
-        doing, keys, cells = "Reading the carried columns", self.counted.combinations.columns, self.counted.cells
+        doing = "Reading the carried columns"
+        keys = self.counted.combinations.columns
+        cells = self.counted.cells
         wanted = local.cast_texts_to_categories(rows, keys).select(*keys, *names)
-        locator, tally = CellLocator.of(self.counted.combinations, self.counted.cell), CellRecount(cells)
-        pace, buckets = PassProgress("writing", cells.rows, self.context.progress), DiskBuckets(folder)
+        locator = CellLocator.of(self.counted.combinations, self.counted.cell)
+        tally = CellRecount(cells)
+        pace = PassProgress("writing", cells.rows, self.context.progress)
+        buckets = DiskBuckets(folder)
         with closing(buckets), translate_reread_errors():
             for frame in iterate_row_batches(wanted, doing):
                 beside = _cast_categories(frame.select(names))

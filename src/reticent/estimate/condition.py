@@ -87,7 +87,8 @@ def judge_condition(condition: Condition, of: Callable[[Atom], Truth]) -> Truth:
         true, false = judge_condition(condition.part, of)
         return false, true
     parts = [judge_condition(part, of) for part in condition.parts]
-    trues, falses = [part[0] for part in parts], [part[1] for part in parts]
+    trues = [part[0] for part in parts]
+    falses = [part[1] for part in parts]
     if condition.all:
         return reduce(np.logical_and, trues), reduce(np.logical_or, falses)
     return reduce(np.logical_or, trues), reduce(np.logical_and, falses)
@@ -122,8 +123,17 @@ class ColumnAxis:
         return len(self.null)
 
 
-def merge_pieces(name: str, code: np.ndarray, truths: dict[Atom, Truth], null: np.ndarray, label: np.ndarray, fine: np.ndarray,
-           labels: int, weight: np.ndarray, ends: tuple[np.ndarray, np.ndarray, np.ndarray] | None) -> ColumnAxis:  # fmt: skip
+def merge_pieces(
+    name: str,
+    code: np.ndarray,
+    truths: dict[Atom, Truth],
+    null: np.ndarray,
+    label: np.ndarray,
+    fine: np.ndarray,
+    labels: int,
+    weight: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
+) -> ColumnAxis:
     """From fine pieces to those that the question can tell apart; (label, fine piece, weight) list what labels cover."""
     signs = np.array([null, *(side for truth in truths.values() for side in truth)], bool).T.reshape(len(null), -1)
     _, first, piece = np.unique(signs, axis=0, return_index=True, return_inverse=True)
@@ -146,8 +156,11 @@ def merge_pieces(name: str, code: np.ndarray, truths: dict[Atom, Truth], null: n
         held = weight > 0
         mean = np.bincount(place[held], weights=(weight * ends[2])[held], minlength=size).reshape(labels, -1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            centre = np.where(total > 0, mean / np.where(total > 0, total, 1),
-                              (low.astype(float) + high.astype(float)).reshape(labels, -1) / 2)  # fmt: skip
+            centre = np.where(
+                total > 0,
+                mean / np.where(total > 0, total, 1),
+                (low.astype(float) + high.astype(float)).reshape(labels, -1) / 2,
+            )
         found = {"low": low.reshape(labels, -1), "high": high.reshape(labels, -1), "mean": centre}
     return ColumnAxis(name, code, may, spread, null[first], kept, **found)
 
@@ -184,7 +197,8 @@ def make_value_axis(
         numbers = convert_to_numbers(values)
         widened = values.dtype.is_integer() or values.dtype.is_decimal()
         low, high = _bracket_rounded(numbers) if widened else (numbers, numbers)
-        low, high = _remove_end(low, endless[0], -1), _remove_end(high, endless[1], 1)
+        low = _remove_end(low, endless[0], -1)
+        high = _remove_end(high, endless[1], 1)
         means = numbers.astype(float)
         if endless[0] == 0 and endless[1] is not None:  # none of the values is known: nothing says where they lie
             means[: endless[1] + 1] = np.nan
@@ -250,9 +264,11 @@ class LineLabels:
     def between(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
         """One label that covers all numbers between two ends, each None where there is none, and a missing one if `null`."""
         far = ENDLESS if whole else np.inf
-        low, high = (-far if ends[0] is None else ends[0], far if ends[1] is None else ends[1])
+        low = -far if ends[0] is None else ends[0]
+        high = far if ends[1] is None else ends[1]
         kind = np.int64 if whole else np.float64
-        lower, upper = np.array([low], kind), np.array([high], kind)
+        lower = np.array([low], kind)
+        upper = np.array([high], kind)
         return cls(lower, upper, np.zeros(1, bool), np.array([null]), whole, lower, upper)
 
 
@@ -319,7 +335,9 @@ def _weigh_missing(line: LineLabels, weight: np.ndarray, inside: np.ndarray) -> 
 
 def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(labels, pieces): the ends of each label within each piece, crossed where it has none of it; its measure and mean there."""
-    begins, ends, opened = [], [], []
+    begins = []
+    ends = []
+    opened = []
     before: Any = None
     for value in [*constants, None]:
         begins.append(before)
@@ -338,7 +356,8 @@ def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray,
         upper.append(b)
         c, d = _clip_ranges(line.begin, line.end, begin, end, open_, line.whole)
         measure.append(_count_whole_numbers(c, d) if line.whole else _measure_decimals(line, c, d, begin, end, open_))
-        c, d = np.asarray(c, float), np.asarray(d, float)
+        c = np.asarray(c, float)
+        d = np.asarray(d, float)
         bounded = np.isfinite(c) & np.isfinite(d)  # a range that has none of the piece may have infinite ends, crossed
         mean.append(np.where(bounded, c, 0) / 2 + np.where(bounded, d, 0) / 2)
     a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
@@ -358,16 +377,19 @@ def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: An
 
     Beyond what doubles tell apart, a length in steps serves as well.
     """
-    low, high = np.asarray(low, float), np.asarray(high, float)
+    low = np.asarray(low, float)
+    high = np.asarray(high, float)
     some = (high >= low) & np.isfinite(low) & np.isfinite(high)
     with np.errstate(invalid="ignore", over="ignore"):
         if line.step is None:
             size = np.where(line.begin == line.end, 1.0, high - low)
             return np.where(some & np.isfinite(size), size, 0.0)
-        first, last = low / line.step, high / line.step
+        first = low / line.step
+        last = high / line.step
         coarse = np.maximum(np.abs(first), np.abs(last)) > MAX_COUNTED_STEPS
         length = np.maximum(last - first, 0.0) + (0.0 if opened else 1.0)
-        first, last = np.ceil(first - STEP_TOLERANCE), np.floor(last + STEP_TOLERANCE)
+        first = np.ceil(first - STEP_TOLERANCE)
+        last = np.floor(last + STEP_TOLERANCE)
         if opened and begin is not None:
             first = np.maximum(first, np.floor(float(begin) / line.step + STEP_TOLERANCE) + 1)
         if opened and end is not None:
@@ -379,7 +401,8 @@ def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: An
 
 def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: bool, whole: bool) -> tuple[Any, Any]:
     """The part of each range between two constants; without them, where the piece is open."""
-    lower, upper = low, high
+    lower = low
+    upper = high
     if begin is not None:
         least = _clamp_to_int64(floor(begin) + 1 if opened else ceil(begin)) if whole else float(begin)
         lower = np.maximum(low, least)
@@ -392,7 +415,8 @@ def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened
             empty |= high <= begin
         if end is not None:
             empty |= low >= end
-        lower, upper = np.where(empty, np.inf, lower), np.where(empty, -np.inf, upper)
+        lower = np.where(empty, np.inf, lower)
+        upper = np.where(empty, -np.inf, upper)
     return lower, upper
 
 

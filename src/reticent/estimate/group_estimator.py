@@ -291,10 +291,8 @@ class GroupEstimator:
         if self.many * LARGE_GROUP_ROWS < len(self.group):
             return self, count_group_types(self.group, kind[cells.of_row])
         inside = meets.any(axis=1)
-        here, few = (
-            np.ones(self.many, bool),
-            int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group),
-        )
+        here = np.ones(self.many, bool)
+        few = int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group)
         chosen = cells.combined.listed.places(np.flatnonzero(inside)) if few else None
         if chosen is not None:
             here &= mask_of(self.group[chosen], self.many)
@@ -304,7 +302,8 @@ class GroupEstimator:
         among = np.flatnonzero(here)
         if len(among) * 2 > self.many:
             return self, count_group_types(self.group, kind[cells.of_row])
-        number, places = np.cumsum(here) - 1, self.by_group.places(among)
+        number = np.cumsum(here) - 1
+        places = self.by_group.places(among)
         held = (number[self.held[0][places]], self.held[1][places], self.held[2][places])
         part = replace(self, held=held, many=len(among), among=among, merged={})
         if chosen is None:
@@ -407,13 +406,16 @@ class GroupEstimator:
             low, high = (np.broadcast_to(end[:, None].astype(float), may.shape) for end in ends)
         else:
             low, high = (self._ends(each, number.astype(float), sign) for sign in (1, -1))
-        low, high = np.where(may, low, 0.0), np.where(may, high, 0.0)
+        low = np.where(may, low, 0.0)
+        high = np.where(may, high, 0.0)
         _, first, sort = np.unique(
             np.concatenate([may, spare, low, high]).T, axis=0, return_index=True, return_inverse=True
         )
         sort = sort.reshape(-1)
         if len(first) == len(sort) and self.in_order:
-            group, kind, many = self.held[0], sort[self.held[1]], self.held[2]
+            group = self.held[0]
+            kind = sort[self.held[1]]
+            many = self.held[2]
         else:
             group, kind, many = get_or_make(
                 self.merged,

@@ -69,8 +69,10 @@ class MatchingGroups:
         return (pairs[:, 1], pairs[:, 0]) if turned else (pairs[:, 0], pairs[:, 1])
 
     def only(self, group: int) -> MatchingGroups:
-        rows, values = ((np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
-                        for side in (self.rows, self.values))  # fmt: skip
+        rows, values = (
+            (np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
+            for side in (self.rows, self.values)
+        )
         return MatchingGroups(rows, values, 1)
 
 
@@ -91,7 +93,8 @@ class TwoTypeMatching:
     def sum_best(self, layers: tuple[np.ndarray, ...]) -> np.ndarray:
         """What the best matching by the first layer amounts to in each of them, over all groups."""
         pair = np.array([(layer.T if self.turned else layer)[[self.first, self.other]] for layer in layers], float)
-        gain, wide = pair[:, 0] - pair[:, 1], pair.shape[2]
+        gain = pair[:, 0] - pair[:, 1]
+        wide = pair.shape[2]
         place = _rank_gains(gain[0])
         if (key := place.tobytes()) not in self.taken:
             taken = count_taken(self.side, self.room, place)
@@ -154,7 +157,8 @@ def _merge_equal_types(
     """Worths by types of rows and values that differ in some of them, and both sides by these types."""
     layers = np.array([np.vstack([layer, np.zeros(layer.shape[1])]) for layer in worths])  # the last row type is no row
     short = np.flatnonzero(groups.spare)
-    rows, values = groups.rows, groups.values
+    rows = groups.rows
+    values = groups.values
     if len(short):
         none = np.full(len(short), layers.shape[1] - 1)
         rows = (
@@ -204,12 +208,14 @@ def _match_by_paths(layers: np.ndarray, rows: GroupTypeCounts, values: GroupType
 def _match_group(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
     """Successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
     worth = _scale_to_integers(layers[0])
-    need, have = need.copy(), have.copy()
+    need = need.copy()
+    have = have.copy()
     taken = np.zeros(worth.shape, np.int64)
     while need.any():
         gain = np.where(need > 0, 0, MIN_PATH_WORTH)  # of reaching each row type
         reach = np.full(len(have), MIN_PATH_WORTH)
-        from_row, from_value = np.full(len(have), -1), np.full(len(need), -1)
+        from_row = np.full(len(have), -1)
+        from_value = np.full(len(need), -1)
         for _ in range(len(need) + 1):
             step = np.where(gain[:, None] > MIN_PATH_WORTH, gain[:, None] + worth, MIN_PATH_WORTH)
             better = step.max(axis=0)
@@ -224,7 +230,8 @@ def _match_group(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.n
             from_value[moved] = back.argmax(axis=1)[moved]
             gain = np.where(moved, better, gain)
         at = int(np.argmax(np.where(have > 0, reach, MIN_PATH_WORTH)))
-        path, end = [], at
+        path = []
+        end = at
         while True:
             row = int(from_row[at])
             path.append((row, at, 1))
@@ -246,7 +253,8 @@ def _scale_to_integers(worth: np.ndarray) -> np.ndarray:
     Comparing doubles, two ways of equal worth may each seem better than the other by a rounding, and a path would go round in
     circles.  What is lost is less than 2^-50 of the greatest worth for each row where there are fewer than 500 types.
     """
-    most, steps = float(np.abs(worth).max(initial=0.0)), 2 * min(worth.shape) + 3
+    most = float(np.abs(worth).max(initial=0.0))
+    steps = 2 * min(worth.shape) + 3
     if not most:
         return np.zeros(worth.shape, np.int64)
     return np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(most)[1])).astype(np.int64)
@@ -322,7 +330,9 @@ class RowValuePairs:
         worth = np.where(self.spare, np.where(self.may, np.maximum(self.high, 0.0), 0.0), self.high).astype(float)
         group, row, value = _list_pairs(self.groups)
         kept = self.may[row, value]
-        group, row, value = group[kept], row[kept], value[kept]
+        group = group[kept]
+        row = row[kept]
+        value = value[kept]
         number = self.high[row, value].astype(float)
         for at in np.argsort(-number, kind="stable"):
             if number[at] <= found:
@@ -340,16 +350,21 @@ class RowValuePairs:
         _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
         more = 0.0
         if unpublished is not None and unpublished.must:
-            rows, more = rows + unpublished.rows, unpublished.total
+            rows = rows + unpublished.rows
+            more = unpublished.total
         mean = (total + more) / rows
         while True:
             _, many, other = self.chosen(self.high - mean, self.high)
             added = 0.0
             if unpublished is not None and (unpublished.must or unpublished.high > mean):
-                many, added = many + unpublished.rows, unpublished.total
+                many = many + unpublished.rows
+                added = unpublished.total
             if not many or (other + added) / many <= mean:
                 return round_mean_up(Fraction(self.round_outwards(total)) + _round_up(more), rows)
-            mean, rows, total, more = (other + added) / many, many, other, added
+            mean = (other + added) / many
+            rows = many
+            total = other
+            more = added
 
     def top(self) -> float:
         row, value = self.groups.together
@@ -360,7 +375,8 @@ class RowValuePairs:
         """The least threshold that every selected number of some table keeps."""
         row, value = self.groups.together
         steps = np.unique(self.low[row, value][self.may[row, value]])
-        first, last = 0, len(steps) - 1
+        first = 0
+        last = len(steps) - 1
         while first < last:
             middle = (first + last) // 2
             if self.keeps(steps[middle]):
@@ -376,7 +392,8 @@ class RowValuePairs:
 
     def round_outwards(self, value: float) -> float:
         """Outwards, where the numbers are no whole ones, or their sum may be one that no double is."""
-        numbers, rows = self.high[self.may], float(self.groups.rows[2].sum())
+        numbers = self.high[self.may]
+        rows = float(self.groups.rows[2].sum())
         most = float(np.abs(numbers).max())
         if (numbers == np.rint(numbers)).all() and most * rows < EXACT_DOUBLE_LIMIT:
             return value

@@ -58,7 +58,9 @@ class AnnotatedHierarchy:
     def of(cls, manifest: Manifest) -> AnnotatedHierarchy:
         """Checked: the tree keeps conditions (1) to (4) of section 3.1, and every target is a distribution over its leaves."""
         own = manifest.own
-        texts, spans, targets = own["values"], own["tree"], own["targets"]
+        texts = own["values"]
+        spans = own["tree"]
+        targets = own["targets"]
         parent = _find_parents(spans, len(texts))
         for weights in targets:
             if len(weights) != len(spans) or not _is_distribution(weights, parent):
@@ -109,7 +111,8 @@ def _find_parents(spans: Sequence[Sequence[int]], values: int) -> np.ndarray:
     if any(len(span) != 2 for span in spans) or not spans or list(spans[0]) != [0, values - 1]:
         raise fault
     order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
-    parent, covered = [-1] * len(spans), [0] * len(spans)
+    parent = [-1] * len(spans)
+    covered = [0] * len(spans)
     above: list[int] = []
     work = 0
     for node in order:
@@ -154,7 +157,9 @@ def _compute_probabilities(weights: Sequence[int], parent: Sequence[int]) -> lis
     return found
 
 
-GROUP_COLUMN, COUNT_COLUMN, SELECTED_COLUMN = "group", "count", "selected"
+GROUP_COLUMN = "group"
+COUNT_COLUMN = "count"
+SELECTED_COLUMN = "selected"
 ROUNDING_ERROR = 2.0**-52
 
 
@@ -220,7 +225,8 @@ class _TargetChances:
     annotated: AnnotatedHierarchy
 
     def compute_chances(self, rows: GroupTypeCounts, _: GroupTypeCounts, among: np.ndarray | None) -> ValueChances:
-        annotated, wide = self.annotated, int(rows[1].max(initial=0)) + 1
+        annotated = self.annotated
+        wide = int(rows[1].max(initial=0)) + 1
         group = rows[0] if among is None else among[rows[0]]
         word, at = np.unique(annotated.find_targets(group) * wide + rows[1], return_inverse=True)
         number = np.bincount(at.reshape(-1), weights=rows[2], minlength=len(word))
@@ -240,10 +246,8 @@ class _TargetChances:
 
 def look_up_bounds(bounds: pl.DataFrame, group: np.ndarray, met: np.ndarray) -> dict[str, np.ndarray]:
     """The bounds of each group for its number of selected rows: from the row above it, where no slope changes before."""
-    held, selected = (
-        bounds[GROUP_COLUMN].to_numpy().astype(np.int64),
-        bounds[SELECTED_COLUMN].to_numpy().astype(np.int64),
-    )
+    held = bounds[GROUP_COLUMN].to_numpy().astype(np.int64)
+    selected = bounds[SELECTED_COLUMN].to_numpy().astype(np.int64)
     wide = int(selected.max()) + 1
     place = np.searchsorted(held * wide + selected, group * wide + met)
     found = {name: bounds[name].to_numpy()[place] for name in bounds.columns[2:]}
@@ -263,7 +267,8 @@ def _bound_sum(
     beside: UncertainRows | None,
 ) -> Answer:
     mean = (annotated.float_probabilities @ places)[annotated.find_targets(group)]
-    estimate, rows = float(mean @ met), int(met.sum())
+    estimate = float(mean @ met)
+    rows = int(met.sum())
     whole = found["sum_lower"].dtype.kind != "f"
     if whole:
         lower, upper = (Fraction(sum(found[side].tolist())) for side in ("sum_lower", "sum_upper"))
@@ -273,7 +278,8 @@ def _bound_sum(
             * ROUNDING_ERROR
             * float(np.abs(found["sum_lower"]).sum() + np.abs(found["sum_upper"]).sum())
         )
-        lower, upper = Fraction(float(found["sum_lower"].sum()) - off), Fraction(float(found["sum_upper"].sum()) + off)
+        lower = Fraction(float(found["sum_lower"].sum()) - off)
+        upper = Fraction(float(found["sum_upper"].sum()) + off)
     if aggregate == "sum":
         ends = [round_to_double(lower, -1), round_to_double(upper, 1)]
         if beside is not None:
@@ -308,7 +314,8 @@ def _bound_extreme(
 ) -> Answer:
     least = aggregate == "min"
     take = np.min if least else np.max
-    lower, upper = take(found[f"{aggregate}_lower"]).item(), take(found[f"{aggregate}_upper"]).item()
+    lower = take(found[f"{aggregate}_lower"]).item()
+    upper = take(found[f"{aggregate}_upper"]).item()
     if beside is not None:
         ends = join_ends(aggregate, (lower, upper), beside, always=True)
         whole = found["sum_lower"].dtype.kind != "f"

@@ -80,7 +80,8 @@ class UncertainRows:
         """These rows and others, of which nothing is expected: what is not published is not estimated here."""
         if other is None:
             return self
-        low, high = _append_ends(self.low, other.low), _append_ends(self.high, other.high)
+        low = _append_ends(self.low, other.low)
+        high = _append_ends(self.high, other.high)
         parts = None
         if self.parts is not None and other.parts is not None:
             share, mean = self.parts
@@ -119,7 +120,8 @@ def _get_extreme_end(array: np.ndarray, sign: int) -> Any:
 
 def answer_aggregate(found: UncertainRows, aggregate: str) -> Answer:
     if aggregate == "count":
-        least, most = int(found.rows[found.must].sum()), int(found.rows[found.may].sum())
+        least = int(found.rows[found.must].sum())
+        most = int(found.rows[found.may].sum())
         return Answer(clamp_to_bounds(tidy_number(found.rows @ found.share), least, most), least, most)
     if not found.may.any():
         return NO_ANSWER
@@ -130,8 +132,10 @@ def answer_aggregate(found: UncertainRows, aggregate: str) -> Answer:
         lower, upper = _bound_extreme(aggregate, must, low, high)
     else:
         ask = _bound_sum if aggregate == "sum" else _bound_mean
-        lower, upper = ask(rows, must, low, 1), ask(rows, must, high, -1)
-    lower, upper = _convert_end(lower), _convert_end(upper)
+        lower = ask(rows, must, low, 1)
+        upper = ask(rows, must, high, -1)
+    lower = _convert_end(lower)
+    upper = _convert_end(upper)
     estimate = clamp_to_bounds(_estimate_expected(found, aggregate), lower, upper)
     if estimate is None and lower is None and upper is None:
         return Answer(None, note=NOT_KNOWN)
@@ -163,7 +167,8 @@ def _bound_mean(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int
     if _is_endless(value[must]) or _is_endless(value[~must & (value * sign < 0)]):
         return None
     order = np.argsort(np.where(must, -np.inf, value.astype(float) * sign), kind="stable")
-    number, total = np.cumsum(rows[order]), np.cumsum((rows * value.astype(float))[order])
+    number = np.cumsum(rows[order])
+    total = np.cumsum((rows * value.astype(float))[order])
     first = max(int(must.sum()) - 1, 0)
     best = first + int(np.argmin((total / number)[first:] * sign))
     chosen = order[: best + 1]
@@ -179,11 +184,13 @@ def _find_exact_mean(rows: list[int], value: list[int], first: int, best: int, s
     many = sum(rows[: best + 1])
     total = sum(row * number for row, number in zip(rows[: best + 1], value, strict=False))
     while best > first and value[best] * many * sign > total * sign:
-        many, total = many - rows[best], total - rows[best] * value[best]
+        many = many - rows[best]
+        total = total - rows[best] * value[best]
         best -= 1
     while best + 1 < len(rows) and value[best + 1] * many * sign < total * sign:
         best += 1
-        many, total = many + rows[best], total + rows[best] * value[best]
+        many = many + rows[best]
+        total = total + rows[best] * value[best]
     return Fraction(total, many)
 
 

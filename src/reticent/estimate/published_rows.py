@@ -157,7 +157,8 @@ class PublishedRows:
             if name in self.coded:
                 return make_coded_axis(self.coded[name], code, distinct, asked)
             return make_value_axis(name, code, distinct, asked)
-        entry, texts = self.labels[name], distinct.to_list()
+        entry = self.labels[name]
+        texts = distinct.to_list()
         try:
             column = make_scale(entry, texts)
             extents = column.read(texts)
@@ -240,7 +241,8 @@ def _make_axis_of_line(
     asked: Sequence[Atom],
     how: _LineReading,
 ) -> ColumnAxis:
-    name, whole = entry.name, line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
+    name = entry.name
+    whole = line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
     if line.dtype == "UInt64" and any(e.form == "range" and 1 << 63 <= e.upper < 1 << 64 for e in extents):
         raise RequestError(
             f"Column {name!r} has ranges of whole numbers beyond 2^63, of which questions are not answered.",
@@ -248,7 +250,8 @@ def _make_axis_of_line(
         )
     far = ENDLESS if whole else np.inf
     limits = find_limits(entry if how.coded else entry.at(top=None, bottom=None))
-    least, most = -far if limits[0] is None else limits[0], far if limits[1] is None else limits[1]
+    least = -far if limits[0] is None else limits[0]
+    most = far if limits[1] is None else limits[1]
     kind = np.int64 if whole else np.float64
     ends = [(e.lower, e.upper) if e.form == "range" else (least, most) for e in extents]
     lower, upper = (np.array(side, kind) for side in zip(*ends, strict=True)) if ends else (np.empty(0, kind),) * 2
@@ -258,7 +261,8 @@ def _make_axis_of_line(
     if line.dtype == "Float32":  # an end that prints as 0.3 is the number of this type that does
         lower, upper = (side.astype(np.float32).astype(np.float64) for side in (lower, upper))
     if line.dtype.startswith("Decimal"):
-        lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
+        lower = np.nextafter(lower, -np.inf)
+        upper = np.nextafter(upper, np.inf)
     if how.coded:
         lower, upper = widen_coded_ends(entry, lower, upper)
     stretches = LineLabels(
@@ -388,11 +392,13 @@ def make_row_types(rows: PublishedRows, condition: Condition | None, names: Sequ
 
 
 def _combine_labels(axes: Sequence[ColumnAxis], rows: int) -> LabelCombinations:
-    word, room = np.zeros(rows, np.int64), 1
+    word = np.zeros(rows, np.int64)
+    room = 1
     for axis in axes:
         if room * len(axis.may) > MAX_COUNTED_SPAN:
             word, room = compact_codes(word, room)
-        word, room = word * len(axis.may) + axis.code, room * len(axis.may)
+        word = word * len(axis.may) + axis.code
+        room = room * len(axis.may)
     of_row, many = compact_codes(word, room)
     first = np.zeros(many, np.int64)
     first[of_row] = np.arange(rows)

@@ -128,7 +128,8 @@ class ValueScores:
         share = {one.name: one.share * (~one.null if one.name == column else 1) for one in cells.axes}
         selected = np.broadcast_to(pieces.added(cells.cells, share, sensitive), (cells.many, axis.pieces))[:, piece]
         selected = np.where(np.abs(selected - np.round(selected)) < SHARE_TOLERANCE, np.round(selected), selected)
-        number, ranged = selected, False
+        number = selected
+        ranged = False
         if column == sensitive:
             selected = selected * ~axis.null[piece]
             number = selected * (convert_to_numbers(values) if values.dtype.is_numeric() else 1)
@@ -206,7 +207,8 @@ def compute_covariances(
     variance: Callable[[np.ndarray], float], first: np.ndarray, second: np.ndarray
 ) -> tuple[float, float, float]:
     """The variance of one score, its covariance with another, and the variance of that one, from a function of scores."""
-    alone, other = variance(first), variance(second)
+    alone = variance(first)
+    other = variance(second)
     if alone <= 0 or other <= 0:
         return max(alone, 0.0), 0.0, max(other, 0.0)
     scale = (alone / other) ** 0.5
@@ -281,12 +283,14 @@ class PerturbationEstimator:
         center = self.total(seen, score)[0]
         if not varying.any():
             return None
-        seen, score = seen[varying], score[varying]
+        seen = seen[varying]
+        score = score[varying]
         rows = seen.sum(axis=1)
         share = self._estimate_frequencies(seen)
         weight = score @ self.inverse.T
         each = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)  # the variance of a row, by its true value
-        usual, mean = each @ share, score @ share
+        usual = each @ share
+        mean = score @ share
         lift = compute_slope(each, score, share)
         found = (seen * weight).sum(axis=1) / rows
         variance = rows * usual
@@ -300,7 +304,8 @@ class PerturbationEstimator:
         varying = _find_varying(score) & (seen.sum(axis=1) > 0)
         if not varying.any():
             return 0.0
-        seen, score = seen[varying], score[varying]
+        seen = seen[varying]
+        score = score[varying]
         weight = score @ self.inverse.T
         each = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)
         return float(seen.sum(axis=1) @ (each @ self._estimate_frequencies(seen)))
@@ -308,7 +313,8 @@ class PerturbationEstimator:
     def _estimate_frequencies(self, seen: np.ndarray) -> np.ndarray:
         """How frequent each true value is among some rows: as these tell it, and as all rows do where these are few."""
         kept = float(np.trace(self.model.matrix)) / len(self.values)
-        own, rows = self._invert_counts(seen), float(seen.sum()) * kept * kept
+        own = self._invert_counts(seen)
+        rows = float(seen.sum()) * kept * kept
         return (rows * own + BORROWED_ROWS * self._overall) / (rows + BORROWED_ROWS)
 
     @cached_property

@@ -93,7 +93,8 @@ def find_limits(entry: ColumnEntry) -> tuple[Any, Any]:
             leaves = [parse_number(leaf.strip()) for leaf in build_cached_tree(entry.hierarchy).leaves]
         except UnreadableLabel:
             return None, None
-        low, high = _widen_end(min(leaves), -1), _widen_end(max(leaves), 1)
+        low = _widen_end(min(leaves), -1)
+        high = _widen_end(max(leaves), 1)
     return None if entry.bottom is not None else low, None if entry.top is not None else high
 
 
@@ -125,7 +126,8 @@ def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, ask
     step: float | None = None
     if entry.round_to is not None:
         half = float(entry.round_to) / 2
-        begin, end = begin - half, end + half
+        begin = begin - half
+        end = end + half
         step = 1.0 if isinstance(entry.round_to, int) and entry.round_to > 1 else float(entry.round_to) / 10
     lower, upper = widen_coded_ends(entry, begin, end)
     if entry.round_to is not None:  # the division and the product that round are doubles themselves

@@ -29,7 +29,8 @@ from reticent.memory import get_available_memory, is_memory_error
 # begins with apostrophes and then such a mark gets one more, so that what is read back is what was there.
 
 
-FORMULAS_QUOTED, FORMULAS_PRESENT = "quote", "present"
+FORMULAS_QUOTED = "quote"
+FORMULAS_PRESENT = "present"
 _FORMULA_PATTERN = r"^'*[=+\-@\t\r]"
 _NUMBER_PATTERN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _QUOTED_FORMULA_PATTERN = r"^'+[=+\-@\t\r]"
@@ -195,7 +196,8 @@ def require_sound_file(
     file: DataFile, schema: Mapping[str, str], rows: int | None, part_rows: int | None = None
 ) -> None:
     """Refuse a file that is not what its manifest says; `rows` is None where the manifest does not say them."""
-    shown, found = file.shown, 0
+    shown = file.shown
+    found = 0
     try:
         like = None
         for at, path in enumerate(file.paths):
@@ -205,7 +207,8 @@ def require_sound_file(
                 raise UnsoundParquet("it has other columns than the part before it, or other types of them")
             if part_rows is not None:
                 _require_part_size(here, part_rows, whole=len(file.paths) == 1, last=at == len(file.paths) - 1)
-            like, found = shape, found + here
+            like = shape
+            found = found + here
         shown = file.shown
         if rows is not None and found != rows:
             raise UnsoundParquet(f"it has {found:,} rows, the manifest says {rows:,}")
@@ -310,7 +313,9 @@ def _read_csv_header(path: Path) -> list[str]:
 
 def _count_csv_rows(path: Path) -> int:
     """How many rows a CSV has below its header: line ends outside quotes."""
-    records, since, inside = 0, 0, False
+    records = 0
+    since = 0
+    inside = False
     with open(path, "rb") as handle:
         while chunk := handle.read(CHUNK_BYTES):
             raw = np.frombuffer(chunk, np.uint8)
@@ -353,7 +358,8 @@ def read_data(file: DataFile, schema: Schema, only: Collection[str] | None = Non
 
 def scan_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> pl.LazyFrame:
     """The same rows, lazily, in their order."""
-    wanted, lazy = _select_columns(schema, only), _scan_file(file, schema)
+    wanted = _select_columns(schema, only)
+    lazy = _scan_file(file, schema)
     found = lazy.collect_schema()
 
     def column(name: str, dtype: str) -> pl.Expr:

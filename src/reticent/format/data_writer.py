@@ -57,8 +57,10 @@ def split_evenly(tables: Iterable[Any], schema: Any) -> Iterator[Any]:
     """Tables of a group's rows each, the last one of what is left; one group is held at a time."""
     import pyarrow as pa
 
-    size, held = count_group_rows(schema), list[Any]()
-    rows, begun = 0, False
+    size = count_group_rows(schema)
+    held = list[Any]()
+    rows = 0
+    begun = False
     for table in tables:
         held.append(table)
         rows += len(table)
@@ -68,7 +70,9 @@ def split_evenly(tables: Iterable[Any], schema: Any) -> Iterator[Any]:
             for start in range(0, rows - size + 1, size):
                 yield whole.slice(start, size)
             rest = rows % size
-            held, rows, begun = [whole.slice(rows - rest)] if rest else [], rest, True
+            held = [whole.slice(rows - rest)] if rest else []
+            rows = rest
+            begun = True
             del whole  # not held while the next is made
     if held and (rows or not begun):
         yield pa.concat_tables(held)
@@ -78,7 +82,8 @@ class TableSplitter:
     """Tables, or frames, cut where so many rows are taken of them; what was taken is not kept."""
 
     def __init__(self, tables: Iterable[Any]):
-        self._tables, self._rest = iter(tables), None
+        self._tables = iter(tables)
+        self._rest = None
 
     def take(self, rows: int | None) -> Iterator[Any]:
         """The next so many rows; all that are left where None is asked."""
@@ -240,9 +245,14 @@ class _ArrowTables:
         coded = [name for name, column in self.columns.items() if column.by_number or column.few]
         differences = {name: "DELTA_BINARY_PACKED" for name, column in self.columns.items() if column.ascending}
         with pq.ParquetWriter(
-            path, self.schema, compression="lz4", use_dictionary=coded or False, column_encoding=differences or None,
-            write_statistics=False, store_schema=False,
-        ) as out:  # fmt: skip
+            path,
+            self.schema,
+            compression="lz4",
+            use_dictionary=coded or False,
+            column_encoding=differences or None,
+            write_statistics=False,
+            store_schema=False,
+        ) as out:
             for group in groups:
                 for at, column in self.looked.items():
                     group = group.set_column(at, self.schema.field(at), column.look_up_texts(group.column(at)))
@@ -256,7 +266,8 @@ class _ArrowColumn:
     def __init__(self, name: str, column: OutputColumn):
         import pyarrow as pa
 
-        self.name, self.column = name, column
+        self.name = name
+        self.column = column
         self.values = _convert_to_arrow(_make_example(column))
         coded = isinstance(column, CodedColumn | LookupColumn)
         self.nulls = column.nulls if isinstance(column, BatchColumn | LookupColumn) else bool(self.values.null_count)

@@ -47,10 +47,8 @@ class PackedTallies:
             self.bits = needed
             self._put(self._pack_words(list(codes.T)), times)
         named = zip(meanings, columns, strict=True)
-        begin, word = (
-            0,
-            self._pack_words([column if _is_identity(meaning) else meaning[column] for meaning, column in named]),
-        )
+        begin = 0
+        word = self._pack_words([column if _is_identity(meaning) else meaning[column] for meaning, column in named])
         if self.direct is not None:
             self.direct += np.bincount(word, minlength=len(self.direct))
             return
@@ -76,7 +74,8 @@ class PackedTallies:
             word = np.flatnonzero(self.direct)
             return word, self.direct[word]
         taken = self.keys >= 0
-        word, times = self.keys[taken], self.times[taken]
+        word = self.keys[taken]
+        times = self.times[taken]
         order = np.argsort(word)
         return word[order], times[order]
 
@@ -97,7 +96,9 @@ class PackedTallies:
         return word
 
     def _allocate(self, places: int) -> None:
-        self.keys, self.times, self.held = np.full(places, -1, np.int64), np.zeros(places, np.int64), 0
+        self.keys = np.full(places, -1, np.int64)
+        self.times = np.zeros(places, np.int64)
+        self.held = 0
 
     def _place(self, word: np.ndarray, times: np.ndarray, places: int) -> None:
         """A table of at least so many places, with what was counted."""
@@ -110,7 +111,8 @@ class SortedTallies:
     """The same where a word is too small: combinations are sorted, and merged some row groups at a time."""
 
     def __init__(self, codes: np.ndarray, times: np.ndarray) -> None:
-        self.codes, self.times = codes, times
+        self.codes = codes
+        self.times = times
         self.waiting: list[np.ndarray] = []
 
     def __len__(self) -> int:
@@ -129,7 +131,8 @@ class SortedTallies:
 
     def _merge(self) -> None:
         once = np.ones(sum(map(len, self.waiting)), np.int64)
-        codes, times = np.concatenate([self.codes, *self.waiting]), np.concatenate([self.times, once])
+        codes = np.concatenate([self.codes, *self.waiting])
+        times = np.concatenate([self.times, once])
         words = _pack_codes(codes)
         order = np.lexsort(words[::-1])
         differs = np.zeros(len(codes), bool)
@@ -138,13 +141,16 @@ class SortedTallies:
             word = word[order]
             differs[1:] |= word[1:] != word[:-1]
         starts = np.flatnonzero(differs)
-        self.codes, self.waiting, times = codes[order[starts]], [], times[order]
+        self.codes = codes[order[starts]]
+        self.waiting = []
+        times = times[order]
         self.times = np.add.reduceat(times, starts) if len(starts) else times
 
 
 def _pack_codes(codes: np.ndarray) -> list[np.ndarray]:
     """Each row's codes in as few words as hold them, which order rows as their codes do."""
-    words, free = [np.zeros(len(codes), np.int64)], MAX_WORD_BITS
+    words = [np.zeros(len(codes), np.int64)]
+    free = MAX_WORD_BITS
     for column in codes.T:
         bits = _count_bits(int(column.max(initial=0)) + 1)
         if bits > free:
@@ -199,7 +205,8 @@ def count_distinct_parquet_rows(
     import pyarrow.parquet as pq
 
     paths = [path] if isinstance(path, Path) else path
-    schema, types = pq.read_schema(paths[0]), _read_schema(paths[0])
+    schema = pq.read_schema(paths[0])
+    types = _read_schema(paths[0])
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
     columns = [_ValueNumbers() for _ in names]
     tallies: PackedTallies | SortedTallies = PackedTallies(len(names))
@@ -235,7 +242,8 @@ class _RowGroupReader:
     def __init__(self, paths: Sequence[Path], texts: list[str]):
         import pyarrow.parquet as pq
 
-        self._texts, self._at = texts, Path()
+        self._texts = texts
+        self._at = Path()
         self._open: pq.ParquetFile | None = None
         counts = [(path, pq.read_metadata(path).num_row_groups) for path in paths]
         self._places = [(path, group) for path, groups in counts for group in range(groups)]
@@ -254,7 +262,8 @@ class _RowGroupReader:
         path, group = self._places[at]
         if self._at != path:
             self.__exit__()
-            self._open, self._at = pq.ParquetFile(path, read_dictionary=self._texts), path
+            self._open = pq.ParquetFile(path, read_dictionary=self._texts)
+            self._at = path
         assert self._open is not None
         return self._open.read_row_group(group, columns=columns)
 
@@ -268,14 +277,16 @@ def _encode_column(column: Any) -> tuple[np.ndarray, list[Any]]:
         return np.zeros(0, np.int64), []
     if pa.types.is_integer(column.type) and column.type.bit_width <= 32 and len(column) and not column.null_count:
         stored = _convert_to_numpy(column)
-        least, most = int(stored.min()), int(stored.max())
+        least = int(stored.min())
+        most = int(stored.max())
         if most - least < MAX_DIRECT_SPAN:
             return np.subtract(stored, least, dtype=np.int64), list(range(least, most + 1))
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.dictionary.to_pylist()
     numbers = coded.indices
     if numbers.null_count:
-        numbers, values = numbers.fill_null(len(values)), [*values, None]
+        numbers = numbers.fill_null(len(values))
+        values = [*values, None]
     return _convert_to_numpy(numbers), values
 
 

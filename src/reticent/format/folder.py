@@ -39,7 +39,8 @@ def list_files(folder: Path) -> dict[str, int]:
             why="What a link leads to can be exchanged after it was checked.",
             attempt="the folder itself that publish made.",
         )
-    found, faults = {}, []
+    found = {}
+    faults = []
     for entry in _scan_folder(folder):
         facts = entry.stat(follow_symlinks=False)
         if stat.S_ISREG(facts.st_mode):

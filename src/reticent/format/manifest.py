@@ -245,7 +245,8 @@ def parse_component(value: Any, rows: Mapping[str, Any], key: str, what: str) ->
     name = given.get(key)
     if not isinstance(name, str) or name not in rows:
         raise MisshapenValue(f"a {what} is not one that this version knows", inside=True)
-    row, where = rows[name], f"the {what} {name}"
+    row = rows[name]
+    where = f"the {what} {name}"
     found = schema_checks.check_fields(
         where,
         given,

@@ -25,7 +25,9 @@ class ThriftReader:
     """A reader at a place of some bytes; `end` is where they stop."""
 
     def __init__(self, raw: Any, at: int, end: int):
-        self.raw, self.at, self.end = raw, at, end
+        self.raw = raw
+        self.at = at
+        self.end = end
 
     def struct(self, depth: int = 0) -> tuple[dict[int, Any], int]:
         """The fields of a struct by number, and where it ends."""
@@ -85,14 +87,18 @@ class ThriftReader:
         return (value >> 1) ^ -(value & 1)
 
 
-PARQUET_MAGIC, TAIL_BYTES = b"PAR1", 8  # at both ends, and before the last the footer's length
+PARQUET_MAGIC = b"PAR1"
+TAIL_BYTES = 8  # at both ends, and before the last the footer's length
 MAX_FOOTER_BYTES = 64 << 20  # bytes of a footer
 MAX_ROWS_PER_GROUP = 1 << 20  # rows of a row group; ours have half as many
 MIN_ROWS_PER_GROUP = 1 << 12  # rows for each row group after the first
 MAX_PAGE_BYTES = 128 << 20  # bytes of a page when it is opened
 MIN_VALUES_PER_PAGE = 1 << 9  # values for each page after the first few; ours have twice as many
 ALLOWED_CODECS = {0, 7}  # none, and LZ4, which opens to 255 times its size at most; others open to many thousand times
-DICTIONARY_PAGE, DATA_PAGE, DATA_PAGE_V2, INDEX_PAGE = 2, 0, 3, 1
+DICTIONARY_PAGE = 2
+DATA_PAGE = 0
+DATA_PAGE_V2 = 3
+INDEX_PAGE = 1
 
 
 class UnsoundParquet(ValueError):
@@ -139,7 +145,8 @@ def read_claims(path: Path, *, pages: bool = True) -> ParquetClaims:
         _require_magic_bytes(handle, size)
         try:
             with pq.ParquetFile(path) as file:
-                metadata, schema = file.metadata, file.schema_arrow
+                metadata = file.metadata
+                schema = file.schema_arrow
         except (OSError, ValueError, pa.ArrowException, MemoryError):
             raise UnsoundParquet("its footer cannot be read") from None
         if pages and metadata.metadata:
@@ -177,7 +184,8 @@ def _require_sound_pages(raw: Any, metadata: Any, size: int) -> None:
         raise UnsoundParquet("it is packed otherwise than reticent packs")
     if groups > 1 + metadata.num_rows // MIN_ROWS_PER_GROUP:
         raise UnsoundParquet(f"it has {groups:,} row groups for {metadata.num_rows:,} rows")
-    rows, spans = 0, []
+    rows = 0
+    spans = []
     for at in range(groups):
         group = metadata.row_group(at)
         if not 0 <= group.num_rows <= MAX_ROWS_PER_GROUP:
@@ -230,7 +238,8 @@ def _find_chunk_span(chunk: Any, size: int) -> tuple[int, int]:
 
 def _count_unpacked_bytes(raw: Any, span: tuple[int, int], rows: int, whole: int) -> int:
     """How many bytes the pages of a chunk open to; its group has so many rows, the file `whole`."""
-    values, opened = 0, 0
+    values = 0
+    opened = 0
     for pages, header in enumerate(read_page_headers(raw, *span), start=1):
         if header.kind == DICTIONARY_PAGE:
             if header.values > whole:

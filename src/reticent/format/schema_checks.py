@@ -183,7 +183,8 @@ def check_fields(
 ) -> dict[str, Any]:
     """A table with these fields and no other, each of its shape."""
     given = check_mapping(value)
-    extra, lacking = sorted(set(given) - set(known)), sorted(required - set(given))
+    extra = sorted(set(given) - set(known))
+    lacking = sorted(required - set(given))
     if lacking:
         raise MisshapenValue(f"{where} lacks {', '.join(map(repr, lacking))}", inside=True)
     if extra:
@@ -236,7 +237,8 @@ def list_required_fields(fields: Mapping[str, Field]) -> set[str]:
 def require_relations(where: str, relations: Sequence[Relation], given: Mapping[str, Any]) -> None:
     """Refuse parameters that are not what they must be to each other."""
     for relation in relations:
-        first, second = given.get(relation.first), given.get(relation.second)
+        first = given.get(relation.first)
+        second = given.get(relation.second)
         if relation.kind == "less" and first is not None and second is not None:
             if not parse_fraction(first) < parse_fraction(second):
                 raise MisshapenValue(f"{relation.first!r} of {where} is not below {relation.second!r}", inside=True)
@@ -409,7 +411,8 @@ def _check_matrix_field(field: Field, value: Any) -> Mapping[str, Any]:
         {"values": check_list_of(check_text), "rows": check_list_of(check_list_of(check_number))},
         {"values", "rows"},
     )
-    names, rows = table["values"], [[parse_fraction(number) for number in row] for row in table["rows"]]
+    names = table["values"]
+    rows = [[parse_fraction(number) for number in row] for row in table["rows"]]
     size = len(names)
     _require_entry_count(field, size)
     if len(set(names)) != size or len(rows) != size or any(len(row) != size for row in rows):

@@ -30,7 +30,9 @@ NUMBER_PATTERN = r"^\s*[+-]?\d+(\.\d+)?\s*$"
 _PADDED_PATTERN = r"^0\d"
 _AMOUNT_PATTERN = r"[$€£¥,.]"
 _MIN_FITTING_SHARE = 0.9  # of the distinct values must fit a format that is told of
-_MIN_FREE_TEXT_WORDS, _MIN_FREE_TEXT_LENGTH, _MIN_FREE_TEXT_VALUES = 4.0, 30.0, 50
+_MIN_FREE_TEXT_WORDS = 4.0
+_MIN_FREE_TEXT_LENGTH = 30.0
+_MIN_FREE_TEXT_VALUES = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +246,8 @@ def is_identifier_name(name: str) -> bool:
         return _find_owner_word(words, at) not in _THING_WORDS
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIER_WORDS - _IDENTIFIER_WORDS):
         words = words[:-1]
-    head, before = set(words[-1:]), set(words[-2:-1])
+    head = set(words[-1:])
+    before = set(words[-2:-1])
     return bool(
         _ID_WORDS & set(words) or _IDENTIFIER_WORDS & head or (_NUMBER_WORDS & head and _NUMBERED_WORDS & before)
     )

@@ -39,7 +39,10 @@ from reticent.job.column_guesses import (
 # MERGED: reticent.draft.proposals: A role for each column and the reason, what is risky about it, and what else a steward would declare of it.
 
 
-NEAR_UNIQUE_SHARE, OFTEN_UNIQUE_SHARE, MIN_ROWS_FOR_UNIQUENESS, MANY_VALUES = 0.9, 0.25, 20, 50
+NEAR_UNIQUE_SHARE = 0.9
+OFTEN_UNIQUE_SHARE = 0.25
+MIN_ROWS_FOR_UNIQUENESS = 20
+MANY_VALUES = 50
 MAX_ROWS_PER_PERSON = 100  # rows of one person; an identifier that repeats more often names something else
 
 _PRIVATE_NAME = re.compile(
@@ -119,8 +122,13 @@ def _propose_column(found: ColumnGuess, rows: int) -> ColumnProposal:
     quasi = _make_proposal(found, Role.QUASI, f"an adversary may know it ({many})", _describe_risk(found, rows, many))
     code = built.get("build") == "prefixes" and found.type is None and "by its name" in suits
     moved = {**quasi.declared, "hierarchy": built} if code else quasi.declared
-    return replace(quasi, declared=moved, hierarchy={} if code else built, suits="" if code else suits,
-                   why=f"{quasi.why}; {suits}" if code else quasi.why)  # fmt: skip
+    return replace(
+        quasi,
+        declared=moved,
+        hierarchy={} if code else built,
+        suits="" if code else suits,
+        why=f"{quasi.why}; {suits}" if code else quasi.why,
+    )
 
 
 def _make_proposal(found: ColumnGuess, role: Role, why: str, risk: str = "") -> ColumnProposal:
@@ -171,8 +179,11 @@ def _propose_weight(found: ColumnGuess, many: str) -> ColumnProposal:
 def _propose_private(found: ColumnGuess, many: str) -> ColumnProposal:
     said = _make_proposal(found, Role.SENSITIVE, f"its name is that of something private ({many})")
     if found.missing:
-        said = replace(said, declared={**said.declared, "missing": "category"},
-                       why=f'{said.why}, published as a category of their own; missing = "refuse" stops instead')  # fmt: skip
+        said = replace(
+            said,
+            declared={**said.declared, "missing": "category"},
+            why=f'{said.why}, published as a category of their own; missing = "refuse" stops instead',
+        )
     built, _ = propose_builder(found.values, f"code {found.name}") if found.type is None else ({}, "")
     return replace(said, hierarchy=built) if built.get("build") == "prefixes" else said
 
@@ -297,13 +308,22 @@ class Draft:
         sensitive = [column.name for column in self.columns if column.role is Role.SENSITIVE]
         lines = ["", "[[promise]]  # every row reads like at least k - 1 others", 'model = "k-anonymity"', "k = 5"]
         for name in sensitive:
-            lines += ["", "[[promise]]  # no group lifts a value's frequency by more than beta, relatively",
-                      'model = "beta-likeness"', "beta = 4"]  # fmt: skip
+            lines += [
+                "",
+                "[[promise]]  # no group lifts a value's frequency by more than beta, relatively",
+                'model = "beta-likeness"',
+                "beta = 4",
+            ]
             if len(sensitive) > 1:
                 lines.append(f"column = {job.format_toml_value(name)}")
         if not sensitive:
-            lines += ["", "# No column looks sensitive.  Declare the one to protect, and promise something about it:",
-                      "# [[promise]]", '# model = "beta-likeness"', "# beta = 4"]  # fmt: skip
+            lines += [
+                "",
+                "# No column looks sensitive.  Declare the one to protect, and promise something about it:",
+                "# [[promise]]",
+                '# model = "beta-likeness"',
+                "# beta = 4",
+            ]
         return lines
 
 
@@ -324,7 +344,8 @@ def draft_job(source: Source) -> Draft:
     except SourceError as error:
         if source.encoding != "utf-8" or "not UTF-8" not in error.what:
             raise
-        source, guessed = replace(source, encoding="latin-1"), True
+        source = replace(source, encoding="latin-1")
+        guessed = True
         rows_read = _read_rows(source)
     if not rows_read.rows:
         raise SourceError("The source has a header and no rows.", attempt="a file with rows.")

@@ -124,9 +124,15 @@ class Output:
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
         def __init__(
-            self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0,
-            formulas: str = "keep", together: Number | None = None, part_rows: int | None = None,
-        ) -> None: ...  # fmt: skip
+            self,
+            *,
+            undeclared: str = "refuse",
+            format: str = "parquet",
+            suppress_at_most: Number = 0,
+            formulas: str = "keep",
+            together: Number | None = None,
+            part_rows: int | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for name, known in (
@@ -234,7 +240,8 @@ class Job:
 
     def to_toml(self) -> str:
 
-        text, url = dump_toml(self.to_dict()), self.source.url
+        text = dump_toml(self.to_dict())
+        url = self.source.url
         return text if url is None or redact(url) == url else PASSWORD_COMMENT + text
 
     def _repr_html_(self) -> str:

@@ -10,9 +10,15 @@ import cython
 
 
 def find_carrier_box(
-    codes: cython.int[:, ::1], rows: cython.longlong[::1], level: cython.int[::1], columns: cython.longlong[:, ::1],
-    table: cython.longlong[:, ::1], price: cython.double[::1], width: cython.double[:, ::1], best: cython.longlong[::1],
-):  # fmt: skip
+    codes: cython.int[:, ::1],
+    rows: cython.longlong[::1],
+    level: cython.int[::1],
+    columns: cython.longlong[:, ::1],
+    table: cython.longlong[:, ::1],
+    price: cython.double[::1],
+    width: cython.double[:, ::1],
+    best: cython.longlong[::1],
+):
     """Loss per row of the best box, 1e300 where no box holds enough; best = (combination, first bin, last bin).
 
     level[columns[j, 0] + code] is how far up column j must go to meet the code, or the code's bin where j is the axis
@@ -76,9 +82,15 @@ def find_carrier_box(
 
 
 def take_rows(
-    codes: cython.int[:, ::1], starts: cython.longlong[::1], values: cython.int[::1], rows: cython.longlong[::1],
-    order: cython.int[::1], box: cython.int[:, ::1], room: cython.longlong[::1], take: cython.longlong[::1],
-):  # fmt: skip
+    codes: cython.int[:, ::1],
+    starts: cython.longlong[::1],
+    values: cython.int[::1],
+    rows: cython.longlong[::1],
+    order: cython.int[::1],
+    box: cython.int[:, ::1],
+    room: cython.longlong[::1],
+    take: cython.longlong[::1],
+):
     """Take rows inside the box until take[0] are found; returns (entries, found).
 
     Quasi-identifier cells come in the given order, the cells of each (starts[c]..starts[c+1]) as they stand, at most

@@ -320,9 +320,13 @@ class Chainer:
     @cython.nogil
     @cython.exceptval(check=False)
     def nearest(
-        self, g: cython.Py_ssize_t, total: cython.Py_ssize_t, chosen: cython.Py_ssize_t, room: cython.Py_ssize_t,
+        self,
+        g: cython.Py_ssize_t,
+        total: cython.Py_ssize_t,
+        chosen: cython.Py_ssize_t,
+        room: cython.Py_ssize_t,
         noise: cython.double,
-    ) -> cython.Py_ssize_t:  # fmt: skip
+    ) -> cython.Py_ssize_t:
         """The group whose box merged with g's loses least, give or take some noise; -1 where none fits."""
         h: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -358,9 +362,14 @@ class Chainer:
         return pick
 
     def resolve(
-        self, members: cython.int[::1], ends: cython.char[::1], starts: cython.longlong[::1],
-        blocks: cython.longlong[:, ::1], setting, stop: cython.char[::1],
-    ):  # fmt: skip
+        self,
+        members: cython.int[::1],
+        ends: cython.char[::1],
+        starts: cython.longlong[::1],
+        blocks: cython.longlong[:, ::1],
+        setting,
+        stop: cython.char[::1],
+    ):
         """Re-solve the groups of each block in place.
 
         members[starts[g]:starts[g+1]] are the units of group g; a row of `blocks` is (first group, last group + 1, seed).

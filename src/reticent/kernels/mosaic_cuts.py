@@ -122,10 +122,10 @@ class Cutter:
         self.d, self.m = d, m
         self.capped = self.least[4] == 0 and self.least[5] == 0 and self.limits[1] == 0
         self.floor = max(int(rule[2][0]), 1)
-        (self.h, self.before, self.inside, self.lo, self.up, self.x, self.at, self.begin,
-         self.pieces) = np.zeros((9, m), np.int64)  # fmt: skip
-        (self.cell, self.qty, self.order, self.take, self.outc, self.outq,
-         self.pick) = np.zeros((7, rows), np.int32)  # fmt: skip
+        (self.h, self.before, self.inside, self.lo, self.up, self.x, self.at, self.begin, self.pieces) = np.zeros(
+            (9, m), np.int64
+        )
+        (self.cell, self.qty, self.order, self.take, self.outc, self.outq, self.pick) = np.zeros((7, rows), np.int32)
         self.own, self.tc = np.zeros((2, 2, rows), np.int32)
         self.stack, self.oute, self.outn = np.zeros((3, rows + 2), np.int64)
         self.logc, self.logq = np.zeros((2, log_size), np.int32)

@@ -150,8 +150,14 @@ class Orderer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def prefixes(self, j: cython.Py_ssize_t, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t, whole: cython.double,
-                 factor: cython.double) -> cython.int:  # fmt: skip
+    def prefixes(
+        self,
+        j: cython.Py_ssize_t,
+        lo: cython.Py_ssize_t,
+        hi: cython.Py_ssize_t,
+        whole: cython.double,
+        factor: cython.double,
+    ) -> cython.int:
         """Cuts before a code."""
         n: cython.Py_ssize_t = hi - lo
         i: cython.Py_ssize_t
@@ -178,8 +184,15 @@ class Orderer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def runs(self, j: cython.Py_ssize_t, level: cython.Py_ssize_t, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t,
-             whole: cython.double, factor: cython.double) -> cython.int:  # fmt: skip
+    def runs(
+        self,
+        j: cython.Py_ssize_t,
+        level: cython.Py_ssize_t,
+        lo: cython.Py_ssize_t,
+        hi: cython.Py_ssize_t,
+        whole: cython.double,
+        factor: cython.double,
+    ) -> cython.int:
         """One node of a level against the rest, and all of them at once."""
         n: cython.Py_ssize_t = hi - lo
         at: cython.Py_ssize_t = self.trees[j, 0] + level * self.places[j, 2]

@@ -49,9 +49,12 @@ def chance(state: cython.longlong) -> cython.longlong:
 @cython.nogil
 @cython.exceptval(check=False)
 def last_start(
-    seq: cython.int[::1], n: cython.Py_ssize_t, marks: cython.int[:, ::1], least: cython.longlong[::1],
+    seq: cython.int[::1],
+    n: cython.Py_ssize_t,
+    marks: cython.int[:, ::1],
+    least: cython.longlong[::1],
     seen: cython.longlong[::1],
-) -> cython.Py_ssize_t:  # fmt: skip
+) -> cython.Py_ssize_t:
     """The last place from which the rest is still a valid group, -1 where the whole is none."""
     distinct: cython.Py_ssize_t = 0
     last: cython.Py_ssize_t = n
@@ -74,11 +77,19 @@ def last_start(
 @cython.nogil
 @cython.exceptval(check=False)
 def cut_order(
-    seq: cython.int[::1], n: cython.Py_ssize_t, codes: cython.int[:, ::1], marks: cython.int[:, ::1],
-    spans: cython.double[::1], places: cython.longlong[:, ::1], least: cython.longlong[::1],
-    best: cython.double[::1], back: cython.int[::1], box: cython.int[:, ::1], seen: cython.longlong[::1],
+    seq: cython.int[::1],
+    n: cython.Py_ssize_t,
+    codes: cython.int[:, ::1],
+    marks: cython.int[:, ::1],
+    spans: cython.double[::1],
+    places: cython.longlong[:, ::1],
+    least: cython.longlong[::1],
+    best: cython.double[::1],
+    back: cython.int[::1],
+    box: cython.int[:, ::1],
+    seen: cython.longlong[::1],
     bound: cython.double,
-) -> cython.double:  # fmt: skip
+) -> cython.double:
     """Least loss of cutting seq[:n] into valid segments; back[e] is where the segment that ends at e begins.
 
     A segment grows until it is valid, however long that takes, and then to the longest length; one that would leave
@@ -150,9 +161,14 @@ def cut_order(
 
 
 def cut_all(
-    seq: cython.int[::1], codes: cython.int[:, ::1], marks: cython.int[:, ::1], space: tuple,
-    least: cython.longlong[::1], back: cython.int[::1], work: tuple,
-):  # fmt: skip
+    seq: cython.int[::1],
+    codes: cython.int[:, ::1],
+    marks: cython.int[:, ::1],
+    space: tuple,
+    least: cython.longlong[::1],
+    back: cython.int[::1],
+    work: tuple,
+):
     """Cut the whole order; its loss.  space = (spans, places), work = (best, box, seen)."""
     spans: cython.double[::1] = space[0]
     places: cython.longlong[:, ::1] = space[1]
@@ -161,8 +177,7 @@ def cut_all(
     seen: cython.longlong[::1] = work[2]
     total: cython.double
     with cython.nogil:
-        total = cut_order(seq, seq.shape[0], codes, marks, spans, places, least, best, back, box, seen,
-                          LARGE)  # fmt: skip
+        total = cut_order(seq, seq.shape[0], codes, marks, spans, places, least, best, back, box, seen, LARGE)
     return total
 
 
@@ -178,9 +193,13 @@ def ends_of(back: cython.int[::1], ends: cython.char[::1]):
 @cython.nogil
 @cython.exceptval(check=False)
 def chain(
-    pool: cython.int[::1], p: cython.Py_ssize_t, first: cython.Py_ssize_t, codes: cython.int[:, ::1],
-    spans: cython.double[::1], places: cython.longlong[:, ::1],
-) -> cython.int:  # fmt: skip
+    pool: cython.int[::1],
+    p: cython.Py_ssize_t,
+    first: cython.Py_ssize_t,
+    codes: cython.int[:, ::1],
+    spans: cython.double[::1],
+    places: cython.longlong[:, ::1],
+) -> cython.int:
     """Order pool[:p] in place: from `first` on, always the unit nearest to the last one."""
     i: cython.Py_ssize_t
     q: cython.Py_ssize_t
@@ -223,9 +242,15 @@ def chain(
 @cython.nogil
 @cython.exceptval(check=False)
 def measure(
-    g: cython.Py_ssize_t, head: cython.int[::1], follow: cython.int[::1], boxes: cython.int[:, :, ::1],
-    loss: cython.double[::1], codes: cython.int[:, ::1], spans: cython.double[::1], places: cython.longlong[:, ::1],
-) -> cython.int:  # fmt: skip
+    g: cython.Py_ssize_t,
+    head: cython.int[::1],
+    follow: cython.int[::1],
+    boxes: cython.int[:, :, ::1],
+    loss: cython.double[::1],
+    codes: cython.int[:, ::1],
+    spans: cython.double[::1],
+    places: cython.longlong[:, ::1],
+) -> cython.int:
     """Box of group g and its loss per row."""
     j: cython.Py_ssize_t
     c: cython.int
@@ -249,9 +274,16 @@ def measure(
 
 
 def resolve(
-    members: cython.int[::1], ends: cython.char[::1], starts: cython.longlong[::1], blocks: cython.longlong[:, ::1],
-    units: tuple, space: tuple, least: cython.longlong[::1], work: tuple, stop: cython.char[::1],
-):  # fmt: skip
+    members: cython.int[::1],
+    ends: cython.char[::1],
+    starts: cython.longlong[::1],
+    blocks: cython.longlong[:, ::1],
+    units: tuple,
+    space: tuple,
+    least: cython.longlong[::1],
+    work: tuple,
+    stop: cython.char[::1],
+):
     """Re-solve the groups of each block in place.
 
     members[starts[g]:starts[g+1]] are the units of group g; a row of `blocks` is (first group, last group + 1, seed).  On
@@ -294,8 +326,27 @@ def resolve(
                     head[g] = u
                     size[g] += 1
                 measure(g, head, follow, boxes, loss, codes, spans, places)
-            total = resolve_block(total, blocks[b, 2], codes, marks, spans, places, least, follow, head, size, boxes,
-                                  loss, pool, best, back, box, seen, noise, mates)  # fmt: skip
+            total = resolve_block(
+                total,
+                blocks[b, 2],
+                codes,
+                marks,
+                spans,
+                places,
+                least,
+                follow,
+                head,
+                size,
+                boxes,
+                loss,
+                pool,
+                best,
+                back,
+                box,
+                seen,
+                noise,
+                mates,
+            )
             i = starts[blocks[b, 0]]
             for g in range(total):
                 if size[g] == 0:
@@ -313,12 +364,26 @@ def resolve(
 @cython.nogil
 @cython.exceptval(check=False)
 def resolve_block(
-    total: cython.Py_ssize_t, seed: cython.longlong, codes: cython.int[:, ::1], marks: cython.int[:, ::1],
-    spans: cython.double[::1], places: cython.longlong[:, ::1], least: cython.longlong[::1], follow: cython.int[::1],
-    head: cython.int[::1], size: cython.int[::1], boxes: cython.int[:, :, ::1], loss: cython.double[::1],
-    pool: cython.int[:, ::1], best: cython.double[::1], back: cython.int[:, ::1], box: cython.int[:, ::1],
-    seen: cython.longlong[::1], noise: cython.double, mates: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:  # fmt: skip
+    total: cython.Py_ssize_t,
+    seed: cython.longlong,
+    codes: cython.int[:, ::1],
+    marks: cython.int[:, ::1],
+    spans: cython.double[::1],
+    places: cython.longlong[:, ::1],
+    least: cython.longlong[::1],
+    follow: cython.int[::1],
+    head: cython.int[::1],
+    size: cython.int[::1],
+    boxes: cython.int[:, :, ::1],
+    loss: cython.double[::1],
+    pool: cython.int[:, ::1],
+    best: cython.double[::1],
+    back: cython.int[:, ::1],
+    box: cython.int[:, ::1],
+    seen: cython.longlong[::1],
+    noise: cython.double,
+    mates: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
     """Each costly group with its nearest: cut the pool anew along two chains, keep what is not worse.  The groups then."""
     first: cython.Py_ssize_t = total
     g: cython.Py_ssize_t
@@ -365,8 +430,9 @@ def resolve_block(
             for i in range(p):
                 pool[t + 1, i] = pool[0, i]
             chain(pool[t + 1], p, seed % p, codes, spans, places)
-            one = cut_order(pool[t + 1], p, codes, marks, spans, places, least, best, back[t], box, seen,
-                            old if old < new else new)  # fmt: skip
+            one = cut_order(
+                pool[t + 1], p, codes, marks, spans, places, least, best, back[t], box, seen, old if old < new else new
+            )
             if one < new:
                 new = one
                 pick = t
@@ -407,10 +473,18 @@ def resolve_block(
 @cython.nogil
 @cython.exceptval(check=False)
 def nearest(
-    g: cython.Py_ssize_t, total: cython.Py_ssize_t, chosen: cython.Py_ssize_t, room: cython.Py_ssize_t,
-    seed: cython.longlong, spans: cython.double[::1], places: cython.longlong[:, ::1], size: cython.int[::1],
-    boxes: cython.int[:, :, ::1], box: cython.int[:, ::1], noise: cython.double,
-) -> cython.Py_ssize_t:  # fmt: skip
+    g: cython.Py_ssize_t,
+    total: cython.Py_ssize_t,
+    chosen: cython.Py_ssize_t,
+    room: cython.Py_ssize_t,
+    seed: cython.longlong,
+    spans: cython.double[::1],
+    places: cython.longlong[:, ::1],
+    size: cython.int[::1],
+    boxes: cython.int[:, :, ::1],
+    box: cython.int[:, ::1],
+    noise: cython.double,
+) -> cython.Py_ssize_t:
     """The group whose box merged with g's loses least, give or take some noise; -1 where none fits."""
     h: cython.Py_ssize_t
     i: cython.Py_ssize_t

@@ -57,13 +57,16 @@ class PointBoxPairs:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(point, box, people): the densest boxes over each point, at most `nearest`, sharing its people by their density."""
         dense = density[self.box] > 0
-        point, box = self.point[dense], self.box[dense]
+        point = self.point[dense]
+        box = self.box[dense]
         order = np.lexsort((box, -density[box], point))
-        point, box = point[order], box[order]
+        point = point[order]
+        box = box[order]
         starts = np.flatnonzero(np.diff(point, prepend=-1))
         lengths = np.diff(np.append(starts, len(point)))
         kept = np.arange(len(point)) - np.repeat(starts, lengths) < nearest
-        point, box = point[kept], box[kept]
+        point = point[kept]
+        box = box[kept]
         whole = np.bincount(point, weights=density[box], minlength=len(people))
         return point, box, density[box] / whole[point] * people[point]
 
@@ -71,10 +74,10 @@ class PointBoxPairs:
 POINTS_PER_CHUNK = 256  # points looked at together
 POINTS_AT_ONCE = 1 << 17
 PAIRS_AT_ONCE = 4_000_000
-MIN_PAIRS_LISTED, MAX_LISTED_SHARE_DIVISOR = (
-    20_000_000,
-    16,
-)  # of so many pairs of a point and a box, those that meet are listed if they are one in so many
+MIN_PAIRS_LISTED = 20_000_000
+MAX_LISTED_SHARE_DIVISOR = (
+    16  # of so many pairs of a point and a box, those that meet are listed if they are one in so many
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +152,8 @@ class Boxes:
     def holes(self) -> tuple[np.ndarray, np.ndarray]:
         """(quasi, groups) the row of a table of prefix counts for labels that have holes, -1 for others; and that table."""
         wide = max((column.prefix.shape[1] for column in self.covers), default=1)
-        tables, start = [], 0
+        tables = []
+        start = 0
         place = np.full(self.label.shape, -1, np.int32)
         for axis, column in enumerate(self.covers):
             hole = column.holes[self.label[axis]]
@@ -170,7 +174,8 @@ class Boxes:
 
     def spread(self, axis: int, size: int) -> np.ndarray:
         """(codes, values): the rows of every group counted at every code that its label covers."""
-        column, label = self.covers[axis], self.label[axis]
+        column = self.covers[axis]
+        label = self.label[axis]
         held = np.zeros((len(column.lower), self.counts.shape[1]))
         np.add.at(held, label, self.counts)
         return column.spread(held, size)
@@ -218,7 +223,9 @@ class Boxes:
         if (few := self._find_sparse_pairs(points)) is not None:
             return few.find_densest(density, people, nearest)
         most = min(nearest, len(density))
-        found, groups, weights = [], [], []
+        found = []
+        groups = []
+        weights = []
         for here, inside in self.covering(points):
             reach = np.where(inside, density, 0)
             chosen = np.argpartition(-reach, most - 1, axis=1)[:, :most]
@@ -246,7 +253,8 @@ def build_boxes(
     each row stands for.
     """
     sensitive = cells.sensitive[0]
-    numbers, labels = [], []
+    numbers = []
+    labels = []
     for entry in entries:
         number, distinct = _encode_labels(frame[entry.name])
         numbers.append(number)
@@ -258,10 +266,8 @@ def build_boxes(
     value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
     counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
     np.add.at(counts, (group, value + 1), 1 if weights is None else weights)
-    covers, ends = (
-        find_covers(entries, cells, labels, foreign, others),
-        list_range_ends(entries, cells, labels, foreign),
-    )
+    covers = find_covers(entries, cells, labels, foreign, others)
+    ends = list_range_ends(entries, cells, labels, foreign)
     return Boxes(covers, np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1), ends, tuple(labels))
 
 

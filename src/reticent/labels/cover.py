@@ -33,13 +33,16 @@ class LabelCover:
 
     def test(self, label: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(touches, covers): does a label cover some, or all, of the codes low .. high?"""
-        first, last = self.lower[label], self.upper[label]
+        first = self.lower[label]
+        last = self.upper[label]
         touches = (first <= high) & (last >= low)
         covers = (first <= low) & (last >= high)
         hole = self.holes[label]
         here = np.flatnonzero(touches & (hole >= 0))
         if len(here):
-            table, low, high = hole[here], low[here], high[here]
+            table = hole[here]
+            low = low[here]
+            high = high[here]
             inside = self.prefix[table, high + 1] - self.prefix[table, low]
             touches[here] = inside > 0
             covers[here] = inside == high - low + 1
@@ -132,11 +135,14 @@ def join_boxes(covers: Sequence[LabelCover], boxes: np.ndarray, points: np.ndarr
     points = np.ascontiguousarray(points, np.int32)  # codes of values: fewer than rows
     order = np.arange(len(points))
     done: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    starts, stops = np.array([0]), np.array([len(points)])
-    node, box = np.zeros(len(boxes), np.int64), np.arange(len(boxes))
+    starts = np.array([0])
+    stops = np.array([len(points)])
+    node = np.zeros(len(boxes), np.int64)
+    box = np.arange(len(boxes))
     while len(box) and len(points):
         order, starts, stops, low, high, node, box = _bound_nodes(points, order, starts, stops, node, box)
-        touches, whole = np.ones(len(box), bool), np.ones(len(box), bool)
+        touches = np.ones(len(box), bool)
+        whole = np.ones(len(box), bool)
         cut = np.zeros((len(starts), len(covers)))
         for c, column in enumerate(covers):
             some, everything = column.test(boxes[box, c], low[node, c], high[node, c])
@@ -145,7 +151,8 @@ def join_boxes(covers: Sequence[LabelCover], boxes: np.ndarray, points: np.ndarr
             cut[:, c] = np.bincount(node[some & ~everything], minlength=len(starts))
         done.append((box[whole], starts[node[whole]], stops[node[whole]]))
         left = touches & ~whole
-        node, box = node[left], box[left]
+        node = node[left]
+        box = box[left]
         if len(box):
             order, starts, stops, node, box = _split_nodes(points, order, starts, stops, low, high, cut, node, box)
     parts = (
@@ -161,7 +168,8 @@ def _bound_nodes(
 ) -> tuple[np.ndarray, ...]:
     """Nodes that still have boxes, renumbered, with the least and greatest code of their points."""
     used, node = np.unique(node, return_inverse=True)
-    starts, stops = starts[used], stops[used]
+    starts = starts[used]
+    stops = stops[used]
     lengths = stops - starts
     at = np.append(0, np.cumsum(lengths))[:-1]
     inside = points[order[_expand_ranges(starts, lengths)]]
@@ -174,14 +182,27 @@ def _expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.arange(at[-1]) + np.repeat(starts - at[:-1], lengths)
 
 
-def _split_nodes(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, low: np.ndarray, high: np.ndarray,
-            cut: np.ndarray, node: np.ndarray, box: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
+def _split_nodes(
+    points: np.ndarray,
+    order: np.ndarray,
+    starts: np.ndarray,
+    stops: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    cut: np.ndarray,
+    node: np.ndarray,
+    box: np.ndarray,
+) -> tuple[np.ndarray, ...]:
     """Split each node that boxes cut through at the middle of the column most of them cut; sort its points accordingly.
 
     The middle is that of the codes: they are ranks of values, so that a median, for which points would be sorted, is no better.
     """
     used, node = np.unique(node, return_inverse=True)
-    starts, stops, low, high, cut = starts[used], stops[used], low[used], high[used], cut[used]
+    starts = starts[used]
+    stops = stops[used]
+    low = low[used]
+    high = high[used]
+    cut = cut[used]
     column = np.where(high > low, cut, -1).argmax(axis=1)
     pick = np.arange(len(used))
     lengths = stops - starts
@@ -197,8 +218,13 @@ def _split_nodes(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stop
     moved = np.where(right, place + np.repeat(split - starts, lengths) - ahead, np.repeat(starts, lengths) + ahead)
     order, before = order.copy(), order
     order[moved] = before[place]
-    return (order, np.concatenate([starts, split]), np.concatenate([split, stops]),
-            np.concatenate([node, node + len(used)]), np.concatenate([box, box]))  # fmt: skip
+    return (
+        order,
+        np.concatenate([starts, split]),
+        np.concatenate([split, stops]),
+        np.concatenate([node, node + len(used)]),
+        np.concatenate([box, box]),
+    )
 
 
 # MERGED: reticent.release.reading.places: Where the values of a table stand on a published column's scale, and which of them each published label covers.
@@ -324,10 +350,8 @@ def _find_covered_codes(extent: Extent, known: list[Any], code: Mapping[Any, int
     if extent.form == "null":
         return np.array([len(known)])
     if extent.form == "range":
-        begin, end = (
-            bisect_right if extent.open_lower else bisect_left,
-            bisect_left if extent.open_upper else bisect_right,
-        )
+        begin = bisect_right if extent.open_lower else bisect_left
+        end = bisect_left if extent.open_upper else bisect_right
         first = 0 if extent.endless == "lower" else begin(known, extent.lower)
         last = len(known) if extent.endless == "upper" else end(known, extent.upper)
         return np.arange(first, last)

@@ -64,7 +64,9 @@ def find_crucial_rows(
 
     `people` are their quasi-identifiers, column by column; without them only whether labels overlap is answered.
     """
-    spans, points, codes = [], [], 1
+    spans = []
+    points = []
+    codes = 1
     sets: list[LeafExtents] = []
     for at, column in enumerate(columns):
         known, code = _encode_people(column, None if people is None else people[at])

@@ -47,7 +47,8 @@ class Extent:
     endless: str = ""  # "lower" or "upper"
 
 
-NULL_EXTENT, ANY_EXTENT = Extent("null"), Extent("any")
+NULL_EXTENT = Extent("null")
+ANY_EXTENT = Extent("any")
 
 
 def parse_number(text: str) -> int | float:
@@ -142,7 +143,9 @@ class TreeScale:
 
     def _find_ancestor(self, extent: Extent) -> tuple[int, int, int]:
         """(level, first leaf, last leaf) of the lowest common ancestor: in pre-order that of the least and the greatest leaf."""
-        tree, low, high = self.hierarchy, extent.leaves[0], extent.leaves[-1]
+        tree = self.hierarchy
+        low = extent.leaves[0]
+        high = extent.leaves[-1]
         if low == high:
             return 0, low, high
         if tree.height == 1:
@@ -158,7 +161,9 @@ class TreeScale:
 # other label is read on its own (`Tree.read`).
 
 
-LEAVES_FORM, ANY_FORM, MISSING_FORM = 0, 1, 2
+LEAVES_FORM = 0
+ANY_FORM = 1
+MISSING_FORM = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +282,8 @@ class LineScale:
         ends = [parsed(label)[1] for i in rest if (label := labels[i]) is not None]
         if not all(1 <= len(pair) <= 2 for pair in ends):
             raise UnreadableLabel("a set on a line")
-        lower, upper = self.positions([pair[0] for pair in ends]), self.positions([pair[-1] for pair in ends])
+        lower = self.positions([pair[0] for pair in ends])
+        upper = self.positions([pair[-1] for pair in ends])
         for i, low, high in zip(rest, lower, upper, strict=True):
             if low > high:
                 raise UnreadableLabel(labels[i])
@@ -295,7 +301,8 @@ class LineScale:
 
     def _read_interval(self, label: str) -> Extent | None:
         if half := _HALF_LINE_PATTERN.fullmatch(label.strip()):
-            sign, end = _ASCII_COMPARISONS.get(half[1], half[1]), parse_number(half[2])
+            sign = _ASCII_COMPARISONS.get(half[1], half[1])
+            end = parse_number(half[2])
             low, high = self.span or (end, end)
             if sign[0] == "<":
                 return Extent("range", min(low, end), end, open_upper=sign == "<", endless="lower")
@@ -401,7 +408,8 @@ def _list_bands(line: LineScale, tree: Hierarchy) -> list[HierarchyBand]:
 
 def _clip_band(band: HierarchyBand, span: tuple[Any, Any]) -> HierarchyBand:
     """A hierarchy may have leaves beyond the column's domain: they are not there to be confused with."""
-    low, high = max(band.lower, span[0]), min(band.upper, span[1])
+    low = max(band.lower, span[0])
+    high = min(band.upper, span[1])
     return replace(band, lower=low, upper=high) if low <= high else band
 
 

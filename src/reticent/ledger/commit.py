@@ -42,7 +42,8 @@ def commit_release(
     ledger: Path, intent: CommitIntent, notes: Mapping[str, bytes | str], sketches: Mapping[str, bytes]
 ) -> None:
     """A staged release in its place, in the ledger and in the owner's notes.  The ledger's lock is held."""
-    staged, target = Path(intent.staged), Path(intent.target)
+    staged = Path(intent.staged)
+    target = Path(intent.target)
     switched = False
     try:
         with translate_disk_errors(ledger):
@@ -103,7 +104,9 @@ def _place_release(staged: Path, target: Path) -> None:
 
 def _undo_commit(ledger: Path, intent: CommitIntent, switched: bool) -> None:
     """Take back what was done since the journal was begun, the latest first."""
-    staged, target, digest = Path(intent.staged), Path(intent.target), intent.entry["digest"]
+    staged = Path(intent.staged)
+    target = Path(intent.target)
+    digest = intent.entry["digest"]
     if switched:
         undo_replace(intent.staged_notes, Path(intent.notes), intent.old_notes)
     if compute_release_digest(staged) != digest and compute_release_digest(target) == digest:

@@ -174,10 +174,12 @@ class HashedRows:
 
         A sample's hashes are small: sorting what is as small is cheaper than sorting everything.
         """
-        combined, counts = self.combine_columns(names), self.counts
+        combined = self.combine_columns(names)
+        counts = self.counts
         if most < 2**63:
             low = np.flatnonzero(combined <= np.uint64(most))
-            combined, counts = combined[low], counts[low]
+            combined = combined[low]
+            counts = counts[low]
         if not len(combined):
             return combined, counts
         order = np.argsort(combined)
@@ -347,7 +349,8 @@ def _estimate_coverage(sizes: np.ndarray, times: np.ndarray) -> float:
 def _estimate_stranger_overlap(sizes: np.ndarray, times: np.ndarray, others: int) -> float:
     """How many of so many strangers' rows would be, with repetitions, in a table with combinations of these sizes."""
     of_size = dict(zip(sizes.tolist(), times.tolist(), strict=True))
-    share, expected = others / int(sizes @ times), 0.0
+    share = others / int(sizes @ times)
+    expected = 0.0
     for size, many in of_size.items():
         rate = min((size + 1) * of_size.get(size + 1, 0) / many, size) if size <= _MAX_TURING_ROWS else size
         expected += many * _compute_mean_minimum(rate * share, size, share)
@@ -357,13 +360,16 @@ def _estimate_stranger_overlap(sizes: np.ndarray, times: np.ndarray, others: int
 def _compute_mean_minimum(rate: float, size: int, share: float) -> float:
     """The mean of min(X, size), X being how many strangers have a combination that is met `rate` times on average."""
     if size <= _MAX_POISSON_ROWS:
-        chance, below, mean = exp(-rate), 0.0, 0.0
+        chance = exp(-rate)
+        below = 0.0
+        mean = 0.0
         for times in range(size):
             below += chance
             mean += 1 - below
             chance *= rate / (times + 1)
         return max(mean, 0.0)
-    spread, over = sqrt(rate * (1 + share)), size - rate
+    spread = sqrt(rate * (1 + share))
+    over = size - rate
     normal = (1 + erf(over / spread / sqrt(2))) / 2
     return size - (over * normal + spread * exp(-((over / spread) ** 2) / 2) / sqrt(2 * pi))
 
@@ -375,8 +381,13 @@ def _compute_mean_minimum(rate: float, size: int, share: float) -> float:
 
 def pack_sketch(content: TableFingerprint) -> bytes:
     rate = content.rate if np.isfinite(content.rate) else None
-    head = {"columns": content.columns, "rows": content.rows, "rate": rate,
-            "sizes": content.sizes.tolist(), "times": content.multiplicity.tolist()}  # fmt: skip
+    head = {
+        "columns": content.columns,
+        "rows": content.rows,
+        "rate": rate,
+        "sizes": content.sizes.tolist(),
+        "times": content.multiplicity.tolist(),
+    }
     words = np.column_stack([content.hashes, content.counts.astype(np.uint64)])
     return json.dumps(head).encode() + b"\n" + words.astype("<u8").tobytes()
 
@@ -388,9 +399,11 @@ def read_sketch(folder: Path, mark: str) -> TableFingerprint:
         head = json.loads(line)
         columns = tuple(head["columns"])
         words = np.frombuffer(rest, "<u8").reshape(-1, len(columns) + 1)
-        sizes, times = np.array(head["sizes"], np.int64), np.array(head["times"], np.int64)
+        sizes = np.array(head["sizes"], np.int64)
+        times = np.array(head["times"], np.int64)
         rate = np.inf if head["rate"] is None else float(head["rate"])
-        rows, counts = int(head["rows"]), words[:, -1].astype(np.int64)
+        rows = int(head["rows"])
+        counts = words[:, -1].astype(np.int64)
     except (KeyError, TypeError, OverflowError) as error:
         raise ValueError from error
     if not columns or not all(isinstance(name, str) for name in columns):

@@ -37,7 +37,8 @@ from reticent.ledger.storage import KEY_FILE, LEDGER_FILE, is_signed, read_key, 
 SKETCHES_FOLDER = "ledger-sketches"
 JOURNAL_FOLDER = "ledger.journal"
 INTENT_FILE = "intent.json"
-NOTES_FOLDER, PENDING_SKETCHES_FOLDER = "notes", "sketches"
+NOTES_FOLDER = "notes"
+PENDING_SKETCHES_FOLDER = "sketches"
 _SIGNING_PURPOSE = "reticent journal"
 _HEXADECIMAL_PATTERN = re.compile(r"[0-9a-f]{16,128}")
 
@@ -238,7 +239,8 @@ def store_sketches(ledger: Path, intent: CommitIntent) -> None:
 
 def write_notes(ledger: Path, intent: CommitIntent) -> None:
     """The owner's notes beside their place."""
-    beside, notes = intent.staged_notes, ledger / JOURNAL_FOLDER / NOTES_FOLDER
+    beside = intent.staged_notes
+    notes = ledger / JOURNAL_FOLDER / NOTES_FOLDER
     private_files.make_folder(beside.parent)
     if intent.batches and not (beside.parent / PLACE_FILE).exists():
         private_files.write_file(beside.parent / PLACE_FILE, encode_place(Path(intent.batches)))

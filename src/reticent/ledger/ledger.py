@@ -134,7 +134,8 @@ class Ledger:
         with translate_disk_errors(target):
             os.chmod(staged, 0o755)
             private_files.sync_tree(staged)
-        key, rows = self._ensure_key(), owned["source"]
+        key = self._ensure_key()
+        rows = owned["source"]
         with ignore_signals(), self._lock():
             journal.settle_journal(self.folder)
             require_target_free(target, force)

@@ -11,7 +11,8 @@ from pathlib import Path
 from reticent.errors import OutputExists, RequestError
 
 OWNER_FOLDER = "reticent-owner"
-PLACE_FILE, DIGEST_FILE = "place.txt", "digest.txt"
+PLACE_FILE = "place.txt"
+DIGEST_FILE = "digest.txt"
 
 
 def resolve_ledger_folder(given: str | Path | None = None) -> Path:
@@ -114,9 +115,10 @@ def require_separate_folders(target: Path, ledger: Path) -> None:
             )
     if (holder := find_enclosing_release(place.parent)) is not None:
         raise OutputExists(
-            f"{target} lies in the release {holder}.", why="A release holds what its manifest lists, and nothing else.",
+            f"{target} lies in the release {holder}.",
+            why="A release holds what its manifest lists, and nothing else.",
             attempt="another place for the release.",
-        )  # fmt: skip
+        )
     for what, folder in held.items():
         setting = "RETICENT_OWNER" if what != "ledger" else "--ledger (RETICENT_LEDGER)"
         if place in folder.parents:

@@ -94,8 +94,11 @@ def resolve_source(
 
 def describe_source_options(source: Source) -> str:
     """In which ways a source is not read as a file is that says nothing of itself; empty where it is."""
-    found = [f"{name} {getattr(source, name)!r}" for name in ("delimiter", "encoding", "quote", "empty")
-             if getattr(source, name) != Source.__dataclass_fields__[name].default]  # fmt: skip
+    found = [
+        f"{name} {getattr(source, name)!r}"
+        for name in ("delimiter", "encoding", "quote", "empty")
+        if getattr(source, name) != Source.__dataclass_fields__[name].default
+    ]
     if source.missing:
         found.append(f"{pluralize(len(source.missing), 'text', 'means', 'mean')} missing")
     return ", ".join(found)

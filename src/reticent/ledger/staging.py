@@ -86,7 +86,8 @@ def _handle_signals(how: Callable[[int, Any], None] | signal.Handlers) -> Iterat
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-RELEASE_FOLDER, REPLACED_FOLDER = "release", "replaced"
+RELEASE_FOLDER = "release"
+REPLACED_FOLDER = "replaced"
 OLDER_PREFIX = ".reticent-stage-"
 """What folders of versions are called that signed nothing: they are named to the user, and never acted on."""
 

@@ -34,7 +34,8 @@ from reticent.ledger.private_files import (
 )
 from reticent.ledger.storage import is_signed, read_key, sign_fields
 
-RECORDS_FOLDER, RECORD_SUFFIX = "ledger-stages", ".json"
+RECORDS_FOLDER = "ledger-stages"
+RECORD_SUFFIX = ".json"
 STAGING_PREFIX = ".reticent-staging-"
 NOTE_FILE = "note.json"
 RECORD_FORMAT = 1

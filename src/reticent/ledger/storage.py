@@ -63,7 +63,9 @@ def _is_complete(entry: dict[str, Any]) -> bool:
     return texts and all(isinstance(entry.get(name), list) for name in _LIST_FIELDS)
 
 
-LEDGER_FILE, KEY_FILE, LOCK_FILE = "ledger.jsonl", "ledger.key", "ledger.lock"
+LEDGER_FILE = "ledger.jsonl"
+KEY_FILE = "ledger.key"
+LOCK_FILE = "ledger.lock"
 KEY_BYTES = 32
 
 

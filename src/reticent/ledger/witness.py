@@ -37,7 +37,8 @@ def encrypt_witness(witness: bytes, key: bytes) -> bytes | None:
 
 def decrypt_witness(content: bytes, key: bytes, size: int) -> bytes | None:
     """Return the witness of `size` bytes; None where the content is none of that size, or of another ledger."""
-    nonce, covered = content[:NONCE_BYTES], content[NONCE_BYTES:]
+    nonce = content[:NONCE_BYTES]
+    covered = content[NONCE_BYTES:]
     unpacking = zlib.decompressobj()
     try:
         witness = unpacking.decompress(_cover(covered, key, nonce), size + 1)

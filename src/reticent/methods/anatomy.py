@@ -59,7 +59,8 @@ class Anatomy(Method):
             )
         diverse: list[Diversity] = promises.require_models(*self.keeps)
         l = max(ceil(promise.l) for promise in diverse)
-        value, null = cells.values[:, 0], cells.sensitive[0].null_code
+        value = cells.values[:, 0]
+        null = cells.sensitive[0].null_code
         known = np.flatnonzero(value != null) if null >= 0 else np.arange(len(cells))
         totals = np.bincount(value[known], weights=cells.counts[known]).astype(np.int64)
         require_eligible(totals, l, cells.sensitive[0].name)
@@ -81,8 +82,9 @@ class Anatomy(Method):
             )
         return Recipe(cells, row, group, np.broadcast_to(np.int64(1), len(row)), groups)
 
-    def _group_along_curve(self, cells: Cells, known: np.ndarray, values: int, l: int,
-                     draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+    def _group_along_curve(
+        self, cells: Cells, known: np.ndarray, values: int, l: int, draw: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         """Rows, their groups, and how many there are: each eligible piece of the curve dealt by itself."""
         known = known[np.argsort(compute_curve_keys(cells)[known], kind="stable")]
         row = np.repeat(known.astype(np.int32), cells.counts[known])
@@ -92,7 +94,8 @@ class Anatomy(Method):
 
 
 def require_eligible(totals: np.ndarray, l: int, column: str) -> None:
-    rows, most = int(totals.sum()), int(totals.max(initial=0))
+    rows = int(totals.sum())
+    most = int(totals.max(initial=0))
     if rows < l or l * most > rows:
         share = most / rows if rows else 0.0
         supported = rows // most if most else 0
@@ -113,7 +116,8 @@ def compute_curve_keys(cells: Cells) -> np.ndarray:
 
 def find_piece_starts(held: np.ndarray, values: int, l: int) -> np.ndarray:
     """Where to cut rows in curve order: in halves, or nearly, as long as both sides are l-eligible.  Loops over depth only."""
-    starts, done = np.array([0, len(held)]), np.zeros(1, bool)
+    starts = np.array([0, len(held)])
+    done = np.zeros(1, bool)
     while not done.all():
         sizes = np.diff(starts)
         done |= sizes < 2 * l
@@ -157,8 +161,9 @@ def deal_rows(
     return order, np.repeat(first, sizes) + place % np.repeat(groups, sizes), int(groups.sum())
 
 
-def add_rows_without_value(row: np.ndarray, group: np.ndarray, groups: int, missing: np.ndarray, promises: Promises,
-                column: str) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+def add_rows_without_value(
+    row: np.ndarray, group: np.ndarray, groups: int, missing: np.ndarray, promises: Promises, column: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows without a value onto the groups in turn; a group may not hold too many of them either."""
     dealt = np.arange(len(missing)) % groups
     sizes = np.bincount(group, minlength=groups) + np.bincount(dealt, minlength=groups)

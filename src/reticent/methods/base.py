@@ -141,10 +141,14 @@ def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[s
         why = f"A group needs {caps.least_distinct} distinct values, and {column!r} has {distinct}."
         return why, f"at most {distinct} distinct values."
     if caps.upper is not None:
-        over = [Fraction(int(c), rows) / Fraction(int(a), int(b)) if a else Fraction(rows + 1)
-                for c, (a, b) in zip(totals, caps.upper, strict=True) if c]  # fmt: skip
+        over = [
+            Fraction(int(c), rows) / Fraction(int(a), int(b)) if a else Fraction(rows + 1)
+            for c, (a, b) in zip(totals, caps.upper, strict=True)
+            if c
+        ]
         worst = np.flatnonzero(totals)[over.index(max(over))]
-        share, cap = int(totals[worst]) / rows, caps.upper[worst, 0] / caps.upper[worst, 1]
+        share = int(totals[worst]) / rows
+        cap = caps.upper[worst, 0] / caps.upper[worst, 1]
         if max(over) > 1:
             why = f"One value of {column!r} has a share of {share:.4f}{besides}, and may have at most {cap:.4f} of a group."
             return why, f"a promise that allows a share of {share:.4f}, or withholding rows with that value."

@@ -76,7 +76,8 @@ def compute_gammas(p: Sequence[Fraction], gains: Sequence[Fraction]) -> list[Fra
 
 def build_theorem3_matrix(p: Sequence[Fraction], gains: Sequence[Fraction]) -> tuple[IntegerMatrix, int]:
     """The printed matrix, and how many of its alphas are negative."""
-    m, gamma = len(p), compute_gammas(p, gains)
+    m = len(p)
+    gamma = compute_gammas(p, gains)
     constant = 1 / (max(gamma) + m - 1)
     negative = sum(m * g * constant < 1 for g in gamma)  # alpha_i = (m gamma_i C - 1) / (m - 1)
     rows = []
@@ -102,10 +103,13 @@ def solve_optimal_matrix(
             'matrix = "optimal" needs SciPy.', attempt='pip install "reticent[stats]", or matrix = "rank-one".'
         ) from None
     m = len(p)
-    prior, cap = np.array([float(x) for x in p]), np.array([float(g) for g in gains])
+    prior = np.array([float(x) for x in p])
+    cap = np.array([float(g) for g in gains])
     programme = _LinearProgram(m)
     i, v = (axis.ravel() for axis in np.indices((m, m)))
-    cell, seen, common = i * m + v, m * m + v, m * m + m + v
+    cell = i * m + v
+    seen = m * m + v
+    common = m * m + m + v
     # p_i M[i][v] <= f_i S_v, and two-sided the reverse with 1 / (1 + gain)
     programme.add_inequality([(cell, prior[i]), (seen, -prior[i] * (1 + cap[i]))], m * m, 0)
     if two_sided:
@@ -147,7 +151,8 @@ class _LinearProgram:
     def __init__(self, m: int):
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.right: list[np.ndarray] = []
-        self.rows, self.columns = 0, m * m + 2 * m
+        self.rows = 0
+        self.columns = m * m + 2 * m
 
     def add_inequality(self, terms: list, count: int, right: float) -> None:
         row = np.arange(count) + self.rows
@@ -272,11 +277,14 @@ def perturb_cells(
     until = np.cumsum(np.array(matrix, np.int64), axis=1)
     rank = np.full(cells.sensitive[0].size, -1)
     rank[occurring] = np.arange(len(occurring))
-    last, tally = np.cumsum(cells.counts), np.zeros(len(occurring), np.int64)
-    found, begin = [], 0
+    last = np.cumsum(cells.counts)
+    tally = np.zeros(len(occurring), np.int64)
+    found = []
+    begin = 0
     while begin < len(cells):
         end = max(int(np.searchsorted(last, last[begin] + CHUNK_ROWS)), begin + 1)
-        counts, of_cell = cells.counts[begin:end].copy(), rank[cells.values[begin:end, 0]]
+        counts = cells.counts[begin:end].copy()
+        of_cell = rank[cells.values[begin:end, 0]]
         drawn = rng.integers(0, MATRIX_SCALE, int(counts.sum()), dtype=np.int64)
         room = np.empty((int(np.minimum(counts, len(occurring)).sum()), 3), np.int64)
         entries = room[: count_perturbed(counts, of_cell, until, drawn, tally, room)]

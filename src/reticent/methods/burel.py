@@ -112,10 +112,13 @@ def partition_values(
         if cap.upper is not None
     ]
     share_numerator, share_denominator = as_ratio(share)
-    fewest, start = [0], [0]
+    fewest = [0]
+    start = [0]
     for e in range(1, len(ascending) + 1):
-        best, first = fewest[e - 1] + 1, e
-        together, strictest = counts[e - 1], [pairs[e - 1] for pairs, _ in bounds]
+        best = fewest[e - 1] + 1
+        first = e
+        together = counts[e - 1]
+        strictest = [pairs[e - 1] for pairs, _ in bounds]
         for b in range(e - 1, 0, -1):
             together += counts[b - 1]
             strictest = [_choose_smaller(pairs[b - 1], cap) for (pairs, _), cap in zip(bounds, strictest, strict=True)]
@@ -125,10 +128,12 @@ def partition_values(
             ):
                 break  # more values and a rarer one: no longer run is combinable
             if fewest[b - 1] + 1 < best:
-                best, first = fewest[b - 1] + 1, b
+                best = fewest[b - 1] + 1
+                first = b
         fewest.append(best)
         start.append(first)
-    runs, e = [], len(ascending)
+    runs = []
+    e = len(ascending)
     while e > 0:
         runs.append(list(ascending[start[e] - 1 : e]))
         e = start[e] - 1
@@ -259,7 +264,8 @@ def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets
     cap = buckets.upper[0]
     size = np.maximum(halves.sum(axis=1), 1)[:, None]
     tightest = int((halves * cap[:, 1] / np.maximum(cap[:, 0] * size, 1)).max(axis=0).argmax())
-    rows, held = int(totals.sum()), int(totals[buckets.of_value == tightest].min())
+    rows = int(totals.sum())
+    held = int(totals[buckets.of_value == tightest].min())
     numerator, denominator = (int(part) for part in cap[tightest])
     needed = -(-denominator // max(numerator, 1))
     raise PromiseUnreachable(

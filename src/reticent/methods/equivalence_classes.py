@@ -33,7 +33,8 @@ def split_into_classes(sizes: np.ndarray, allow: Callable[[np.ndarray], np.ndarr
     nodes = np.asarray(sizes, np.int64).reshape(1, -1)
     place = np.zeros(1, np.uint64)  # the path from the root as a binary fraction
     step = np.uint64(1 << 63)
-    leaves, places = [], []
+    leaves = []
+    places = []
     while len(nodes):
         left = nodes // 2
         right = nodes - left
@@ -162,10 +163,12 @@ def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarra
     axes = points.shape[1]
     box = np.empty((len(place), 2 * axes), np.int64)
     alive = np.empty(len(place), np.int64)
-    low, high = starts[:-1], starts[1:]
+    low = starts[:-1]
+    high = starts[1:]
     while len(low):
         kept = high > low
-        low, high = low[kept], high[kept]
+        low = low[kept]
+        high = high[kept]
         length = high - low
         of_range = np.repeat(np.arange(len(low)), length)
         at = np.arange(len(of_range)) - np.repeat(np.cumsum(length) - length, length) + low[of_range]
@@ -173,14 +176,17 @@ def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarra
         first = np.cumsum(length) - length
         if not len(low):
             break
-        least, most = np.minimum.reduceat(here, first), np.maximum.reduceat(here, first)
+        least = np.minimum.reduceat(here, first)
+        most = np.maximum.reduceat(here, first)
         node = (low + high) // 2
         box[node, :axes], box[node, axes:] = least, most
         alive[node] = np.add.reduceat(counts[place[at]], first)
         widest = (most - least).argmax(axis=1)
         order = np.lexsort((place[at], here[np.arange(len(at)), widest[of_range]], of_range))
         place[at] = place[at][order]
-        low, high = np.concatenate([low, node + 1]), np.concatenate([node, high])
+        low = np.concatenate([low, node + 1])
+        high = np.concatenate([node, high])
         order = np.argsort(low, kind="stable")
-        low, high = low[order], high[order]
+        low = low[order]
+        high = high[order]
     return place, box, alive

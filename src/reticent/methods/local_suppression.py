@@ -48,7 +48,8 @@ class _WithholdingSearch:
 
     def lower_loss(self, best: Recipe, *, bold: bool) -> Recipe:
         """Trim and plan anew as long as that lowers the loss; a failure halves what is tried next."""
-        least, amount = self.loss(best), self.budget
+        least = self.loss(best)
+        amount = self.budget
         for _ in range(MAX_PLANS):
             room = min(amount, self.budget - best.withheld)
             more = choose_trims(best, self.promises, getattr(self.method, "weights", None), room, bold=bold)
@@ -56,7 +57,8 @@ class _WithholdingSearch:
                 break
             found = self._plan_without(count_withheld_rows(best) + more)
             if found is not None and (lost := self.loss(found)) < least:
-                best, least = found, lost
+                best = found
+                least = lost
             else:
                 amount = int(more.sum()) // 2
         return best
@@ -106,8 +108,11 @@ def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, 
     Where it is not `bold`, what is left of a group must keep the promises by itself; a bold trim trusts the next plan to find
     other places for them.
     """
-    cells, kept = recipe.cells, np.flatnonzero(recipe.group != WITHHELD_GROUP)
-    group, cell, quota = recipe.group[kept], recipe.cell[kept], recipe.quota[kept]
+    cells = recipe.cells
+    kept = np.flatnonzero(recipe.group != WITHHELD_GROUP)
+    group = recipe.group[kept]
+    cell = recipe.cell[kept]
+    quota = recipe.quota[kept]
     bound = promises.bind(PreparedCells.of(cells, count_withheld_rows(recipe)).cells)
     found = _find_best_trims(
         recipe, group, cell, quota, compute_weight_shares(cells, weights), 1 if bold else bound.least_size
@@ -133,16 +138,19 @@ def count_withheld_rows(recipe: Recipe) -> np.ndarray:
 def _find_best_trims(
     recipe: Recipe, group: np.ndarray, cell: np.ndarray, quota: np.ndarray, share: np.ndarray, least: int
 ) -> _Trims:
-    sizes, losses = recipe.as_groups().sizes, compute_column_losses(recipe)
+    sizes = recipe.as_groups().sizes
+    losses = compute_column_losses(recipe)
     each = losses @ share
     found = _Trims.none(recipe.groups)
     for at, domain in enumerate(recipe.cells.quasi):
         code = recipe.cells.codes[cell, at].astype(np.int64)
         runs, run = np.unique(group * domain.size + code, return_inverse=True)
         rows = np.bincount(run.reshape(-1), weights=quota).astype(np.int64)
-        of, value = runs // domain.size, runs % domain.size
+        of = runs // domain.size
+        value = runs % domain.size
         start = np.flatnonzero(np.diff(of, prepend=-1))
-        low, high = value[start][of], value[np.append(start[1:], len(of)) - 1][of]
+        low = value[start][of]
+        high = value[np.append(start[1:], len(of)) - 1][of]
         until = np.cumsum(rows)
         below = until - (until - rows)[start][of]  # rows of the group up to and including this value
         for rest_low, rest_high, first, last, gone in (
@@ -151,7 +159,8 @@ def _find_best_trims(
         ):
             fine = np.flatnonzero((gone < sizes[of]) & (sizes[of] - gone >= least))
             left = domain.loss(rest_low[fine], rest_high[fine])
-            here, out = of[fine], gone[fine]
+            here = of[fine]
+            out = gone[fine]
             gain = (sizes[here] - out) * share[at] * (losses[here, at] - left) - out * (1 - each[here])
             found.offer(here, gain / out, at, first[fine], last[fine], out)
     return found

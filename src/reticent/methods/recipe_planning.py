@@ -48,7 +48,8 @@ def plan_recipe(
     prepared = None
     for stage in stages:
         step = stage.prepare(cells, promises, rng)
-        prepared, cells = step if prepared is None else prepared.chain(step), step.cells
+        prepared = step if prepared is None else prepared.chain(step)
+        cells = step.cells
     left = select_method_promises(stages, promises)
     if isinstance(method, Anytime):
         told = watch or (

@@ -48,7 +48,8 @@ class RegionTree:
     def route(self, codes: np.ndarray) -> np.ndarray:
         """The leaf of each combination."""
         column, lo, hi, left = (np.array(one, np.int64) for one in (self.column, self.lo, self.hi, self.left))
-        at, waiting = np.zeros(len(codes), np.int64), np.arange(len(codes))
+        at = np.zeros(len(codes), np.int64)
+        waiting = np.arange(len(codes))
         while len(waiting := waiting[column[at[waiting]] >= 0]):
             node = at[waiting]
             held = codes[waiting, column[node]]
@@ -62,7 +63,8 @@ class RegionTree:
 
     def list_ancestors(self) -> Iterator[np.ndarray]:
         """For each depth, from the deepest up, what stands above each node there: itself at its own, -1 of shallower nodes."""
-        parent, depth = np.full(len(self.left), -1), np.zeros(len(self.left), np.int64)
+        parent = np.full(len(self.left), -1)
+        depth = np.zeros(len(self.left), np.int64)
         for node, left in enumerate(self.left):
             if left >= 0:
                 parent[[left, left + 1]], depth[[left, left + 1]] = node, depth[node] + 1
@@ -112,14 +114,17 @@ def cut_regions(
     sample: Cells, promises: Promises, regions: int, weights: Mapping[str, float] | None = None
 ) -> RegionTree:
     """About so many regions of even size, cut by the loss they leave, as long as sides keep the promises in the sample."""
-    nodes, tree = PartitionNodes.of(sample), RegionTree()
+    nodes = PartitionNodes.of(sample)
+    tree = RegionTree()
     spans = SpanLosses.of(sample.quasi, resolve_weights([domain.name for domain in sample.quasi], weights))
     chooser = LossCuts(nodes, Acceptance(promises.bind(sample), nodes), spans, LOOK_AHEAD_NEVER)
-    number, rows = np.zeros(1, np.int64), sample.rows
+    number = np.zeros(1, np.int64)
+    rows = sample.rows
     while len(nodes):
         chosen, cuts = chooser.choose()
         wide = nodes.size * regions >= 2 * rows
-        cuts, chosen = cuts[wide[chosen]], chosen & wide
+        cuts = cuts[wide[chosen]]
+        chosen = chosen & wide
         nodes.close(chosen)
         sides = [tree.cut(int(node), *cut) for node, cut in zip(number[chosen], cuts[:, 2:].tolist(), strict=True)]
         number = np.array(sides, np.int64).reshape(-1)
@@ -155,10 +160,12 @@ def require_plannable_by_region(
 ) -> None:
     """Before data is read: what cannot be planned region by region."""
     why = _WHOLE_TABLE_REASONS.get(method.name, "") or (
-        "a stage before the method speaks of all rows" if prepared
-        else "the rows that are best withheld are chosen among all" if withholding
+        "a stage before the method speaks of all rows"
+        if prepared
+        else "the rows that are best withheld are chosen among all"
+        if withholding
         else ""
-    )  # fmt: skip
+    )
     for promise in promises:
         if not why and getattr(promise, "whole_table", False):
             why = f"{promise.name} has a prior over all rows"
@@ -216,7 +223,11 @@ def find_fine_nodes(tree: RegionTree, leaf: np.ndarray, cells: Cells, promises: 
 
 
 def _join_plans(cells: Cells, members: list[np.ndarray], plans: Iterable[tuple[Any, ...]]) -> Recipe:
-    cell, group, quota, before, labels = [], [], [], 0, "nodes"
+    cell = []
+    group = []
+    quota = []
+    before = 0
+    labels = "nodes"
     for member, (cells_, groups_, quotas, many, labels) in zip(members, plans, strict=True):  # noqa: B007
         cell.append(member[cells_])
         group.append(np.where(groups_ >= 0, groups_.astype(np.int64) + before, groups_))

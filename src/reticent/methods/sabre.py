@@ -81,8 +81,10 @@ class TreeDistance:
         return 2 * self.height
 
     def work(self, buckets: BucketValues, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows, size = int(self.totals.sum()), drawn.sum(axis=1)
-        outer, inner = np.zeros_like(size), np.zeros_like(drawn)
+        rows = int(self.totals.sum())
+        size = drawn.sum(axis=1)
+        outer = np.zeros_like(size)
+        inner = np.zeros_like(drawn)
         bucket_of = np.full(len(self.totals), -1)
         lengths = np.array([len(bucket) for bucket in buckets])
         bucket_of[np.fromiter(chain.from_iterable(buckets), np.int64)] = np.repeat(np.arange(len(buckets)), lengths)
@@ -98,12 +100,15 @@ class TreeDistance:
         self, nodes: np.ndarray, values: np.ndarray, of: np.ndarray, lengths: np.ndarray, drawn: np.ndarray
     ) -> np.ndarray:
         """What nodes cost that hold whole buckets; those inside a bucket are left for `_inside`."""
-        rows, size = int(self.totals.sum()), drawn.sum(axis=1)
+        rows = int(self.totals.sum())
+        size = drawn.sum(axis=1)
         _, node = np.unique(nodes, return_inverse=True)
-        held, total = np.bincount(node), np.zeros(node.max() + 1, np.int64)
+        held = np.bincount(node)
+        total = np.zeros(node.max() + 1, np.int64)
         np.add.at(total, node, self.totals[values])
         pairs = np.unique(node * len(lengths) + of)  # the buckets of each node
-        node_of, part = pairs // len(lengths), pairs % len(lengths)
+        node_of = pairs // len(lengths)
+        part = pairs % len(lengths)
         starts = np.flatnonzero(np.diff(node_of, prepend=-1))
         alone = np.diff(np.append(starts, len(pairs))) == 1
         whole = ~(alone & (held < lengths[part[starts]]))
@@ -113,7 +118,8 @@ class TreeDistance:
     def _compute_work_inside(self, bucket: list[int], rows: int, drawn: np.ndarray, size: np.ndarray) -> np.ndarray:
         """All drawn rows on one value: its nodes have too many, every other node of the bucket has none."""
         held = np.array(bucket)
-        lacking, change = np.zeros_like(size), np.zeros((len(size), len(bucket)), size.dtype)
+        lacking = np.zeros_like(size)
+        change = np.zeros((len(size), len(bucket)), size.dtype)
         for level in self.levels:
             _, first, member = np.unique(level[held], return_index=True, return_inverse=True)
             if len(first) == 1:
@@ -151,9 +157,11 @@ class LineDistance:
         return max(int((self.totals > 0).sum()) - 1, 1)
 
     def work(self, buckets: BucketValues, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows, size = int(self.totals.sum()), drawn.sum(axis=1)
+        rows = int(self.totals.sum())
+        size = drawn.sum(axis=1)
         until = np.cumsum(drawn, axis=1) * rows
-        outer, inner = np.zeros_like(size), np.zeros_like(drawn)
+        outer = np.zeros_like(size)
+        inner = np.zeros_like(drawn)
         below = 0
         for b, bucket in enumerate(buckets):
             prefix = below + np.cumsum(self.totals[bucket])
@@ -227,7 +235,8 @@ class Sabre(Method):
         require_few_values(
             self.name, cells, column, MAX_ORDERED_VALUES if promise.distance == "ordered" else MAX_SENSITIVE_VALUES
         )
-        totals, domain = cells.totals(column), cells.sensitive[column]
+        totals = cells.totals(column)
+        domain = cells.sensitive[column]
         require_several_values(self.name, domain.name, totals)
         buckets = bucketize(promise, domain, totals, self.share * promise.t)
         views = [
@@ -268,10 +277,12 @@ class ClosenessView:
 
     def within(self, nodes: np.ndarray, t: Fraction) -> np.ndarray:
         """work / (scale * rows * size) <= t in the worst case; what is empty without its nulls breaks nothing."""
-        drawn, rows = nodes[:, self.kept], int(self.totals.sum())
+        drawn = nodes[:, self.kept]
+        rows = int(self.totals.sum())
         size = drawn.sum(axis=1)
         if rows * int(size.max(initial=1)) * 4 * max(self.ground.scale, 1) * len(self.totals) >= 1 << 62:
-            drawn, size = drawn.astype(object), size.astype(object)
+            drawn = drawn.astype(object)
+            size = size.astype(object)
         outer, inner = self.ground.work(self.buckets, drawn)
         return shares_at_most(outer + inner.sum(axis=1), t * self.ground.scale * rows, size)
 

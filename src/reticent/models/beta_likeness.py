@@ -139,7 +139,8 @@ class BetaPosterior:
 
     def excess(self, matrix: Sequence[Sequence[int]], counts: Sequence[int]) -> float | None:
         """By how much the worst posterior exceeds its cap, None where all are within."""
-        rows, found = sum(counts), None
+        rows = sum(counts)
+        found = None
         for count, (up, down) in zip(counts, compute_worst_gains(matrix, counts), strict=True):
             p = Fraction(count, rows)
             fine = self.allows(p, up) and (not self.promise.two_sided or (down is not None and self.allows(p, down)))
@@ -169,7 +170,8 @@ def compute_worst_gains(
     found = []
     for row in entries:
         ratios = [Fraction(int(entry) * rows, int(s)) for entry, s in _find_extreme_entries(row, seen)]
-        low, high = min(ratios), max(ratios)
+        low = min(ratios)
+        high = max(ratios)
         found.append((high - 1, None if low == 0 else 1 / low - 1))
     return found
 
@@ -213,7 +215,9 @@ class ValueRuns:
     """Families as runs of codes, `first` .. `last`: as many as twice the values, so that no matrix of both would fit."""
 
     def __init__(self, first: np.ndarray, last: np.ndarray, values: int):
-        self.first, self.last, self.values = first, last, values
+        self.first = first
+        self.last = last
+        self.values = values
 
     def sums(self, counts: np.ndarray) -> np.ndarray:
         until = np.zeros((*counts.shape[:-1], self.values + 1), np.int64)
@@ -256,7 +260,8 @@ class _FamilyReference:
     def __init__(self, like: BetaLikeness, families: ValueSets | ValueRuns, totals: np.ndarray, without: int):
         self.without = without
         totals = exclude_value(totals, without)
-        rows, held = int(totals.sum()), families.sums(totals)
+        rows = int(totals.sum())
+        held = families.sums(totals)
         self.families = families.only(held > 0)
         counts, which = np.unique(held[held > 0], return_inverse=True)  # families of one size have one cap
         frequency = [Fraction(int(count), rows) for count in counts]
@@ -265,7 +270,8 @@ class _FamilyReference:
 
     def within(self, counts: np.ndarray) -> np.ndarray:
         counts = exclude_value(counts, self.without)
-        size, held = counts.sum(axis=1)[:, None], self.families.sums(counts)
+        size = counts.sum(axis=1)[:, None]
+        held = self.families.sums(counts)
         fine = (held * self.upper[:, 1] <= self.upper[:, 0] * size).all(axis=1)
         if self.lower is not None:
             fine &= (held * self.lower[:, 1] >= self.lower[:, 0] * size).all(axis=1)
@@ -307,7 +313,8 @@ class ProximityLikeness(Promise):
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
         at = cells.find_sensitive(self.column)
-        domain, reference = cells.sensitive[at], resolve_totals(cells, totals)[at]
+        domain = cells.sensitive[at]
+        reference = resolve_totals(cells, totals)[at]
         occurring = [code for code in np.flatnonzero(reference).tolist() if code != domain.null_code]
         spans = list_windows([find_position(domain, code) for code in occurring], self.width)
         ends = [(occurring[first], occurring[last]) for first, last in spans]
@@ -329,7 +336,8 @@ def find_position(domain: Domain, code: int) -> Fraction:
 def list_windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, int]]:
     """(first, last) of every run of values that some interval of this width holds and no more; positions ascend."""
     unit = 2 * find_common_denominator((*positions, width))  # whole numbers are compared faster; 2 leaves room between
-    places, wide = [int(x * unit) for x in positions], int(width * unit)
+    places = [int(x * unit) for x in positions]
+    wide = int(width * unit)
     events = sorted({*places, *(x - wide for x in places)})
     between = [(a + b) // 2 for a, b in pairwise(events)]
     found = {(bisect_left(places, x), bisect_right(places, x + wide) - 1) for x in [*events, *between]}

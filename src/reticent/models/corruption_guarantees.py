@@ -83,7 +83,8 @@ def theorem2_holds(at: CorruptionSetting, rho1: Fraction, most: Fraction) -> boo
 
 def delta_holds(at: CorruptionSetting, most: Fraction) -> bool:
     """Whether no belief grows by more than `most`: the tight bound."""
-    pull, room = at.p, at.k * at.u
+    pull = at.p
+    room = at.k * at.u
     a = room / pull
     if _is_left_of_peak(a, at.lambda_):
         return _compute_growth(pull, room, at.lambda_) <= most
@@ -121,7 +122,8 @@ def round_up(value: Fraction) -> Fraction:
 
 def find_least_bound(holds: Callable[[Fraction], bool]) -> Fraction:
     """The least multiple of 1 / SCALE, at most 1, from which on a bound holds."""
-    low, high = 0, GUARANTEE_SCALE
+    low = 0
+    high = GUARANTEE_SCALE
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(Fraction(middle, GUARANTEE_SCALE)) else (middle + 1, high)
@@ -130,7 +132,8 @@ def find_least_bound(holds: Callable[[Fraction], bool]) -> Fraction:
 
 def find_largest_p(holds: Callable[[Fraction], bool]) -> Fraction | None:
     """The greatest p with so many decimals for which a bound holds, None where none above 0 does: bounds grow with p (ERRATA 5.1)."""
-    low, high = 0, GUARANTEE_SCALE - 1
+    low = 0
+    high = GUARANTEE_SCALE - 1
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if holds(Fraction(middle, GUARANTEE_SCALE)) else (low, middle - 1)

@@ -109,7 +109,9 @@ class KMap(Promise):
         """A population says who else a label covers, whatever part of the table the cells are."""
         down, up, people = self._locate_population(cells)
         order, at = _sort_by_widest_column(down)
-        down, up, people = np.ascontiguousarray(down[order]), np.ascontiguousarray(up[order]), people[order]
+        down = np.ascontiguousarray(down[order])
+        up = np.ascontiguousarray(up[order])
+        people = people[order]
 
         def keeps(groups: CandidateGroups) -> np.ndarray:
             low, high = find_covered_boxes(groups)
@@ -134,7 +136,8 @@ def find_covered_boxes(groups: CandidateGroups) -> tuple[np.ndarray, np.ndarray]
     """The box of codes that each group's labels cover: (groups, quasi) each."""
     codes = groups.cells.codes[groups.cell]
     starts = groups.offsets[:-1]
-    lower, upper = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+    lower = np.minimum.reduceat(codes, starts)
+    upper = np.maximum.reduceat(codes, starts)
     boxes = [domain.find_covered_codes(lower[:, at], upper[:, at]) for at, domain in enumerate(groups.cells.quasi)]
     low, high = (np.column_stack([box[side] for box in boxes]) for side in (0, 1))
     return np.ascontiguousarray(low, np.int32), np.ascontiguousarray(high, np.int32)

@@ -96,9 +96,11 @@ def _bound_entropy_excess(counts: np.ndarray, size: np.ndarray, l: Fraction) -> 
     A logarithm is good to 4 units in the last place, a product adds 1/2, a sum of m terms at most m; ln l has the error of
     rounding l besides.  The bound counts each of them generously.
     """
-    c, s = counts.astype(np.float64), size.astype(np.float64)
+    c = counts.astype(np.float64)
+    s = size.astype(np.float64)
     held = (c * np.log(np.maximum(c, 1))).sum(axis=1)
-    whole, asked = s * np.log(s), s * log(l)
+    whole = s * np.log(s)
+    asked = s * log(l)
     return whole - held - asked, (counts.shape[1] + 16) * 2.0**-52 * (whole + held + asked + s)
 
 
@@ -182,5 +184,6 @@ class RecursiveLDiversity(Promise):
         if counts.shape[1] < self.l:
             return np.zeros(len(counts), bool)
         falling = -np.sort(-counts, axis=1)
-        first, tail = falling[:, 0], falling[:, self.l - 1 :].sum(axis=1)
+        first = falling[:, 0]
+        tail = falling[:, self.l - 1 :].sum(axis=1)
         return (tail > 0) & shares_at_most(first, cap, first + tail)

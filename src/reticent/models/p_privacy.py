@@ -66,7 +66,8 @@ class PPrivacy(Promise):
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         """Raise unless each group's nodes (`group`, `node`, `count`) are P-private under `parent` and `weights`."""
-        parent, weights = np.asarray(parameters["parent"]), np.asarray(parameters["weights"])
+        parent = np.asarray(parameters["parent"])
+        weights = np.asarray(parameters["weights"])
         nodes = len(parent)
         depth = np.zeros(nodes, np.int64)
         for node in range(1, nodes):
@@ -79,17 +80,20 @@ class PPrivacy(Promise):
             key, at = np.unique(key, return_inverse=True)
             held = np.bincount(at.reshape(-1), weights=held, minlength=len(key)).astype(np.int64)
             here = depth[key % nodes] == level
-            node, count = key[here] % nodes, held[here]
+            node = key[here] % nodes
+            count = held[here]
             above, which = np.unique(key[here] // nodes * nodes + parent[node], return_inverse=True)
             passed = np.bincount(which.reshape(-1), weights=count, minlength=len(above)).astype(np.int64)
             present = np.bincount(which.reshape(-1), minlength=len(above))
             top = above % nodes
             large = int(passed.max(initial=0)) * int(parts.max(initial=1)) >= 1 << 62
             wide = object if large else np.int64
-            left, right = count.astype(wide) * parts[top][which], weights[node].astype(wide) * passed[which]
+            left = count.astype(wide) * parts[top][which]
+            right = weights[node].astype(wide) * passed[which]
             if (present != positive[top]).any() or (left != right).any():
                 raise InternalError("A planned generalization is not P-private.", attempt="reporting it, with the job.")
-            key, held = np.concatenate([key[~here], above]), np.concatenate([held[~here], passed])
+            key = np.concatenate([key[~here], above])
+            held = np.concatenate([held[~here], passed])
 
 
 def _convert_files_to_paths(target: Any) -> Any:

@@ -163,12 +163,16 @@ class Promises:
             if not getattr(promise, "needs_sensitive", False):
                 continue
             if not sensitive:
-                raise JobError(f"{promise.name} needs a sensitive column, and the job declares none.",
-                               attempt='role = "sensitive" for the column to protect.')  # fmt: skip
+                raise JobError(
+                    f"{promise.name} needs a sensitive column, and the job declares none.",
+                    attempt='role = "sensitive" for the column to protect.',
+                )
             column = getattr(promise, "column", None)
             if column is None and len(sensitive) > 1 and not jointly:
-                raise JobError(f"{promise.name} must say which sensitive column it protects: there are {len(sensitive)}.",
-                               attempt=f"column = {suggest('', sensitive)[:-1]}, or jointly = true for the combined values.")  # fmt: skip
+                raise JobError(
+                    f"{promise.name} must say which sensitive column it protects: there are {len(sensitive)}.",
+                    attempt=f"column = {suggest('', sensitive)[:-1]}, or jointly = true for the combined values.",
+                )
             if column is not None and column not in sensitive:
                 raise JobError(
                     f"{promise.name}: {quote_list([column])} is not a sensitive column.",
@@ -203,7 +207,8 @@ class Promises:
         A promise of so many people in a group needs as many times the rows that one of them may have.
         """
         totals = self.reference if totals is None else totals
-        least, reference = 1, resolve_totals(cells, totals)
+        least = 1
+        reference = resolve_totals(cells, totals)
         self._require_countable_rows(max([cells.rows, *(int(one.sum()) for one in reference)]))
         by_column: dict[int, list[Caps]] = {}
         for promise in self.select_shape(CountCappedPromise):

@@ -23,18 +23,24 @@ Number = int | float | str | Decimal | Fraction
 def find_fraction_below(x: Fraction, limit: int, *, strictly: bool = False) -> Fraction:
     """The greatest fraction <= x (or < x) with a denominator of at most `limit`, for 0 <= x."""
     floor = x.numerator // x.denominator
-    lower, upper = Fraction(floor), Fraction(floor + 1)
+    lower = Fraction(floor)
+    upper = Fraction(floor + 1)
     if strictly and lower == x:
         lower, upper = lower - 1, lower
-    a, b, c, d = lower.numerator, 1, upper.numerator, 1
+    a = lower.numerator
+    b = 1
+    c = upper.numerator
+    d = 1
     while b + d <= limit:
         # Walk the Stern-Brocot tree in leaps: as many steps towards c/d, then towards a/b, as stay on their side of x.
         leap = _count_mediant_steps(a, b, c, d, x, strictly, limit, raising=True)
-        a, b = a + leap * c, b + leap * d
+        a = a + leap * c
+        b = b + leap * d
         if b + d > limit:
             break
         back = _count_mediant_steps(a, b, c, d, x, strictly, limit, raising=False)
-        c, d = c + back * a, d + back * b
+        c = c + back * a
+        d = d + back * b
         if not leap and not back:
             break
     return Fraction(a, b)
@@ -44,7 +50,8 @@ def _count_mediant_steps(
     a: int, b: int, c: int, d: int, x: Fraction, strictly: bool, limit: int, *, raising: bool
 ) -> int:
     """The most steps t for which (a + t c)/(b + t d) stays on the lower side (raising) or (c + t a)/(d + t b) on the upper."""
-    p, q = x.numerator, x.denominator
+    p = x.numerator
+    q = x.denominator
     if raising:
         room = p * b - q * a  # lower side: q(a + t c) <= p(b + t d)
         step = q * c - p * d
@@ -91,7 +98,8 @@ def enclose_exp(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
 def enclose_exp_range(lowest: Fraction, highest: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """An enclosure of e^x for every x in lowest .. highest."""
     down, up = _make_rounding_contexts(digits)
-    low, high = _enclose_quotient(lowest, down, up)[0], _enclose_quotient(highest, down, up)[1]
+    low = _enclose_quotient(lowest, down, up)[0]
+    high = _enclose_quotient(highest, down, up)[1]
     return Fraction(down.next_minus(down.exp(low))), Fraction(up.next_plus(up.exp(high)))
 
 
@@ -100,7 +108,8 @@ def _make_rounding_contexts(digits: int) -> tuple[Context, Context]:
 
 
 def _enclose_quotient(x: Fraction, down: Context, up: Context) -> tuple[Decimal, Decimal]:
-    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
+    numerator = Decimal(x.numerator)
+    denominator = Decimal(x.denominator)
     return down.divide(numerator, denominator), up.divide(numerator, denominator)
 
 

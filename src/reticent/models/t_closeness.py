@@ -49,9 +49,12 @@ class TCloseness(Promise):
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
         at = cells.find_sensitive(self.column)
         if at == cells.joint and self.distance != "equal":
-            raise JobError(f"The combined values of several sensitive columns have no {self.distance} distance.",
-                           attempt='distance = "equal", or column = one of them.')  # fmt: skip
-        reference, domain = resolve_totals(cells, totals)[at], cells.sensitive[at]
+            raise JobError(
+                f"The combined values of several sensitive columns have no {self.distance} distance.",
+                attempt='distance = "equal", or column = one of them.',
+            )
+        reference = resolve_totals(cells, totals)[at]
+        domain = cells.sensitive[at]
         views = [
             _ClosenessReference(self.distance, domain, reference, without)
             for without in list_excluded_values(reference, domain.null_code)
@@ -79,7 +82,8 @@ class _ClosenessReference:
         size = counts.sum(axis=1)
         totals = self.totals
         if self.rows * int(size.max(initial=0)) * self.scale >= 1 << 62:
-            counts, totals = counts.astype(object), totals.astype(object)
+            counts = counts.astype(object)
+            totals = totals.astype(object)
         excess = counts * self.rows - totals * size[:, None]  # rows * size * (q - p)
         return shares_at_most(self.work(excess), t * self.scale * self.rows, size)
 

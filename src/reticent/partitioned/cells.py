@@ -18,7 +18,8 @@ from reticent.methods import regions
 from reticent.methods.regions import RegionTree, hash_codes
 from reticent.randomness import Random
 
-WORD_COLUMN, LEAF_COLUMN = "\x00word", "\x00leaf"
+WORD_COLUMN = "\x00word"
+LEAF_COLUMN = "\x00leaf"
 _SAMPLE_MARGIN = 1.25  # the sample is asked for with so much to spare
 
 
@@ -147,12 +148,17 @@ def count_leaves(parts: Partitions, codes: ColumnCodings, tree: RegionTree, rows
     quasi, sensitive = codes.columns[: len(codes.quasi)], codes.columns[len(codes.quasi) :]
     told = parts.map_collect(_count_part_leaves, quasi, sensitive, tree, doing="Counting regions")
     found = _sum_multiplicities(told, [LEAF_COLUMN, *sensitive]).sort(LEAF_COLUMN, *sensitive)
-    values, counts = to_matrix(found, sensitive), found[MULTIPLICITY].to_numpy()
+    values = to_matrix(found, sensitive)
+    counts = found[MULTIPLICITY].to_numpy()
     codes_ = np.zeros((len(found), len(codes.quasi)), np.int32)
     cells = Cells(
-        codes.get_domains(codes.quasi), codes.get_domains(codes.sensitive), codes_, values, counts,
+        codes.get_domains(codes.quasi),
+        codes.get_domains(codes.sensitive),
+        codes_,
+        values,
+        counts,
         rows_per_person=rows_per_person,
-    )  # fmt: skip
+    )
     return LeafTotals(cells, found[LEAF_COLUMN].to_numpy())
 
 

@@ -17,7 +17,8 @@ from reticent.engines.engine import MULTIPLICITY, Frames, Partitions
 from reticent.ledger.fingerprint import SAMPLE_SIZE, CountedRows, HashedRows, TableFingerprint, combine_hashes
 
 _HASH_PARTS = 64  # in which hashes are added up
-_HASH_COLUMN, _PART_COLUMN = "\x00hash", "\x00part"
+_HASH_COLUMN = "\x00hash"
+_PART_COLUMN = "\x00part"
 
 
 class PartitionedCountedRows(CountedRows):
@@ -69,10 +70,12 @@ class PartitionedHashedRows(HashedRows):
     def content(self) -> TableFingerprint:
         told = self.parts.map_collect(_fingerprint_part, self.key, doing="Comparing with earlier releases")
         least = _select_least_ranked([one.sample for one in told])
-        rate, kept = np.inf, least
+        rate = np.inf
+        kept = least
         if sum(one.combinations for one in told) > SAMPLE_SIZE:
             rank = least.rank
-            rate, kept = float(rank[SAMPLE_SIZE]) / 2.0**64, least.take_first(SAMPLE_SIZE)
+            rate = float(rank[SAMPLE_SIZE]) / 2.0**64
+            kept = least.take_first(SAMPLE_SIZE)
         unique, first, where = np.unique(kept.combined, return_index=True, return_inverse=True)
         counts = np.bincount(where.reshape(-1), weights=kept.counts, minlength=len(unique)).astype(np.int64)
         sums = [sum(one.sums[at] for one in told) % (1 << 64) for at in range(2)]
@@ -138,9 +141,11 @@ def _fingerprint_part(frames: Frames, key: bytes) -> PartFingerprint:
     sizes: list[tuple[np.ndarray, np.ndarray]] = []
     for frame in frames:
         held = _hash_frame(frame, key)
-        combined, counts = held.combine_columns(tuple(held.hashes)), held.counts
+        combined = held.combine_columns(tuple(held.hashes))
+        counts = held.counts
         weighted = combined * counts.astype(np.uint64)
-        rows, many = rows + held.rows, many + len(counts)
+        rows = rows + held.rows
+        many = many + len(counts)
         one = (one + int(weighted.sum())) % (1 << 64)
         other = (other + int((weighted * (combined >> np.uint64(32))).sum())) % (1 << 64)
         few = np.argsort(combined / counts, kind="stable")[: SAMPLE_SIZE + 1]

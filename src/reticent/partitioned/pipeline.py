@@ -107,7 +107,8 @@ class PartitionedTable:
 
     def plan(self, job: Job, rng: Random, regions: int) -> PartitionedPlan:
         """Coarse cuts from a sample; each side counted exactly; each region planned where it is."""
-        promises, method = select_method_promises(job.prepare, job.promises), job.method
+        promises = select_method_promises(job.prepare, job.promises)
+        method = job.method
         folder = self.context.make_temp_dir()
         cells = counting.encode_partitions(self.combined, self.codes, rng).persist(folder / "cells", "Coding the cells")
         drawn = counting.draw_sample(cells, self.codes, self.marginals.combinations)
@@ -165,7 +166,8 @@ class PartitionedPlan:
     @cached_property
     def writer(self) -> Any:
         """What writes the kind from parts."""
-        sensitive, carried = len(self.table.codes.sensitive), self.table.carried
+        sensitive = len(self.table.codes.sensitive)
+        carried = self.table.carried
         kind: Any = registry.load_writer(self.kind)
         texts = partial(planning.look_up_labels, self.folder)
         return kind.make_partitioned(self.table.columns, self.cells, sensitive, self.telling_labels, texts, carried)
@@ -197,7 +199,8 @@ class PartitionedPlan:
 
     def audit(self, staged: Path) -> Audit:
         """The staged release recounted from its files, its groups in parts."""
-        worker, subject = self.table.engine, read_folder_subject(staged)
+        worker = self.table.engine
+        subject = read_folder_subject(staged)
         seen: Any = auditor_for(self.kind)
         in_parts = seen.in_parts()
         assert subject.manifest is not None  # it was just written

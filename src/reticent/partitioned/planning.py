@@ -70,7 +70,8 @@ def look_up_labels(folder: Path, column: int, wanted: np.ndarray) -> pl.Series:
     """Some labels of a column, by their numbers in order; all others are read, and not held."""
     import pyarrow.parquet as pq
 
-    found, start = [pl.Series(_LABEL_COLUMN, [], pl.String)], 0
+    found = [pl.Series(_LABEL_COLUMN, [], pl.String)]
+    start = 0
     with pq.ParquetFile(folder / f"labels-{column}.parquet") as opened:
         for batch in opened.iter_batches(_LABELS_PER_BATCH, use_threads=False):
             first, end = np.searchsorted(wanted, (start, start + len(batch)))
@@ -181,5 +182,6 @@ def _plan_region(held: pl.DataFrame, number: int, asked: RegionRequest) -> Regio
     write_atomically(_locate_plan(asked.folder, number), pickle.dumps(kept, protocol=5))
     write_region_labels(asked.folder, number, found.texts)
     weights: Any = getattr(asked.method, "weights", None)
-    tight, printed = compute_total_loss(recipe, weights), compute_label_loss(recipe, weights) * cells.rows
+    tight = compute_total_loss(recipe, weights)
+    printed = compute_label_loss(recipe, weights) * cells.rows
     return RegionSummary(number, recipe.groups, cells.rows, tight, printed, count_lone_people(recipe))

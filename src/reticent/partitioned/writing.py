@@ -46,7 +46,8 @@ class RowEncoding:
     @property
     def number_columns(self) -> list[str]:
         """What the numbers are called."""
-        labelled, valued = range(len(self.codes.quasi)), range(len(self.values))
+        labelled = range(len(self.codes.quasi))
+        valued = range(len(self.values))
         return [*map(name_label_column, labelled), *map(name_value_column, valued)]
 
     def schema(self, carried: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
@@ -64,7 +65,9 @@ class RowEncoding:
 
     def encode_rows(self, number: int, region: RegionPlan, entry: np.ndarray, word: np.ndarray) -> pl.DataFrame:
         """What rows of some entries of a region's plan show, and where they go."""
-        recipe, found, texts = region.recipe, {}, planning.read_region_labels(self.folder, number)
+        recipe = region.recipe
+        found = {}
+        texts = planning.read_region_labels(self.folder, number)
         group = recipe.group[entry]
         for at in range(len(self.codes.quasi)):
             found[name_label_column(at)] = planning.find_label_numbers(self.labels[at], texts[at])[
@@ -106,7 +109,8 @@ def locate_rows(
 def _locate_part(
     frames: Frames, number: int, codes: ColumnCodings, tree: RegionTree, carried: list[str], rng: Random
 ) -> Iterator[pl.DataFrame]:
-    at, region = 0, number_regions(tree)
+    at = 0
+    region = number_regions(tree)
     for frame in frames:
         coded = codes.encode(frame)
         for name, column in zip(codes.names, codes.columns, strict=True):

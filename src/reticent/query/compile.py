@@ -147,17 +147,16 @@ def find_matching_values(domain: pl.Series, asked: SqlQuestion) -> tuple[object,
 
 def compile_perturbed_sql(manifest: Manifest, asked: SqlQuestion, dialect: str, double: str, table: str) -> str:
     """`table` is the quoted name of the rows, `dialect` sqlglot's, `double` the database's type."""
-    model, column = Reconstruction.of(manifest), manifest.sensitive
+    model = Reconstruction.of(manifest)
+    column = manifest.sensitive
     score = _compute_scores(model.values, asked)
     weight = model.inverse @ score
     each = weight**2 - model.inverse @ score**2
     name = exp.to_identifier(column.name, quoted=True).sql(dialect=dialect)
     shown = [_compile_literal(value, dialect) for value in model.values.to_list()]
     by = [exp.to_identifier(one, quoted=True).sql(dialect=dialect) for one in asked.by]
-    keys, group = (
-        "".join(f"{one}, " for one in by),
-        f"\nGROUP BY {', '.join(by)}\nORDER BY {', '.join(by)}" if by else "",
-    )
+    keys = "".join(f"{one}, " for one in by)
+    group = f"\nGROUP BY {', '.join(by)}\nORDER BY {', '.join(by)}" if by else ""
     where = "" if asked.where is None else f"\n  WHERE {asked.where.sql(dialect=dialect)}"
     weights, spreads = (_compile_case(name, shown, numbers, double) for numbers in (weight, each))
     rows = f"CAST(COUNT(*) AS {double})"
@@ -288,7 +287,8 @@ def _compile_lookup(
 def _compile_count(
     manifest: Manifest, asked: SqlQuestion, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
 ) -> str:
-    whole, double = INTEGER_TYPES[dialect], DOUBLE_TYPES[dialect]
+    whole = INTEGER_TYPES[dialect]
+    double = DOUBLE_TYPES[dialect]
     kind = reader_for(manifest.kind)
     values = find_matching_values(kind.domain({}, manifest), asked)
     if values is None:
@@ -324,7 +324,8 @@ def _compile_matching(
             f"{asked.aggregate.upper()} is not printed as plain SQL: there is no table of bounds to look it up in.",
             attempt=OTHER_WAYS_TO_ASK,
         )
-    whole, double = INTEGER_TYPES[dialect], DOUBLE_TYPES[dialect]
+    whole = INTEGER_TYPES[dialect]
+    double = DOUBLE_TYPES[dialect]
     among = "1 = 1" if asked.held is None else asked.held.sql(dialect=SQLGLOT_DIALECTS[dialect])
     keys = "".join(f"p.reticent_key{at}, " for at in range(len(asked.by)))
     held_ = (
@@ -391,7 +392,8 @@ def _compile_label_filter(annotated: AnnotatedHierarchy, marked: np.ndarray, man
 
 
 def _format_node_label(annotated: AnnotatedHierarchy, node: int, numeric: bool) -> str:
-    first, last = int(annotated.first[node]), int(annotated.last[node])
+    first = int(annotated.first[node])
+    last = int(annotated.last[node])
     if first == last:
         return format_value_label(annotated.texts[first])
     if numeric:

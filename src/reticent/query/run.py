@@ -260,7 +260,8 @@ def measure_questions(
     """
     asked = [parse_question(question, manifest) for question in questions]
     rows = None if source is None else cast_source(source, manifest)
-    found, how = [], how or QueryOptions()
+    found = []
+    how = how or QueryOptions()
     for question, one in zip(questions, asked, strict=True):
         with limit_question_time(how):
             answers = list(iterate_answers(tables, manifest, one, how))
@@ -283,8 +284,10 @@ def cast_source(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """The release's columns of the source, in the types that the release says; numbers that were rounded are not."""
     missing = [column.name for column in manifest.columns if column.name not in source.columns]
     if missing:
-        raise RequestError(f"The source lacks {pluralize(len(missing), 'column')} of the release: {quote_list(missing)}.",
-                           attempt="the data that the release was made from.")  # fmt: skip
+        raise RequestError(
+            f"The source lacks {pluralize(len(missing), 'column')} of the release: {quote_list(missing)}.",
+            attempt="the data that the release was made from.",
+        )
     entries = {column.name: column for column in manifest.columns}
     source = parse_stated(source, entries, {name: column.dtype for name, column in entries.items()})
     found = []
@@ -293,8 +296,10 @@ def cast_source(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
         written = _fill_missing(source[column.name])
         read = _read_values(written, dtype)
         if bad := read.null_count() - written.null_count():
-            raise RequestError(f"{bad:,} values of column {column.name!r} of the source do not read as the release has them.",
-                               attempt="the data that the release was made from, read as its job says.")  # fmt: skip
+            raise RequestError(
+                f"{bad:,} values of column {column.name!r} of the source do not read as the release has them.",
+                attempt="the data that the release was made from, read as its job says.",
+            )
         found.append(read)
     return pl.DataFrame(found)
 

@@ -82,7 +82,8 @@ def find_extra_part(part: Any, known: Collection[str]) -> str | None:
 
 
 def _require_shallow(tree: Any) -> None:
-    level, depth = [] if tree is None else [tree], 0
+    level = [] if tree is None else [tree]
+    depth = 0
     while level:
         depth += 1
         if depth > MAX_DEPTH:
@@ -129,9 +130,10 @@ def _require_few_literals(tree: Any) -> None:
 
 def _make_depth_error() -> RequestError:
     return RequestError(
-        f"More than {MAX_DEPTH} conditions stand within one another.", why="A chain of ANDs or ORs is counted, too.",
+        f"More than {MAX_DEPTH} conditions stand within one another.",
+        why="A chain of ANDs or ORs is counted, too.",
         attempt="IN (...) or BETWEEN in place of many comparisons, or several questions.",
-    )  # fmt: skip
+    )
 
 
 COMPARISON_SIGNS: dict[Any, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
@@ -159,8 +161,10 @@ def check_condition(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
     if isinstance(one, exp.Paren):
         return exp.Paren(this=check_condition(one.this, columns))
     if isinstance(one, exp.And | exp.Or):
-        return type(one)(this=exp.Paren(this=check_condition(one.left, columns)),
-                         expression=exp.Paren(this=check_condition(one.right, columns)))  # fmt: skip
+        return type(one)(
+            this=exp.Paren(this=check_condition(one.left, columns)),
+            expression=exp.Paren(this=check_condition(one.right, columns)),
+        )
     if isinstance(one, exp.Not):
         return exp.Not(this=exp.Paren(this=check_condition(one.this, columns)))
     if isinstance(one, exp.Is) and isinstance(one.expression, exp.Null):
@@ -180,7 +184,8 @@ def check_condition(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
 
 
 def _check_comparison(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
-    left, right = one.left, one.right
+    left = one.left
+    right = one.right
     if isinstance(left, exp.Column) and isinstance(right, exp.Column):
         for side in (left, right):
             _check_column(side, columns)
@@ -439,7 +444,8 @@ def _parse_aggregates(
 
 
 def _parse_aggregate(one: Any, columns: dict[str, ColumnEntry]) -> Aggregate:
-    name, of = AGGREGATE_NAMES[type(one)], one.this
+    name = AGGREGATE_NAMES[type(one)]
+    of = one.this
     attempt = "COUNT(*), or COUNT of a column." if name == "count" else f"{name.upper()} of a column."
     if of is None:
         raise RequestError(f"{name.upper()} of nothing is not understood.", attempt=attempt)

@@ -51,7 +51,9 @@ class AnatomizedWriter(GroupedWriter):
         """Groups with each of their values and how many rows have it, in order."""
         recipe = self.recipe
         kept = slice(None) if recipe.is_complete else recipe.published_entries
-        cell, group, quota = recipe.cell[kept], recipe.group[kept], recipe.quota[kept]
+        cell = recipe.cell[kept]
+        group = recipe.group[kept]
+        quota = recipe.quota[kept]
         redrawn = None if recipe.values is None else recipe.values[kept, 0]
         value = np.empty(len(cell), np.int32)
         for start in range(0, len(cell), BATCH_ROWS):  # a piece at a time, because fresh memory costs more than the sum
@@ -61,11 +63,15 @@ class AnatomizedWriter(GroupedWriter):
             sort_groups(value, np.bincount(group))
         else:
             order = np.lexsort((value, group))
-            group, value, quota = group[order], value[order], quota[order]
+            group = group[order]
+            value = value[order]
+            quota = quota[order]
         fresh = np.append(True, (group[1:] != group[:-1]) | (value[1:] != value[:-1]))[: len(group)]
         if not fresh.all():
             starts = np.flatnonzero(fresh)
-            group, value, quota = group[starts], value[starts], np.add.reduceat(quota, starts)
+            group = group[starts]
+            value = value[starts]
+            quota = np.add.reduceat(quota, starts)
         return group, value, quota
 
     def _build_sensitive_rows(self, published: np.ndarray) -> FileRows:

@@ -183,7 +183,9 @@ def build_exact_entries(
     recipe: Recipe, columns: Mapping[str, Column], types: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """The manifest's entry for each published column; `types` are those of carried columns."""
-    cells, entries, published = recipe.cells, [], find_published_cells(recipe)
+    cells = recipe.cells
+    entries = []
+    published = find_published_cells(recipe)
     place = {domain.name: at for at, domain in enumerate(cells.quasi)}
     for name, column in columns.items():
         if column.role is Role.QUASI:

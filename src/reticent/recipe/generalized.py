@@ -46,7 +46,8 @@ class GeneralizedWriter:
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the planned groups are like: how many, the smallest, and their information loss (AIL)."""
-        sizes, rows = self.recipe.as_groups().sizes, self.recipe.cells.rows
+        sizes = self.recipe.as_groups().sizes
+        rows = self.recipe.cells.rows
         loss = compute_label_loss(self.recipe, weights)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
@@ -54,7 +55,8 @@ class GeneralizedWriter:
         """The data file, columns in the source's order."""
         recipe = self.recipe
         found: dict[str, Any] = dict(pieces.beside)
-        group, shown = np.maximum(recipe.group, 0), recipe.published_entries
+        group = np.maximum(recipe.group, 0)
+        shown = recipe.published_entries
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
             found[domain.name] = CodedColumn.of(texts, self.labels.of_group[group, at], shown)
@@ -72,9 +74,12 @@ class GeneralizedWriter:
 
 
 def build_column_entries(
-    columns: Mapping[str, Column], quasi: Sequence[Domain], texts: Sequence[list[str | None]],
-    sensitive: Sequence[Domain], types: Mapping[str, str],
-) -> list[dict[str, Any]]:  # fmt: skip
+    columns: Mapping[str, Column],
+    quasi: Sequence[Domain],
+    texts: Sequence[list[str | None]],
+    sensitive: Sequence[Domain],
+    types: Mapping[str, str],
+) -> list[dict[str, Any]]:
     """What the manifest says of each column; `texts` are the labels of each quasi-identifier."""
     labelled = {domain.name: (domain, texts[at]) for at, domain in enumerate(quasi)}
     domains = {domain.name: domain for domain in sensitive}

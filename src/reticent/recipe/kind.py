@@ -20,7 +20,8 @@ from reticent.recipe.recipe import Recipe
 # MERGED: reticent.recipe.grouped_rows: Exact quasi-identifiers with the number of a group: what kinds share that list sensitive values by group, apart from rows.
 
 
-GROUP_COLUMN, COUNT_COLUMN = "group", "count"
+GROUP_COLUMN = "group"
+COUNT_COLUMN = "count"
 MAX_INSERTION_SORT = 32  # numbers that are sorted by insertion
 Planned = TypeVar("Planned", bound=Recipe)
 
@@ -70,9 +71,13 @@ def arrange_entries(recipe: Planned) -> Planned:
         order = np.argsort((recipe.group.astype(np.int64) << bits) | recipe.cell, kind="stable")
         values = None if recipe.values is None else recipe.values[order]
         return replace(
-            recipe, cell=recipe.cell[order], group=recipe.group[order], quota=recipe.quota[order], values=values,
+            recipe,
+            cell=recipe.cell[order],
+            group=recipe.group[order],
+            quota=recipe.quota[order],
+            values=values,
             arranged=True,
-        )  # fmt: skip
+        )
     sizes = np.bincount(recipe.group + 1)  # withheld rows first
     begin = np.cumsum(sizes) - sizes
     cell = np.empty(len(recipe.cell), np.int32)

@@ -60,7 +60,8 @@ class EndIsolation:
 
 def measure_end_isolation(recipe: Recipe, columns: Mapping[str, Column]) -> list[EndIsolation]:
     """Of each column of numbers whose ranges end at people's values though the job does not ask for it."""
-    groups, found = recipe.as_groups(), []
+    groups = recipe.as_groups()
+    found = []
     for at, domain in enumerate(recipe.cells.quasi):
         tight = isinstance(domain, RangeDomain) and not isinstance(domain, WidenedDomain) and domain.kind == "numeric"
         if not tight or not len(groups) or columns[domain.name].labels is not None or not domain.texts:
@@ -86,7 +87,8 @@ def _measure_column(
     held, place = np.unique(group * domain.size + codes, return_inverse=True)
     rows = np.bincount(place.reshape(-1), weights=quota)
     alone = rows <= rows_per_person
-    of_group, code = held // domain.size, held % domain.size
+    of_group = held // domain.size
+    code = held % domain.size
     inside = ranged[of_group]
     at_end = inside & ((code == lower[of_group]) | (code == upper[of_group]))
     singles = np.bincount(of_group[inside & alone], minlength=groups)[ranged]
@@ -142,7 +144,8 @@ def _narrow_to_published(recipe: Recipe) -> Recipe:
         if isinstance(domain, WidenedDomain):
             codes = recipe.cells.codes[recipe.as_groups().cell, at]
             held = codes[codes != domain.null_code]
-            first, last = int(held.min(initial=domain.size)), int(held.max(initial=-1))
+            first = int(held.min(initial=domain.size))
+            last = int(held.max(initial=-1))
             if first <= last and (first, last) != (0, len(domain.texts) - 1):
                 quasi[at] = narrow_labels(domain, first, last)
     return replace(recipe, cells=replace(recipe.cells, quasi=tuple(quasi)))
@@ -150,7 +153,8 @@ def _narrow_to_published(recipe: Recipe) -> Recipe:
 
 def build_group_labels(recipe: Recipe) -> GroupLabels:
     """The labels of the groups as they are, whether or not two of them are equal."""
-    texts, columns = [], []
+    texts = []
+    columns = []
     groups = recipe.as_groups()
     codes = recipe.cells.codes.take(groups.cell, axis=0)  # all columns at once: cells lie where their rows do not
     for at, domain in enumerate(recipe.cells.quasi):

@@ -52,10 +52,8 @@ def describe_wider_labels(recipe: Recipe, weights: Mapping[str, Any] | None = No
     that it stands in no file that is handed out."""
     if not recipe.groups or not _count_widened(recipe.cells.quasi):
         return []
-    tight, printed = (
-        compute_total_loss(recipe, weights) / max(recipe.cells.rows, 1),
-        compute_label_loss(recipe, weights),
-    )
+    tight = compute_total_loss(recipe, weights) / max(recipe.cells.rows, 1)
+    printed = compute_label_loss(recipe, weights)
     return describe_label_cost(recipe.cells.quasi, tight, printed)
 
 

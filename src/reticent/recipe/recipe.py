@@ -193,7 +193,8 @@ class PreparedCells:
     def complete(self, recipe: Recipe) -> Recipe:
         """A recipe for the kept cells as one for the original cells."""
         taken = np.flatnonzero(self.withheld)
-        values, published = recipe.values, recipe.published
+        values = recipe.values
+        published = recipe.published
         if values is not None:
             values = np.concatenate([values, self.original.values[taken]])
         if published is not None:
@@ -223,8 +224,11 @@ class PerturbedRecipe(Recipe):
     @property
     def perturbed_cells(self) -> tuple[Cells, np.ndarray, np.ndarray]:
         """The cells as they are published, the matrix, and the codes it is about."""
-        shown, cells = self.published_entries, self.cells
-        codes, values, quota = cells.codes[self.cell[shown]], self.published_values[shown], self.quota[shown]
+        shown = self.published_entries
+        cells = self.cells
+        codes = cells.codes[self.cell[shown]]
+        values = self.published_values[shown]
+        quota = self.quota[shown]
         published, _ = build_cells(cells.quasi, cells.sensitive, codes, values, quota)
         return published, np.array(self.matrix) / self.denominator, self.occurring
 

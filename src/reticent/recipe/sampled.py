@@ -54,7 +54,8 @@ class SampledWriter:
         return cls(recipe, labels, columns)
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        sizes, rows = self.recipe.as_groups().sizes, self.recipe.cells.rows
+        sizes = self.recipe.as_groups().sizes
+        rows = self.recipe.cells.rows
         loss = compute_total_loss(self.recipe, weights) / max(rows, 1)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
@@ -76,7 +77,8 @@ class SampledWriter:
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Schema, p, k and the domain; never the overall distribution."""
-        cells, mechanism = self.recipe.cells, self.recipe.mechanism
+        cells = self.recipe.cells
+        mechanism = self.recipe.mechanism
         quasi = {domain.name: (domain, _list_value_labels(cells, at)) for at, domain in enumerate(cells.quasi)}
         entries = []
         for name, column in self.columns.items():

@@ -69,7 +69,8 @@ class _SortedEnds:
 
     @classmethod
     def of(cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, wide: int) -> _SortedEnds:
-        until, total = np.cumsum(count), np.cumsum(count * value)
+        until = np.cumsum(count)
+        total = np.cumsum(count * value)
         start = np.flatnonzero(np.diff(group, prepend=-1))
         lengths = np.diff(np.append(start, len(group)))
         until = until - np.repeat(np.append(0, until)[start], lengths)
@@ -85,7 +86,8 @@ class _SortedEnds:
 def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
     """`rows` are those of each group, numbered from 0; a group may have more values than rows."""
     wide = int(ends.count.sum()) + 2
-    up, down = np.lexsort((ends.low, ends.group)), np.lexsort((-ends.high, ends.group))
+    up = np.lexsort((ends.low, ends.group))
+    down = np.lexsort((-ends.high, ends.group))
     least = _SortedEnds.of(ends.group[up], ends.low[up], ends.count[up], wide)
     most = _SortedEnds.of(ends.group[down], ends.high[down], ends.count[down], wide)
     keys = [np.arange(len(rows)) * wide + rows]
@@ -95,7 +97,8 @@ def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
         inside = last & (order.until < rows[group])
         keys.append(order.key[inside])
     key = np.unique(np.concatenate(keys))
-    group, selected = key // wide, key % wide
+    group = key // wide
+    selected = key % wide
     sum_lower, max_lower = least.sum_first(group, selected)
     sum_upper, min_upper = most.sum_first(group, selected)
     one = np.ones(len(group), np.int64)
@@ -144,11 +147,14 @@ class TransformedWriter(GroupedWriter):
 
     def _order_rows(self) -> np.ndarray:
         """`sensitive` is sorted by group and, within one, by the first and the last value of a node."""
-        listed, recipe = self._listed, self.recipe
+        listed = self._listed
+        recipe = self.recipe
         return np.lexsort((recipe.last[listed.value], recipe.first[listed.value], listed.group))
 
     def build_sensitive_table(self) -> pl.DataFrame:
-        recipe, listed, order = self.recipe, self._listed, self._order_rows()
+        recipe = self.recipe
+        listed = self._listed
+        order = self._order_rows()
         node = listed.value[order]
         ends = self._parse_domain_values()
         return pl.DataFrame(
@@ -167,7 +173,8 @@ class TransformedWriter(GroupedWriter):
         return parse_texts(list(self.recipe.texts), dtype)
 
     def build_bounds(self) -> pl.DataFrame:
-        recipe, listed = self.recipe, self._listed
+        recipe = self.recipe
+        listed = self._listed
         rows = np.bincount(recipe.group, weights=recipe.quota, minlength=recipe.groups).astype(np.int64)
         if recipe.units is None:
             return pl.DataFrame(
@@ -177,7 +184,8 @@ class TransformedWriter(GroupedWriter):
                 }
             )
         whole = recipe.cells.sensitive[0].dtype.startswith(("Int", "UInt"))
-        low, high = recipe.units[recipe.first[listed.value]], recipe.units[recipe.last[listed.value]]
+        low = recipe.units[recipe.first[listed.value]]
+        high = recipe.units[recipe.last[listed.value]]
         found = compute_bounds(IntervalCounts(listed.group, low, high, listed.count), rows)
         columns = {
             GROUP_COLUMN: pl.Series(found.group.astype(np.int32)),

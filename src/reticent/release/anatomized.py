@@ -44,7 +44,8 @@ from reticent.release.readme import (
     render_page,
 )
 
-GROUP_COLUMN, COUNT_COLUMN = "group", "count"
+GROUP_COLUMN = "group"
+COUNT_COLUMN = "count"
 _INTEGER_DTYPE = "Int32"
 MAX_TYPES_COUNTED_ONE_BY_ONE = 8  # types of rows for which values are counted one type after the other
 
@@ -89,7 +90,8 @@ class AnatomizedReader:
         return add_value_bounds(tables["quasi"], manifest) if bounds else tables["quasi"]
 
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
-        held, column = tables["sensitive"], cells.sensitive[0]
+        held = tables["sensitive"]
+        column = cells.sensitive[0]
         counts = np.zeros((_count_groups(held), column.size), np.int64)
         places = (held[GROUP_COLUMN].to_numpy(), encode_values(column, held[column.name]))
         np.add.at(counts, places, held[COUNT_COLUMN].to_numpy())
@@ -122,7 +124,8 @@ class AnatomizedReader:
             question.known["held"] = _read_group_values(tables["sensitive"], manifest.sensitive.name)
         held, values = question.known["held"]
         if "groups" not in put.known:
-            places, group = np.arange(len(values)), tables["quasi"][GROUP_COLUMN].to_numpy().astype(np.int64)
+            places = np.arange(len(values))
+            group = tables["quasi"][GROUP_COLUMN].to_numpy().astype(np.int64)
             put.known["groups"] = GroupEstimator(
                 put.rows, group, values, places, places, held, max(map(_count_groups, tables.values()))
             )
@@ -198,7 +201,8 @@ def _compute_chances(rows: GroupTypeCounts, held: GroupTypeCounts) -> ValueChanc
     if int(rows[1].max(initial=0)) < MAX_TYPES_COUNTED_ONE_BY_ONE:
         return _compute_chances_by_share(rows, held, size)
     entries = np.bincount(group)
-    first, many = (np.cumsum(entries) - entries)[rows[0]], entries[rows[0]]
+    first = (np.cumsum(entries) - entries)[rows[0]]
+    many = entries[rows[0]]
     row = np.repeat(np.arange(len(many)), many)
     at = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + first[row]
     return ValueChances(rows[1][row], value[at], number[at] / size[group[at]], rows[2][row])
@@ -224,7 +228,8 @@ def _compute_chances_by_value(
 def _compute_chances_by_share(rows: GroupTypeCounts, held: GroupTypeCounts, size: np.ndarray) -> ValueChances:
     """The same, a value of equal share in many groups being taken once, with the rows of all of them."""
     group, value, number = held
-    most, great = int(number.max(initial=0)) + 1, int(size.max(initial=0)) + 1
+    most = int(number.max(initial=0)) + 1
+    great = int(size.max(initial=0)) + 1
     word, room = compact_codes(value * most + number, (int(value.max(initial=0)) + 1) * most)
     word, many = compact_codes(word * great + size[group], room * great)
     last = np.zeros(many, np.int64)

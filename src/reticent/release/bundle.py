@@ -25,7 +25,9 @@ from reticent.format.rows import FileRows
 from reticent.format.schema_checks import MAX_JSON_BYTES, MisshapenValue, parse_json, require_json_size
 from reticent.release.kind import find_data_files, reader_for
 
-MANIFEST_FILE, README_FILE, REPORT_FILE = "manifest.json", "README.md", catalogue.REPORT_FILE_NAME
+MANIFEST_FILE = "manifest.json"
+README_FILE = "README.md"
+REPORT_FILE = catalogue.REPORT_FILE_NAME
 
 
 def write_bundle(
@@ -35,7 +37,8 @@ def write_bundle(
 
     A file of more rows than the field `part_rows` is cut into parts; where none is, the manifest does not state it.
     """
-    rows, part_rows = len(next(iter(frames.values()))), fields.get("part_rows")
+    rows = len(next(iter(frames.values())))
+    part_rows = fields.get("part_rows")
     names = {name: list_part_names(name, format, len(frame), part_rows) for name, frame in frames.items()}
     quote = fields.get("formulas") == FORMULAS_QUOTED
     looks = [

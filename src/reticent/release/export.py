@@ -64,7 +64,8 @@ def open_export_tables(folder: Path, manifest: Manifest, *, bounds: bool = False
 
 def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: bool) -> ExportTable:
     kind = reader_for(manifest.kind)
-    file, schema = find_data_files(folder, manifest)[name], list_schemas(manifest)[name]
+    file = find_data_files(folder, manifest)[name]
+    schema = list_schemas(manifest)[name]
 
     def shown(piece: pl.DataFrame) -> pl.DataFrame:
         return kind.frame({name: piece}, manifest, bounds=True) if bounds else piece
@@ -93,15 +94,22 @@ def require_table_name(table: str, database: str, files: Sequence[str]) -> None:
     """Refuse a name that is empty, dotted where there are no schemas, reserved, too long or not to be printed."""
     parts = table.split(".")
     fault = (
-        "is empty" if not table.strip()
-        else "holds a control character" if _UNPRINTABLE_PATTERN.search(table)
-        else "begins or ends with a blank" if table != table.strip()
-        else "has a part that is empty" if not all(part.strip() for part in parts)
-        else "has more parts than schema and table" if len(parts) > 2
-        else "has a dot, and SQLite has no schemas" if len(parts) > 1 and database == "sqlite"
-        else "is reserved by the database" if any(_is_reserved(part) for part in parts)
+        "is empty"
+        if not table.strip()
+        else "holds a control character"
+        if _UNPRINTABLE_PATTERN.search(table)
+        else "begins or ends with a blank"
+        if table != table.strip()
+        else "has a part that is empty"
+        if not all(part.strip() for part in parts)
+        else "has more parts than schema and table"
+        if len(parts) > 2
+        else "has a dot, and SQLite has no schemas"
+        if len(parts) > 1 and database == "sqlite"
+        else "is reserved by the database"
+        if any(_is_reserved(part) for part in parts)
         else _describe_excess_length(parts, database, files)
-    )  # fmt: skip
+    )
     if fault:
         raise RequestError(
             f"The table's name {fault}.",

@@ -186,7 +186,8 @@ def read_needed(folder: Path, manifest: Manifest, needed: Mapping[str, NeededCol
     Where counts suffice, a table has its distinct rows and how often each occurs, as the column COUNT, and rows are read as a stream.
     Where nearly all rows are distinct, counting would hold more than they do: they are read as they are, without that column.
     """
-    schemas, files = list_schemas(manifest), find_data_files(folder, manifest)
+    schemas = list_schemas(manifest)
+    files = find_data_files(folder, manifest)
     found = {
         name: _read_columns(files[name], schemas[name], columns, manifest.rows) for name, columns in needed.items()
     }

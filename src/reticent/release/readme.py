@@ -56,7 +56,8 @@ def wrap_line(line: str) -> list[str]:
     """A line, or several of a paragraph or of one item of a list; code and names are never divided."""
     if len(line) <= MAX_LINE_WIDTH or line.startswith("|"):
         return [line]
-    made, inset = [], "  " if line.startswith(("- ", "  ")) else ""
+    made = []
+    inset = "  " if line.startswith(("- ", "  ")) else ""
     now = "  " if line.startswith("  ") else ""
     for word in _UNBREAKABLE_PATTERN.findall(line):
         if now.strip() and len(now) + 1 + len(word) > MAX_LINE_WIDTH and not _LINE_MARKUP_PATTERN.match(word):

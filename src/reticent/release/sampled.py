@@ -123,7 +123,9 @@ class SampledCounts:
 
     def _tally(self, scores: ValueScores) -> RowTypeTallies:
         """People, squares of group sizes, and people by the value that their group shows, of each row type."""
-        known, types, wide = scores.combined.tallies, len(scores.selected), len(self.domain)
+        known = scores.combined.tallies
+        types = len(scores.selected)
+        wide = len(self.domain)
         if SEEN_KEY not in known:
             word = scores.of_row * wide + self.value
             known[SEEN_KEY] = np.bincount(word, weights=self.size, minlength=types * wide).reshape(types, wide)
@@ -153,7 +155,9 @@ class SampledCounts:
         varying = (np.ptp(score, axis=1) > 0) | placed.any(axis=1)
         if not varying.any():
             return 0.0
-        tallies, score, placed = tallies.only(varying), score[varying], placed[varying]
+        tallies = tallies.only(varying)
+        score = score[varying]
+        placed = placed[varying]
         return float(self._compute_variances(tallies, score, placed, self._compute_moments(tallies, score)).sum())
 
     def _compute_variances(
@@ -170,13 +174,16 @@ class SampledCounts:
         varying = ((np.ptp(score, axis=1) > 0) | placed.any(axis=1)) & (tallies.people > 0)
         if not varying.any():
             return None
-        tallies, score, placed = tallies.only(varying), score[varying], placed[varying]
+        tallies = tallies.only(varying)
+        score = score[varying]
+        placed = placed[varying]
         tallies, score, placed = merge_alike(tallies, score, placed)
         at = self._compute_moments(tallies, score)
         variance = self._compute_variances(tallies, score, placed, at)
         if variance.sum() <= 0:
             return None
-        people, squares = tallies.people, tallies.squares
+        people = tallies.people
+        squares = tallies.squares
         found = self._compute_means(tallies, at.shown)
         # the mean square of what is shown and of what is true, as functions of the mean
         shown_lift = compute_slope(at.shown**2, at.shown, at.chance)
@@ -268,13 +275,15 @@ class Moments:
 
 def maximise_counts(seen: np.ndarray, p: float, domain: int, steps: int = 2000) -> np.ndarray:
     """Expectation-maximisation for a retained or uniformly redrawn value: never negative (ERRATA 5.8)."""
-    total, noise = seen.sum(), (1 - p) / domain
+    total = seen.sum()
+    noise = (1 - p) / domain
     found = np.full(len(seen), total / max(domain, 1))
     for _ in range(steps):
         expected = p * found + noise * found.sum()
         ratio = np.divide(seen, expected, out=np.zeros_like(seen, dtype=float), where=expected > 0)
         better = found * (p * ratio + noise * ratio.sum())
-        moved, found = np.abs(better - found).sum(), better
+        moved = np.abs(better - found).sum()
+        found = better
         if moved <= 1e-9 * max(total, 1):
             break
     return found
@@ -354,7 +363,8 @@ class SampledReader:
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Reconstructed, weighted by G; over quasi-identifiers alone G is exact, and so are the bounds."""
-        data, column = tables["data"], manifest.sensitive.name
+        data = tables["data"]
+        column = manifest.sensitive.name
         if question.where is not None and column in question.where.meta.root_names():
             raise RequestError(
                 f"{column!r} was perturbed: a condition on it would select by noise.",
@@ -381,7 +391,8 @@ class SampledReader:
         return put.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
-        column, own = manifest.sensitive.name, manifest.own
+        column = manifest.sensitive.name
+        own = manifest.own
         parts = format_heading(manifest)
         parts += [
             f"{list_file_subjects(manifest)[0]} one row for each group of at least {_describe_groups(manifest)} people. The labels are those of the whole",
@@ -409,7 +420,9 @@ def _describe_groups(manifest: Manifest) -> str:
 
 def _require_true_declaration(manifest: Manifest) -> None:
     """A domain that a hierarchy or an order declares is the one that the manifest has of the column."""
-    column, domain, said = manifest.sensitive, manifest.own["domain"], manifest.own.get("declared")
+    column = manifest.sensitive
+    domain = manifest.own["domain"]
+    said = manifest.own.get("declared")
     stated: list[str] | None = None
     if said == "hierarchy":
         stated = [row[0] for row in column.hierarchy or ()]
@@ -426,7 +439,8 @@ def _require_true_declaration(manifest: Manifest) -> None:
 def _list_whole_numbers(domain: list[str]) -> list[str]:
     """Every whole number from the first to the last of a domain; none where these are no such numbers."""
     try:
-        least, greatest = int(domain[0]), int(domain[-1])
+        least = int(domain[0])
+        greatest = int(domain[-1])
     except ValueError:
         return []
     return [str(number) for number in range(least, greatest + 1)] if greatest - least < 2 * len(domain) else []

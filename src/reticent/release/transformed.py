@@ -183,7 +183,8 @@ class TransformedReader:
 
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
         """Of every group its target: what a release says of the values of its people."""
-        annotated, column = AnnotatedHierarchy.of(manifest), cells.sensitive[0]
+        annotated = AnnotatedHierarchy.of(manifest)
+        column = cells.sensitive[0]
         rows = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy())
         known = {text: at for at, text in enumerate(annotated.texts)}
         place = [known.get(text, -1) for text in column.texts]

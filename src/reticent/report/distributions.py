@@ -20,10 +20,14 @@ from reticent.release.kind import reader_for
 from reticent.release.release import Release
 from reticent.report.blocks import Block, make_section, make_table, make_text
 
-MIN_ROWS_PER_VALUE, MAX_NAMED_VALUES, BIN_COUNT, MAX_COLUMNS_SHOWN = 5, 12, 10, 12
+MIN_ROWS_PER_VALUE = 5
+MAX_NAMED_VALUES = 12
+BIN_COUNT = 10
+MAX_COLUMNS_SHOWN = 12
 """Rows that hold a named value at least, named values, bins, and columns that a report shows, at most."""
 
-OTHERS_LABEL, MISSING_LABEL = "all other values", "(missing)"
+OTHERS_LABEL = "all other values"
+MISSING_LABEL = "(missing)"
 ANY_VALUE_LABEL = "* (any value)"
 OPEN_RANGE_LABEL = "(range without a stated end)"
 INFINITE_LABEL = "(no finite number)"
@@ -102,7 +106,8 @@ def _count_without_middle(labels: pl.Series, labelled: bool) -> list[tuple[str, 
 
 def _make_middle_expression(frame: pl.DataFrame, lower: str, upper: str) -> pl.Expr | None:
     """Of ranges of numbers, or of the years of dates; None of anything else."""
-    dtype, ends = frame[lower].dtype, [pl.col(lower), pl.col(upper)]
+    dtype = frame[lower].dtype
+    ends = [pl.col(lower), pl.col(upper)]
     if dtype in (pl.Date, pl.Datetime):
         ends = [end.dt.year() for end in ends]
     elif not dtype.is_numeric():
@@ -114,7 +119,8 @@ def _show_counts(name: str, counts: pl.DataFrame, floor: int, left: list[tuple[s
     """Bins of numbers of many values, else the most frequent values; `left` are rows that have no number, by the reason."""
     rows = int(counts["count"].sum())
     if counts["value"].dtype in (pl.Date, pl.Datetime) and counts.height > MAX_NAMED_VALUES:
-        name, counts = f"{name} (year)", counts.group_by(pl.col("value").dt.year()).agg(pl.col("count").sum())
+        name = f"{name} (year)"
+        counts = counts.group_by(pl.col("value").dt.year()).agg(pl.col("count").sum())
     if counts["value"].dtype.is_numeric() and counts.height > MAX_NAMED_VALUES:
         numbers = counts.with_columns(pl.col("value").cast(pl.Float64).fill_nan(None))
         held = numbers.filter(pl.col("value").is_finite())
@@ -159,7 +165,8 @@ def _show_bins(
     for number in range(int(at.min()), int(at.max()) + 1):
         held = int(counts[at == number].sum())
         if found and (found[-1][2] < floor or held < floor):
-            held, start = held + found[-1][2], found.pop()[0]
+            held = held + found[-1][2]
+            start = found.pop()[0]
             found.append((start, number + 1, held))
         else:
             found.append((number, number + 1, held))

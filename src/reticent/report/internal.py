@@ -98,14 +98,19 @@ def build_attack_section(
         )
     left = series.skipped
     return make_section(
-        "attacks", "Attacks",
-        make_text("Success is the share of right guesses; the baseline is always guessing the most frequent value. No release is called "
-             "safe here: the table says which adversaries were tried and what they reached."),
+        "attacks",
+        "Attacks",
+        make_text(
+            "Success is the share of right guesses; the baseline is always guessing the most frequent value. No release is called "
+            "safe here: the table says which adversaries were tried and what they reached."
+        ),
         make_text(_describe_row_targets(release, persons)) if release.manifest.rows_per_person > 1 else None,
-        make_table("Adversaries that were tried", ATTACK_TABLE_HEAD, rows) if rows else make_text("No attack applies to this release."),
+        make_table("Adversaries that were tried", ATTACK_TABLE_HEAD, rows)
+        if rows
+        else make_text("No attack applies to this release."),
         make_text("Not tried:") if left else None,
         make_list(f"{', '.join(names)}: {why}" for why, names in left.items()) if left else None,
-    )  # fmt: skip
+    )
 
 
 def _describe_row_targets(release: Release, persons: int | None) -> str:
@@ -123,7 +128,9 @@ def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
 # MERGED: reticent.report.groups: Groups as an adversary sees them: the worst of them, and how the sensitive values spread over all.
 
 
-MAX_WORST_GROUPS, MAX_VALUES_LISTED, SHARE_STEPS = 10, 15, 10
+MAX_WORST_GROUPS = 10
+MAX_VALUES_LISTED = 15
+SHARE_STEPS = 10
 """Groups and values that are listed, and steps of the shares that are counted."""
 
 
@@ -143,7 +150,8 @@ def _build_worst_groups(
     seen: Any, cells: Cells, kept: np.ndarray, sizes: np.ndarray, shares: np.ndarray
 ) -> dict[str, Any]:
     """The groups that say the most of one value, the smaller first where they say as much."""
-    names, overall = _list_value_names(cells), (shares * sizes[:, None]).sum(axis=0) / sizes.sum()
+    names = _list_value_names(cells)
+    overall = (shares * sizes[:, None]).sum(axis=0) / sizes.sum()
     order = np.lexsort((kept, sizes, -shares.max(axis=1)))[:MAX_WORST_GROUPS]
     rows = []
     for at in order:
@@ -160,11 +168,18 @@ def _build_worst_groups(
     size, groups = np.unique(sizes, return_counts=True)
     smallest = [(int(one), int(many)) for one, many in zip(size[:SHARE_STEPS], groups[:SHARE_STEPS], strict=True)]
     return make_section(
-        "groups", "Worst groups",
-        make_text(f"{len(sizes):,} groups; the smallest has {int(sizes.min()):,} rows, the largest {int(sizes.max()):,}."),
-        make_table("Groups that say the most of one value", ("group", "rows", "most frequent value", "its share", "its share overall"), rows),
+        "groups",
+        "Worst groups",
+        make_text(
+            f"{len(sizes):,} groups; the smallest has {int(sizes.min()):,} rows, the largest {int(sizes.max()):,}."
+        ),
+        make_table(
+            "Groups that say the most of one value",
+            ("group", "rows", "most frequent value", "its share", "its share overall"),
+            rows,
+        ),
         make_table("The smallest groups", ("rows in the group", "groups"), smallest),
-    )  # fmt: skip
+    )
 
 
 def _build_value_spread(cells: Cells, held: np.ndarray, sizes: np.ndarray, shares: np.ndarray) -> dict[str, Any]:
@@ -176,18 +191,37 @@ def _build_value_spread(cells: Cells, held: np.ndarray, sizes: np.ndarray, share
         for at in range(SHARE_STEPS)
     ]
     steps[-1] = (f"{(SHARE_STEPS - 1) * 100 // SHARE_STEPS} % to 100 %", steps[-1][1])
-    total, names = held.sum(axis=0), _list_value_names(cells)
+    total = held.sum(axis=0)
+    names = _list_value_names(cells)
     listed = np.lexsort((np.arange(len(total)), -total))[:MAX_VALUES_LISTED]
     values = [
-        (names[at], int(total[at]), float(total[at] / sizes.sum()), float(shares[:, at].min()), float(np.median(shares[:, at])),
-         float(shares[:, at].max())) for at in listed if total[at]
-    ]  # fmt: skip
+        (
+            names[at],
+            int(total[at]),
+            float(total[at] / sizes.sum()),
+            float(shares[:, at].min()),
+            float(np.median(shares[:, at])),
+            float(shares[:, at].max()),
+        )
+        for at in listed
+        if total[at]
+    ]
     name = cells.sensitive[0].name
     return make_section(
-        "sensitive", "The sensitive values by group",
-        make_table(f"{name}: rows by the share of the most frequent value in their group", ("share", "rows"), steps, bars=(0, 1)),
-        make_table(f"{name}: the share of each value in the groups", ("value", "rows", "overall", "least", "median", "most"), values),
-    )  # fmt: skip
+        "sensitive",
+        "The sensitive values by group",
+        make_table(
+            f"{name}: rows by the share of the most frequent value in their group",
+            ("share", "rows"),
+            steps,
+            bars=(0, 1),
+        ),
+        make_table(
+            f"{name}: the share of each value in the groups",
+            ("value", "rows", "overall", "least", "median", "most"),
+            values,
+        ),
+    )
 
 
 def _list_value_names(cells: Cells) -> list[str]:
@@ -211,7 +245,8 @@ def _label_group(seen: Any, cells: Cells, group: int) -> str:
 # MERGED: reticent.report.usefulness: What the release lost of its source, column by column, and how far answers to counting questions are off.
 
 
-QUERY_COUNT, QUERY_SEED = 1_000, 1
+QUERY_COUNT = 1_000
+QUERY_SEED = 1
 QUERY_SHAPES = ((1, 0.1), (2, 0.1), (3, 0.1), (2, 0.05), (2, 0.2))
 """Columns in a question, and the share of the rows that it would select if rows were spread evenly."""
 
@@ -233,12 +268,16 @@ def build_loss_section(release: Release, found: Mapping[str, Any], cells: Cells 
     ]
     by_column = [(name, convert_to_plain(value)) for name, value in lost.items()]
     return make_section(
-        "loss", "Loss by column",
-        make_text("The loss of a column is the mean share of its domain that a label covers beyond one value: 0 is exact, 1 says nothing."),
-        make_table("Information loss", ("column", "loss"), by_column, bars=(0, 1)) if by_column else
-        make_text("The quasi-identifiers are published as they are: no column lost anything."),
+        "loss",
+        "Loss by column",
+        make_text(
+            "The loss of a column is the mean share of its domain that a label covers beyond one value: 0 is exact, 1 says nothing."
+        ),
+        make_table("Information loss", ("column", "loss"), by_column, bars=(0, 1))
+        if by_column
+        else make_text("The quasi-identifiers are published as they are: no column lost anything."),
         make_table("Distinct values and labels", ("column", "in the source", "in the release", "loss"), distinct),
-    )  # fmt: skip
+    )
 
 
 def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any]:
@@ -253,26 +292,40 @@ def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any
         ask = make_answerer(release.tables, release.manifest, cells)
     except RequestError as error:
         return make_section("utility", "Utility", make_text(f"Random questions were not asked. {error.what}"))
-    rng, rows, found = np.random.default_rng(QUERY_SEED), [], []
+    rng = np.random.default_rng(QUERY_SEED)
+    rows = []
+    found = []
     for predicates, selectivity in QUERY_SHAPES:
         if predicates > len(cells.quasi):
             continue
         asked = Workload.draw(cells, predicates=predicates, selectivity=selectivity, queries=QUERY_COUNT, rng=rng)
         selected = asked.histograms(cells)
-        true, estimate, baseline = asked.exact(cells, selected), ask(asked), asked.baseline(cells, selected)
-        rows.append((predicates, selectivity, _replace_nan(median_relative_error(estimate, true)), _replace_nan(mean_relative_error(estimate, true)),
-                     _replace_nan(median_relative_error(baseline, true))))  # fmt: skip
+        true = asked.exact(cells, selected)
+        estimate = ask(asked)
+        baseline = asked.baseline(cells, selected)
+        rows.append(
+            (
+                predicates,
+                selectivity,
+                _replace_nan(median_relative_error(estimate, true)),
+                _replace_nan(mean_relative_error(estimate, true)),
+                _replace_nan(median_relative_error(baseline, true)),
+            )
+        )
         found.append((estimate, true))
     head = ("columns asked about", "selectivity", "median error", "mean error", "median error without groups")
     return make_section(
-        "utility", "Utility",
-        make_text(f"{QUERY_COUNT:,} random questions of each form, SELECT COUNT(*) with ranges over some columns and the sensitive one; the error is "
-             "|estimate - truth| / truth. Estimates are those that a recipient makes of this kind. Without groups: exact quasi-identifiers "
-             "beside the overall distribution of the sensitive column."),
+        "utility",
+        "Utility",
+        make_text(
+            f"{QUERY_COUNT:,} random questions of each form, SELECT COUNT(*) with ranges over some columns and the sensitive one; the error is "
+            "|estimate - truth| / truth. Estimates are those that a recipient makes of this kind. Without groups: exact quasi-identifiers "
+            "beside the overall distribution of the sensitive column."
+        ),
         make_table("Relative error of counts", head, rows),
         _build_selectivity_table(found, cells.rows),
         _build_range_table(release, cells),
-    )  # fmt: skip
+    )
 
 
 def _build_selectivity_table(found: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> Block:
@@ -379,19 +432,24 @@ def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | No
     ]
     telling = [(" and ".join(one["columns"]), one["distinction"], one["separation"]) for one in before["columns"][:10]]
     return make_section(
-        "risks", "Risks before and after",
+        "risks",
+        "Risks before and after",
         make_text(_describe_counting(before, after)),
-        make_table("Re-identification", ("measure", "source", "release"),
-              [row for row in rows if several or not row[0].startswith("people")]),
+        make_table(
+            "Re-identification",
+            ("measure", "source", "release"),
+            [row for row in rows if several or not row[0].startswith("people")],
+        ),
         make_table("Which columns of the source tell people apart", ("columns", "distinction", "separation"), telling),
-    )  # fmt: skip
+    )
 
 
 def _list_measures(found: Mapping[str, Any] | None) -> list[Any]:
     """What is measured of a table, in the order of the rows that name it; no people where they were not counted."""
     if found is None:
         return [None] * 8
-    prosecutor, people = found["prosecutor"], found.get("people", {})
+    prosecutor = found["prosecutor"]
+    people = found.get("people", {})
     return [
         found["rows"],
         people.get("count"),
@@ -452,8 +510,13 @@ def _describe_lost_promises(release: Release) -> list[str]:
 def _build_earlier_section(release: Release) -> dict[str, Any]:
     """What earlier releases of the same people change, as the ledger notes them."""
     noted = Ledger.of().find_joined_entries(Path(release.folder))
-    parts: list[Block] = [make_text("The ledger knows no other release of these people." if noted else
-                              "The ledger does not know this release: it was published with another, or elsewhere.")]  # fmt: skip
+    parts: list[Block] = [
+        make_text(
+            "The ledger knows no other release of these people."
+            if noted
+            else "The ledger does not know this release: it was published with another, or elsewhere."
+        )
+    ]
     if lost := describe_lost_promises(noted):
         rows = [(entry["release"], entry["at"], entry["rows"], entry["digest"]) for entry in noted]
         parts = [

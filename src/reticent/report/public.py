@@ -108,11 +108,14 @@ def build_method_section(release: Release) -> dict[str, Any]:
     made += [("promise", promise.name, _format_parameters(promise)) for promise in manifest.promises]
     columns = [(column.name, column.role, column.type, column.dtype) for column in manifest.columns]
     return make_section(
-        "done", "What was done",
-        make_text(f"{manifest.rows:,} rows are published and {manifest.withheld:,} were withheld; the release is of the kind {manifest.kind}."),
+        "done",
+        "What was done",
+        make_text(
+            f"{manifest.rows:,} rows are published and {manifest.withheld:,} were withheld; the release is of the kind {manifest.kind}."
+        ),
         make_table("How it was made", ("what", "name", "parameters"), made),
         make_table("Columns that are published", ("column", "role", "type", "stored as"), columns),
-    )  # fmt: skip
+    )
 
 
 def _format_parameters(one: ComponentEntry) -> str:
@@ -122,23 +125,36 @@ def _format_parameters(one: ComponentEntry) -> str:
 def build_recount_section(found: Mapping[str, Any]) -> dict[str, Any]:
     """What an audit says, as tables."""
     promises = [
-        (one["model"], one.get("column"), format_value(one["asked"]), format_value(one["achieved"]), KEPT_WORDS[one["kept"]], one.get("why") or one["evidence"])
+        (
+            one["model"],
+            one.get("column"),
+            format_value(one["asked"]),
+            format_value(one["achieved"]),
+            KEPT_WORDS[one["kept"]],
+            one.get("why") or one["evidence"],
+        )
         for one in found["promises"]
-    ]  # fmt: skip
+    ]
     measures = {**found["achieved"], **found["utility"]}
     rows = [(MEASURE_EXPLANATIONS.get(name, name), format_value(value)) for name, value in measures.items()]
     return make_section(
-        "recount", "What a recount of the files finds",
+        "recount",
+        "What a recount of the files finds",
         make_text(f"{found['rows']:,} rows stand in {found['groups']:,} groups."),
-        make_table("Promises", ("promise", "of column", "asked", "reached", "kept", "evidence"), promises) if promises else None,
+        make_table("Promises", ("promise", "of column", "asked", "reached", "kept", "evidence"), promises)
+        if promises
+        else None,
         _build_risk_table(found["risk"]) if "risk" in found else None,
         make_table("Every measure, promised or not; - where none holds", ("measure", "reached"), rows),
-        make_list(f"{note[:1].upper()}{note[1:]}." if not note.endswith(".") else note for note in found["notes"]) if found.get("notes") else None,
-    )  # fmt: skip
+        make_list(f"{note[:1].upper()}{note[1:]}." if not note.endswith(".") else note for note in found["notes"])
+        if found.get("notes")
+        else None,
+    )
 
 
 def _build_risk_table(risk: Mapping[str, Any]) -> Block:
-    prosecutor, most = risk["prosecutor"], risk.get("rows_per_person", 1)
+    prosecutor = risk["prosecutor"]
+    most = risk.get("rows_per_person", 1)
     alone = "rows that are alone with what they show" if most == 1 else "groups that may be of one person alone"
     rows = [
         ("highest risk of a row to be told from all others", prosecutor["highest"]),
@@ -167,13 +183,16 @@ def _build_usage_section(release: Release) -> dict[str, Any]:
         shell.append(f'reticent query . "{question}"')
         python.append(f'print(release.query("{question}"))')
     return make_section(
-        "use", "How to use it",
-        make_text("Run these lines in the release folder. The first compares it with the digest on this page, which proves something where the page came from the publisher and not with the folder."),
+        "use",
+        "How to use it",
+        make_text(
+            "Run these lines in the release folder. The first compares it with the digest on this page, which proves something where the page came from the publisher and not with the folder."
+        ),
         make_code(shell, "sh"),
         make_code(python, "python"),
         make_text("Without reticent, the data files are read as any others:"),
         make_code(list(_list_reading_lines(release)), "python"),
-    )  # fmt: skip
+    )
 
 
 def _find_question(release: Release) -> str | None:
@@ -197,9 +216,12 @@ def _list_reading_lines(release: Release) -> Iterator[str]:
 def _build_checksum_section(release: Release) -> dict[str, Any]:
     files = [(name, facts["bytes"], facts["sha256"]) for name, facts in sorted(release.manifest.files.items())]
     return make_section(
-        "checksums", "Checksums",
-        make_text(f"The digest of the release is {release.digest}: the SHA-256 of its manifest.json, which holds those of all other files. "
-             "A digest that was got from the publisher, and not with the folder, shows that nobody changed it."),
+        "checksums",
+        "Checksums",
+        make_text(
+            f"The digest of the release is {release.digest}: the SHA-256 of its manifest.json, which holds those of all other files. "
+            "A digest that was got from the publisher, and not with the folder, shows that nobody changed it."
+        ),
         make_table("Files", ("file", "bytes", "SHA-256"), files),
         make_text(f"Made with reticent {release.manifest.reticent}."),
-    )  # fmt: skip
+    )

@@ -115,7 +115,8 @@ summary { cursor: pointer; color: #1b4f7f; padding: 0.3rem 0; }
 
 
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-MAX_CELL_LETTERS, MAX_UNBROKEN_LETTERS = 400, 32  # letters of a cell, and of a word in it
+MAX_CELL_LETTERS = 400
+MAX_UNBROKEN_LETTERS = 32  # letters of a cell, and of a word in it
 
 
 def render_html(facts: Mapping[str, Any]) -> str:
@@ -167,10 +168,8 @@ def _render_html_block(part: Mapping[str, Any]) -> str:
 def _render_figure(part: Mapping[str, Any]) -> str:
     """The chart with its caption, and the same numbers as a table below it."""
     shown, (label, value) = part["table"], (part["chart"]["labels"], part["chart"]["values"])
-    names, values = (
-        [escape_unprintable(str(row[label])) for row in shown["rows"]],
-        [row[value] for row in shown["rows"]],
-    )
+    names = [escape_unprintable(str(row[label])) for row in shown["rows"]]
+    values = [row[value] for row in shown["rows"]]
     drawn = charts.draw_bars(names, values, shown["caption"], shown["head"][value]).svg
     return (
         f"<figure>{_label_svg(drawn, shown['caption'])}<figcaption>{escape_html(shown['caption'])}</figcaption>"
@@ -185,7 +184,8 @@ def _label_svg(svg: str, caption: str) -> str:
 
 
 def _render_html_table(table: Mapping[str, Any]) -> str:
-    rows, head = table["rows"], table["head"]
+    rows = table["rows"]
+    head = table["head"]
     right = [
         all(_is_number(row[at]) for row in rows) and any(row[at] is not None for row in rows) for at in range(len(head))
     ]

@@ -56,8 +56,10 @@ def make_classes(domain: Domain, totals: np.ndarray) -> SensitiveClasses:
         if isinstance(domain, RangeDomain):
             half = np.searchsorted(np.cumsum(totals[: len(domain.texts)]), totals[: len(domain.texts)].sum() / 2) + 1
             half = min(max(int(half), 1), len(domain.texts) - 1)
-            named = [f"below {domain.texts[half]}" if at < half else f"{domain.texts[half]} and above"
-                     for at in range(len(domain.texts))]  # fmt: skip
+            named = [
+                f"below {domain.texts[half]}" if at < half else f"{domain.texts[half]} and above"
+                for at in range(len(domain.texts))
+            ]
         elif isinstance(domain, TreeDomain) and domain.is_from_steward:
             family = {row[0]: row[-2] if len(row) > 2 else row[0] for row in domain.hierarchy.rows()}
             named = [family.get(text, text) for text in domain.texts]
@@ -107,7 +109,8 @@ class Examples:
         example, held = np.nonzero(self.people > 0)
         if len(example) > max_lines:
             drawn = np.sort(rng.choice(len(example), max_lines, replace=False))
-            example, held = example[drawn], held[drawn]
+            example = example[drawn]
+            held = held[drawn]
         return of[example], held, self.people[example, held]
 
 
@@ -211,7 +214,8 @@ class Exam:
 
     def score_perturbed(self, published: pl.DataFrame, manifest: Manifest) -> dict[str, float]:
         """Taught by rows whose values were redrawn."""
-        column, domain = manifest.sensitive.name, self.known.sensitive[0]
+        column = manifest.sensitive.name
+        domain = self.known.sensitive[0]
         categories = {name: values for name, values in self.classes.values(domain).items() if values}
         of = {text: self.classes.names[self.classes.of[code]] for code, text in enumerate(domain.texts)}
         truth = self.people[column].cast(pl.String).replace_strict(of, default="missing", return_dtype=pl.String)
@@ -223,7 +227,8 @@ class Exam:
         return found
 
     def _score_examples(self, taught: Examples) -> dict[str, float]:
-        asked, found = self.examples, {}
+        asked = self.examples
+        found = {}
         at = np.arange(len(asked.people))
         for name, row in catalogue.LEARNERS.items():
             if not row.reconstructs:

@@ -74,15 +74,28 @@ class GroupSizes:
         return cls(len(sizes), rows, int((exact**2).sum()))
 
 
-def compute_loss_measures(columns: Sequence[ColumnLoss], sizes: np.ndarray | GroupSizes, *, withheld: int = 0, k: int = 1,
-             weights: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
+def compute_loss_measures(
+    columns: Sequence[ColumnLoss],
+    sizes: np.ndarray | GroupSizes,
+    *,
+    withheld: int = 0,
+    k: int = 1,
+    weights: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """AIL and what else the sizes and labels give; `weights` by column are normalized, equal where none are given."""
     held = sizes if isinstance(sizes, GroupSizes) else GroupSizes.of(sizes)
-    published, squares = held.rows, held.squares
+    published = held.rows
+    squares = held.squares
     rows = published + withheld
     loss = {column.name: (column.loss * published + withheld) / rows for column in columns}
-    return {"ail": compute_ail(loss, weights), "ail_by_column": loss, "dm": squares + withheld * rows, "dm_star": squares,
-            "c_avg": published / held.groups / k, "precision": 1 - sum(column.height for column in columns) / len(columns) if columns else None}  # fmt: skip
+    return {
+        "ail": compute_ail(loss, weights),
+        "ail_by_column": loss,
+        "dm": squares + withheld * rows,
+        "dm_star": squares,
+        "c_avg": published / held.groups / k,
+        "precision": 1 - sum(column.height for column in columns) / len(columns) if columns else None,
+    }
 
 
 def compute_ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:

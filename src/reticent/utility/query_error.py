@@ -31,8 +31,10 @@ from reticent.utility.workload import (
 )
 
 COUNT_QUERIES = 500
-MAX_PREDICATES, QUERY_SELECTIVITY = 3, 0.1
-AVERAGE_QUERIES_RANGE, MAX_COUNTS_FOR_AVERAGES = (20, 200), 20_000
+MAX_PREDICATES = 3
+QUERY_SELECTIVITY = 0.1
+AVERAGE_QUERIES_RANGE = (20, 200)
+MAX_COUNTS_FOR_AVERAGES = 20_000
 """How many averages are asked for, fewest and most, and how many counts they may need: one for each value."""
 
 
@@ -44,7 +46,8 @@ def measure_count_errors(ask: Answerer, cells: Cells, seed: int, queries: int = 
         for predicates in range(1, min(len(cells.quasi), MAX_PREDICATES) + 1)
     ]
     asked = Workload(np.concatenate([one.lower for one in parts]), np.concatenate([one.upper for one in parts]))
-    true, estimate = asked.exact(cells), ask(asked)
+    true = asked.exact(cells)
+    estimate = ask(asked)
     return {
         **summarize_errors(estimate, true),
         "by_dimension": group_errors_by_dimension(asked, estimate, true),
@@ -97,7 +100,8 @@ def _split_by_value(asked: Workload, axis: int, values: int, held: int) -> Workl
 
 def _count_by_value(asked: Workload, axis: int, cells: Cells) -> np.ndarray:
     """(questions, values): the rows of the source that each question selects, by the value of a column it has no range over."""
-    lower, upper = asked.lower.copy(), asked.upper.copy()
+    lower = asked.lower.copy()
+    upper = asked.upper.copy()
     lower[:, axis], upper[:, axis] = 0, UNRESTRICTED
     column = np.column_stack([cells.codes, cells.values[:, 0]])[:, axis]
     return Workload(lower, upper).count_by(cells, column, [*cells.quasi, cells.sensitive[0]][axis].size)
@@ -137,13 +141,20 @@ def measure_average_ranges(
     types = {entry.name: entry.dtype for entry in manifest.columns}
     if not isinstance(column, RangeDomain) or not parse_dtype(types[column.name]).is_numeric():
         return None
-    asked = Workload.draw(cells, predicates=min(2, len(cells.quasi)), selectivity=QUERY_SELECTIVITY, queries=queries,
-                          rng=np.random.default_rng(seed))  # fmt: skip
+    asked = Workload.draw(
+        cells,
+        predicates=min(2, len(cells.quasi)),
+        selectivity=QUERY_SELECTIVITY,
+        queries=queries,
+        rng=np.random.default_rng(seed),
+    )
     known: dict[str, Any] = {}
     answers = [
-        reader_for(manifest.kind).estimate(tables, manifest, Question(aggregate="avg", column=column.name, condition=where, known=known))
+        reader_for(manifest.kind).estimate(
+            tables, manifest, Question(aggregate="avg", column=column.name, condition=where, known=known)
+        )
         for where in make_conditions(asked, cells, types)
-    ]  # fmt: skip
+    ]
     answers = [one.published or one for one in answers]  # of published rows: withheld ones have no range
     places = np.asarray(column.positions, float)[: len(column.texts)]
     found = range_errors(answers, float(places[-1] - places[0]))

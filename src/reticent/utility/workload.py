@@ -98,9 +98,9 @@ def group_errors_by_selectivity(
 
 def range_errors(answers: Iterable[Answer], span: float) -> np.ndarray:
     """Of answers with guaranteed bounds; those that are NULL, or without an end, are left out."""
-    return np.array([
-        (one.upper - one.lower) / span for one in answers if one.lower is not None and one.upper is not None
-    ])  # fmt: skip
+    return np.array(
+        [(one.upper - one.lower) / span for one in answers if one.lower is not None and one.upper is not None]
+    )
 
 
 MAX_GROUPS_COUNTED = 64  # where people are in so few groups, the people that a query selects are counted by group
@@ -256,7 +256,8 @@ class Workload:
 
     def sampled(self, release: SampledRows, cells: Cells) -> np.ndarray:
         """Those seen in range, less those that noise puts there, over p."""
-        frame, known = release.frame, list(cells.sensitive[0].texts)
+        frame = release.frame
+        known = list(cells.sensitive[0].texts)
         held = frame[release.column].cast(pl.String).is_in(known).to_numpy()
         size = frame[release.size].to_numpy()
         seen = self.generalized(build_boxes(release.entries, frame, cells, weights=np.where(held, size, 0)))
@@ -286,7 +287,8 @@ class SampledRows:
     @classmethod
     def of(cls, frame: pl.DataFrame, manifest: Manifest) -> SampledRows:
         own = manifest.own
-        quasi, column = manifest.named(Role.QUASI), manifest.sensitive.name
+        quasi = manifest.named(Role.QUASI)
+        column = manifest.sensitive.name
         return cls(frame, quasi, column, list(own["domain"]), float(Fraction(str(own["p"]))))
 
 
@@ -323,7 +325,9 @@ def answer_from_view(sight: Any) -> Answerer:
 
 def answer_from_perturbed(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
     """Exact quasi-identifiers, and counts of redrawn values inverted by the matrix."""
-    data, own, sensitive = tables["data"], manifest.own, cells.sensitive[0]
+    data = tables["data"]
+    own = manifest.own
+    sensitive = cells.sensitive[0]
     codes = np.column_stack([encode_values(domain, data[domain.name]) for domain in cells.quasi])
     values = encode_values(sensitive, data[sensitive.name])[:, None]
     published, _ = build_cells(cells.quasi, cells.sensitive[:1], codes, values, np.ones(len(data), np.int64))

@@ -23,8 +23,16 @@ def _texts(many: int, mebibytes: int, codec: str, folder: Path) -> None:
     rest = table.column(name).to_pylist()[many:]
     values = pa.chunked_array([pa.array(["x" * (mebibytes << 20)] * many + rest)])
     table = table.set_column(table.column_names.index(name), name, values)
-    pq.write_table(table, path, compression=codec, use_dictionary=False, store_schema=False, write_statistics=False,
-                   data_page_size=1 << 20, write_batch_size=1)  # fmt: skip
+    pq.write_table(
+        table,
+        path,
+        compression=codec,
+        use_dictionary=False,
+        store_schema=False,
+        write_statistics=False,
+        data_page_size=1 << 20,
+        write_batch_size=1,
+    )
 
 
 def _understated(folder: Path, mebibytes: int = 100) -> None:

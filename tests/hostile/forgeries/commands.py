@@ -16,7 +16,11 @@ from reticent.audit.subject import UNCOUNTED_MESSAGE
 from reticent.cli.main import main
 from tests.contract import people
 
-KEPT, REFUSED, SAID, CRASHED, UNSAID = "kept", "refused", "said", "crashed", "kept without the sentence"
+KEPT = "kept"
+REFUSED = "refused"
+SAID = "said"
+CRASHED = "crashed"
+UNSAID = "kept without the sentence"
 SCREEN = 4_000
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "reticent audit": ("audit", "{folder}"),
@@ -63,7 +67,8 @@ def _kept() -> tempfile.TemporaryDirectory[str]:
 
 def told(folder: Path, name: str) -> str:
     """One of the words above; what must never happen is a crash, with what was printed."""
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     with tempfile.TemporaryDirectory() as place:
         given = {"folder": str(folder), "place": place, "source": _source(_kept().name)}
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _ledger(place):

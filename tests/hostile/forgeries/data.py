@@ -15,7 +15,8 @@ from reticent.format.data_writer import write_data
 from tests.hostile.forgeries.folders import data_file
 from tests.hostile.forgeries.parquet_forger import Struct, rewrite, set_rows
 
-INT32, INT64 = (1 << 31) - 1, (1 << 63) - 1
+INT32 = (1 << 31) - 1
+INT64 = (1 << 63) - 1
 
 
 def _rows(name: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Path], None]:

@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[3]
 
 def read_under_limit(folders: Sequence[Path], readers: Iterable[str] = ("audit",)) -> dict[tuple[str, str], str]:
     """(folder, reader) -> what it made of it, or how the process died."""
-    wanted, found = [(str(folder), reader) for folder in folders for reader in readers], {}
+    wanted = [(str(folder), reader) for folder in folders for reader in readers]
+    found = {}
     for start in range(0, len(folders), BATCH):
         found |= _batch(folders[start : start + BATCH], list(readers))
     return {key: found.get(key, "died") for key in wanted}

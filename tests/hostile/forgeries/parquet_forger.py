@@ -16,7 +16,8 @@ PAGE_KINDS = {0: 5, 2: 7, 3: 8}  # of a page, the field that describes it
 
 class _In:
     def __init__(self, raw: bytes, at: int = 0):
-        self.raw, self.at = raw, at
+        self.raw = raw
+        self.at = at
 
     def byte(self) -> int:
         self.at += 1
@@ -90,7 +91,8 @@ def _value(kind: int, value: Any) -> bytes:
 
 
 def _struct(fields: Struct) -> bytes:
-    out, last = b"", 0
+    out = b""
+    last = 0
     for number, (kind, value) in sorted(fields.items()):
         if kind in (1, 2):
             kind = 1 if value else 2
@@ -119,7 +121,8 @@ def rewrite(path: Path, footer: Change = lambda footer: None, page: Change = lam
 
 def _column(raw: bytes, chunk: Struct, body: bytearray, page: Change) -> None:
     starts = [chunk[number][1] for number in (9, 11) if number in chunk]
-    reader, new = _In(raw, min(starts)), len(body)
+    reader = _In(raw, min(starts))
+    new = len(body)
     end = reader.at + chunk[7][1]
     while reader.at < end:
         header = reader.struct()

@@ -52,8 +52,10 @@ def emptied(folder: Path) -> None:
 
 def moved(folder: Path) -> None:
     """A row of the second part stands in the first."""
-    first, second = part(folder, 0), part(folder, 1)
-    one, other = rows_of(first, folder), rows_of(second, folder)
+    first = part(folder, 0)
+    second = part(folder, 1)
+    one = rows_of(first, folder)
+    other = rows_of(second, folder)
     write_data(first, pl.concat([one, other.head(1)]), first.suffix[1:])
     write_data(second, other.slice(1), second.suffix[1:])
 
@@ -90,13 +92,17 @@ def renumbered(folder: Path, number: int, to: str) -> Callable[[dict[str, Any]],
 
 
 def added(folder: Path) -> Callable[[dict[str, Any]], None]:
-    at, more = part(folder, last(folder)), part(folder, last(folder) + 1)
+    at = part(folder, last(folder))
+    more = part(folder, last(folder) + 1)
     shutil.copy(part(folder, 0), more)
     return listed(lambda data: [one for name in data for one in ([name, more.name] if name == at.name else [name])])
 
 
 Forged = Callable[[Path], Any]
-CUT, OTHER, GAP, COLUMNS = "cut into parts of", "not cut as its manifest says", "gap", "other columns"
+CUT = "cut into parts of"
+OTHER = "not cut as its manifest says"
+GAP = "gap"
+COLUMNS = "other columns"
 SEALED: dict[str, tuple[Forged, tuple[str, ...]]] = {
     "the first and the last swapped": (lambda f: exchanged(part(f, 0), part(f, last(f))), (CUT,)),
     "the first left out": (lambda f: without(f, 0), (GAP,)),

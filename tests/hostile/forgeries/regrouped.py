@@ -45,7 +45,8 @@ def withheld(folder: Path) -> None:
     """The rows of one group are deleted, and so many more are called withheld."""
     release = rt.open(folder)
     quasi = [column.name for column in release.manifest.named("quasi-identifying")]
-    tables, gone = dict(release.tables), 0
+    tables = dict(release.tables)
+    gone = 0
     if "data" in tables:
         same = pl.all_horizontal(pl.col(name).eq_missing(pl.lit(tables["data"][name][0])) for name in quasi)
         kept = tables["data"].filter(~same)

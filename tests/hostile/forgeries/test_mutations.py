@@ -28,12 +28,52 @@ EXAMPLES = int(os.environ.get("HOSTILE_EXAMPLES", "30"))
 FLIPPED = max(EXAMPLES // 5, 6)
 REMOVED = object()
 VALUES = st.one_of(
-    st.sampled_from([REMOVED, None, True, False, -1, 0, 1, 2**31, 2**63, 10**40, 1.5, -0.0, 1e300, 5e-324, "", "x", "*",
-                     "1e999999999", "1/0", "NaN", "0x10", "9" * 400, "\x00", "\x1b[2J", "../x", "[", "{", '"', [], {}, [[]],
-                     [None], {"a": 1}, {"": []}, [1, 2], ["x", "x"], {"model": "k-anonymity"}]),
-    st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(st.characters(codec="utf-8"), max_size=20),
+    st.sampled_from(
+        [
+            REMOVED,
+            None,
+            True,
+            False,
+            -1,
+            0,
+            1,
+            2**31,
+            2**63,
+            10**40,
+            1.5,
+            -0.0,
+            1e300,
+            5e-324,
+            "",
+            "x",
+            "*",
+            "1e999999999",
+            "1/0",
+            "NaN",
+            "0x10",
+            "9" * 400,
+            "\x00",
+            "\x1b[2J",
+            "../x",
+            "[",
+            "{",
+            '"',
+            [],
+            {},
+            [[]],
+            [None],
+            {"a": 1},
+            {"": []},
+            [1, 2],
+            ["x", "x"],
+            {"model": "k-anonymity"},
+        ]
+    ),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(codec="utf-8"), max_size=20),
     st.lists(st.integers(), max_size=3),
-)  # fmt: skip
+)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -66,8 +106,13 @@ def releases(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("kind", good.PAIRS)
 def test_a_manifest_with_anything_replaced_is_refused_or_said(kind, releases, tmp_path_factory):
-    @settings(max_examples=EXAMPLES, deadline=None, database=None, derandomize=EXAMPLES < 100,
-              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=EXAMPLES < 100,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(st.lists(st.tuples(st.integers(0, 10**4), VALUES), min_size=1, max_size=2))
     @example([(0, REMOVED)])
     def mutated(edits):
@@ -98,7 +143,8 @@ def spoil_table(folder: Path, draw: random.Random) -> None:
     """Another value in a cell or in a whole column of one of the tables, two cells swapped, a row twice or not at all."""
     path = draw.choice(sorted(folder.glob("*.parquet")))
     table = pl.read_parquet(path)
-    column, at = draw.choice(table.columns), draw.randrange(len(table))
+    column = draw.choice(table.columns)
+    at = draw.randrange(len(table))
     values = table[column].to_list()
     dtype = table[column].dtype
     odd = draw.choice(CELLS["text" if dtype == pl.String else "whole" if dtype.is_integer() else "other"])

@@ -39,7 +39,8 @@ AGREED = {"minus one": {"transformed"}}  # the promise has no number that could 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Callable[..., Path]:
     """Honest releases, made once."""
-    folder, known = tmp_path_factory.mktemp("good"), {}
+    folder = tmp_path_factory.mktemp("good")
+    known = {}
 
     def of(kind: str, format: str = "parquet") -> Path:
         if (kind, format) not in known:

@@ -267,7 +267,8 @@ def lift_membership(found: GroupMembership, of: np.ndarray, people: np.ndarray) 
     entry = order[np.arange(int(many.sum())) + np.repeat(start - ends + many, many)]
     point = np.repeat(np.arange(len(of)), many)
     by_group = np.argsort(found.group[entry], kind="stable")
-    entry, point = entry[by_group], point[by_group]
+    entry = entry[by_group]
+    point = point[by_group]
     weight = found.shares[entry] * people[point]
     return replace(found, point=point, group=found.group[entry], people=weight, points=len(of))
 
@@ -284,7 +285,8 @@ def _reconcile_release(
     who: GroupMembership, counts: np.ndarray, people: np.ndarray, truth: TrueValues
 ) -> tuple[GroupMembership, np.ndarray, SourceChanges]:
     """Who is in which group, without the people who changed since, and the rows that are of nobody any more."""
-    groups, sizes = who.groups, counts.sum(axis=1)
+    groups = who.groups
+    sizes = counts.sum(axis=1)
     whole = bool(np.array_equal(counts, np.round(counts)))
     nobody = np.zeros(len(people), bool)
     if not who.known:
@@ -388,12 +390,16 @@ def _join_parts(
     found: Sequence[tuple[GroupMembership, np.ndarray, SourceChanges]],
 ) -> AlignedReleases:
     """The parts over all people: those of the table, and after them those who departed from each release."""
-    departed, owner, entries = [], [], []
+    departed = []
+    owner = []
+    entries = []
     start = len(people)
     for number, (who, counts, changes) in enumerate(found):
         gone = np.flatnonzero(changes.departed > 0)
         if who.known:
-            point, group, weight = start + np.arange(len(gone)), gone, changes.departed[gone].astype(np.float64)
+            point = start + np.arange(len(gone))
+            group = gone
+            weight = changes.departed[gone].astype(np.float64)
         else:  # one point, spread over all groups as their rows are
             sizes = counts.sum(axis=1)
             group = np.flatnonzero(sizes) if len(gone) else np.zeros(0, np.int64)

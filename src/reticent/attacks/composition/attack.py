@@ -138,13 +138,18 @@ def _try_aligning_alone(release: Any, source: Any, missing: tuple[str, ...]) -> 
 
 def attack_aligned_releases(together: AlignedReleases, seed: int = 0) -> CompositionOutcome:
     """The attack on releases that are laid over their people."""
-    parts, prior, people = together.parts, together.prior, together.people
-    everybody, targets = together.everybody, len(together.people)
+    parts = together.parts
+    prior = together.prior
+    people = together.people
+    everybody = together.everybody
+    targets = len(together.people)
     at_targets = np.arange(targets)
     own = [part.guess(prior).take(at_targets) for part in parts]
     exact = {point: row for point, row in compute_exact_beliefs(parts, everybody).items() if point < targets}
     joint = JointBeliefs.of(parts, prior)
-    beliefs, moved, guesses = None, 0.0, own[0]
+    beliefs = None
+    moved = 0.0
+    guesses = own[0]
     product_worst = own[0].greatest.max(initial=0.0)
     if len(parts) > 1:
         beliefs, moved = joint.balance(everybody)
@@ -189,7 +194,8 @@ def _find_doubtful_points(together: AlignedReleases) -> np.ndarray:
     Of small components everybody: what is known of one of them moves the others.  So it is where people departed from several
     releases, who may be the same, or may be in the table with other quasi-identifiers.
     """
-    doubtful, targets = together.doubtful, len(together.people)
+    doubtful = together.doubtful
+    targets = len(together.people)
     if not len(together.departed):
         return doubtful
     component = find_joint_components(together.parts)
@@ -226,7 +232,8 @@ def _describe_rule(together: AlignedReleases, exact: Mapping[int, Any]) -> str:
 def _collect_details(
     together: AlignedReleases, guesses: Guesses, own: Sequence[Guesses], promised: Sequence[float], moved: float
 ) -> dict[str, Any]:
-    people, most = together.people, guesses.greatest
+    people = together.people
+    most = guesses.greatest
     surely = most - moved - BELIEF_ROUNDING
     targets = int(people.sum())
     half = int(people[most >= float(HALF)].sum())
@@ -246,7 +253,8 @@ def _collect_details(
 
 def _compute_control(together: AlignedReleases, scored: AttackOutcome, alone: Guesses, seed: int) -> dict[str, float]:
     """The same join where the other releases' values say nothing."""
-    rng, parts = np.random.default_rng(seed), list(together.parts)
+    rng = np.random.default_rng(seed)
+    parts = list(together.parts)
     guesses = alone
     if len(parts) > 1:
         noise = parts[:1] + [ReleasePart(part.membership, shuffle_counts(part.counts, rng)) for part in parts[1:]]

@@ -48,7 +48,8 @@ class ReleasePart:
 
     def guess(self, prior: np.ndarray) -> Guesses:
         """What the release alone lets guess of each point, some atoms at a time."""
-        shares, atoms = self.shares(prior), self.membership.atoms
+        shares = self.shares(prior)
+        atoms = self.membership.atoms
         most = shares.max(axis=0)
         parts = [Guesses.of_beliefs(_cap_beliefs(part, most)) for _, part in atoms.mix_in_parts(shares)]
         return Guesses.join(parts).take(atoms.of_point)
@@ -111,7 +112,8 @@ class JointBeliefs:
 
     def _make_terms(self, part: ReleasePart, keys: np.ndarray) -> BeliefTerms:
         """Every group of every atom with each value that the group publishes and that is a key."""
-        atoms, values = part.membership.atoms, self.own.values
+        atoms = part.membership.atoms
+        values = self.own.values
         of_atom = atoms.of_point[self.chosen]
         first = np.searchsorted(atoms.atom, of_atom)
         entries = np.searchsorted(atoms.atom, of_atom, side="right") - first
@@ -144,9 +146,11 @@ class JointBeliefs:
         factors = [part.shares(self.prior) for part in self.parts]
         for factor in factors[1:]:
             np.divide(factor, self.prior, out=factor, where=self.prior > 0)
-        keys, row = len(self.own.belief), self.own.row
+        keys = len(self.own.belief)
+        row = self.own.row
         mixed = [terms.mix(factor, keys) for terms, factor in zip(self.terms, factors, strict=True)]
-        belief, moved = self._scale_beliefs(_multiply_all(mixed)), np.inf
+        belief = self._scale_beliefs(_multiply_all(mixed))
+        moved = np.inf
         for _ in range(min(MAX_BALANCING_ROUNDS, max(10, MAX_COMPUTED_BELIEFS // (max(keys, 1) * len(self.parts))))):
             for at, (part, terms) in enumerate(zip(self.parts, self.terms, strict=True)):
                 scale = of_atom / self._sum_by_atom(_multiply_all(mixed))
@@ -335,7 +339,8 @@ class StepCounter:
     """Steps taken, until they are too many."""
 
     def __init__(self, most: int):
-        self.most, self.steps = most, 0
+        self.most = most
+        self.steps = 0
 
     def step(self) -> None:
         self.steps += 1
@@ -355,7 +360,8 @@ def _count_joint_tables(
                 after[left] = after.get(left, 0) + ways * weight
         layers.append(after)
     empty = tuple(tuple(0 for _ in group) for group in held)
-    behind, found = {empty: 1}, []
+    behind = {empty: 1}
+    found = []
     for at in reversed(range(len(sizes))):
         before: dict[GroupState, int] = {}
         sums = [0] * len(held[0])
@@ -380,7 +386,8 @@ def _split_atom(
     room = [min(state[group][value] for group in groups) for value in range(len(state[0]))]
     for split in _partition_size(size, room):
         counter.step()
-        ways, left = 1, size
+        ways = 1
+        left = size
         for count in split:
             ways *= comb(left, count)
             left -= count

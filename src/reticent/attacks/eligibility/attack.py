@@ -111,7 +111,8 @@ def list_withheld_shares(
     table: PublishedCounts, kind: SuppressionKind, prior: CountPrior, most: int
 ) -> Mapping[int, Fraction] | None:
     """Exactly, for each published count, or nothing where more than `most` tables would have to be listed."""
-    possible, number = list(list_strata(table, kind)), 0
+    possible = list(list_strata(table, kind))
+    number = 0
     for stratum in possible:
         number += stratum.number
         if number * estimate_weighing_cost(table, kind, prior) > most:
@@ -173,12 +174,22 @@ DEFAULT_SAMPLES = 8_000
 ZERO_POSTERIOR = CountPosterior({0: Fraction(0)}, Fraction(0), Fraction(0), "exact")
 
 
-def compute_posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *, listed: int = MAX_LISTED_TABLES,
-              samples: int = DEFAULT_SAMPLES, miss: float = MISS_PROBABILITY,
-              rng: np.random.Generator | None = None) -> CountPosterior:  # fmt: skip
+def compute_posterior(
+    published: Sequence[int],
+    rows: int,
+    l: int,
+    kind: str,
+    prior: str = "uniform",
+    *,
+    listed: int = MAX_LISTED_TABLES,
+    samples: int = DEFAULT_SAMPLES,
+    miss: float = MISS_PROBABILITY,
+    rng: np.random.Generator | None = None,
+) -> CountPosterior:
     """The attack on one published table that was made from `rows` records."""
     table = PublishedCounts(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
-    belief, suppression = CountPrior(prior), SUPPRESSION_KINDS[kind]
+    belief = CountPrior(prior)
+    suppression = SUPPRESSION_KINDS[kind]
     if not table.withheld or len(table.counts) < l:  # the release is the table, or no suppression's
         return make_zero_posterior(table)
     if kind in ("unsafe", "safe"):
@@ -205,8 +216,16 @@ def compute_posterior(published: Sequence[int], rows: int, l: int, kind: str, pr
     return make_sampled_posterior(table, drawn)
 
 
-def compute_both_posteriors(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *, listed: int = MAX_LISTED_TABLES,
-         **how: Any) -> tuple[CountPosterior, CountPosterior]:  # fmt: skip
+def compute_both_posteriors(
+    published: Sequence[int],
+    rows: int,
+    l: int,
+    kind: str,
+    prior: str = "uniform",
+    *,
+    listed: int = MAX_LISTED_TABLES,
+    **how: Any,
+) -> tuple[CountPosterior, CountPosterior]:
     """The attack's two questions: which value led, and which value a withheld person has."""
     leading = compute_posterior(published, rows, l, kind, prior, listed=listed, **how)
     table = PublishedCounts(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
@@ -233,7 +252,8 @@ def attack_release(release: Any, prior: str = "uniform", column: str | None = No
             "promised": None,
         }
     counts = count_published_values(release, column or stage.column or manifest.sensitive.name)
-    rows, l = sum(counts) + manifest.withheld, stage.parameters["l"]
+    rows = sum(counts) + manifest.withheld
+    l = stage.parameters["l"]
     leading, withheld = compute_both_posteriors(counts, rows, l, stage.parameters.get("kind", "calibrated"), prior)
     if not leading.worst:
         raise RequestError(
@@ -310,7 +330,8 @@ def attack_by_eligibility(release: Any, prior: str = "uniform", column: str | No
 
 
 PublishedTable = tuple[int, ...]
-MANY_ROWS, SMALL_TABLE_ROWS = 50_000, 60
+MANY_ROWS = 50_000
+SMALL_TABLE_ROWS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,8 +353,16 @@ class SuppressionRisk:
     withheld_how: PosteriorMethod
 
 
-def compute_suppression_risk(counts: Sequence[int], l: int, kind: str, prior: str = "uniform", *, most: int | None = None, samples: int = DEFAULT_SAMPLES,
-         rng: np.random.Generator | None = None) -> SuppressionRisk:  # fmt: skip
+def compute_suppression_risk(
+    counts: Sequence[int],
+    l: int,
+    kind: str,
+    prior: str = "uniform",
+    *,
+    most: int | None = None,
+    samples: int = DEFAULT_SAMPLES,
+    rng: np.random.Generator | None = None,
+) -> SuppressionRisk:
     """The attack on every table that the suppression may publish of these counts, or on evenly spaced ones."""
     falling = np.array(sorted((int(count) for count in counts if count), reverse=True))
     rows = int(falling.sum())
@@ -341,7 +370,8 @@ def compute_suppression_risk(counts: Sequence[int], l: int, kind: str, prior: st
         return SuppressionRisk(0.0, 0.0, 0.0, 0.0, "exact", 1, 1, 0.0, 0.0, 0.0, 0.0, "exact")
     most = most or choose_max_releases(rows, kind, prior)
     number, chances = list_releases(falling, l, kind, most)
-    listed, miss = max(MAX_LISTED_TABLES // len(chances), 50), MISS_PROBABILITY / len(chances)
+    listed = max(MAX_LISTED_TABLES // len(chances), 50)
+    miss = MISS_PROBABILITY / len(chances)
     attacked = {
         table: compute_both_posteriors(table, rows, l, kind, prior, listed=listed, samples=samples, miss=miss, rng=rng)
         for table in chances
@@ -354,12 +384,13 @@ def compute_suppression_risk(counts: Sequence[int], l: int, kind: str, prior: st
     suppressed = SUPPRESSION_KINDS[kind].expected(falling, l)
     return SuppressionRisk(
         suppressed, *_to_numbers(leading), max(number, len(chances)), len(chances), mean, *_to_numbers(withheld)
-    )  # fmt: skip
+    )
 
 
 def _find_worst_posterior(found: list[CountPosterior]) -> CountPosterior:
     """The worst of several releases."""
-    low, high = max(one.low for one in found), max(one.high for one in found)
+    low = max(one.low for one in found)
+    high = max(one.high for one in found)
     how: PosteriorMethod = (
         "sampled" if any(one.how == "sampled" for one in found) else "exact" if low == high else "bounds"
     )
@@ -401,7 +432,8 @@ def _list_randomized_releases(
     counts: np.ndarray, l: int, most: int
 ) -> tuple[int, Iterator[tuple[Fraction, np.ndarray]]]:
     intervals = RandomizedSuppression().intervals(counts, l)
-    first, lowest = int(counts[0]), intervals[-1][0]
+    first = int(counts[0])
+    lowest = intervals[-1][0]
     above = min(int(find_stops(counts, l, counts[:1]).level[0]) + 1, first)  # from here on all starts stop alike
     near = [
         int(count) + by for count in counts[1 : l + 1] for by in (-1, 0, 1) if most >= 100

@@ -55,7 +55,8 @@ def count_vectors(parts: int, total: int, cap: int | None = None) -> int:
         return int(total == 0)
     if cap is None or cap >= total:
         return comb(total + parts - 1, parts - 1)
-    found, sign = 0, 1
+    found = 0
+    sign = 1
     for beyond in range(min(parts, total // (cap + 1)) + 1):
         found += sign * comb(parts, beyond) * comb(total - beyond * (cap + 1) + parts - 1, parts - 1)
         sign = -sign
@@ -166,7 +167,8 @@ class PublishedCounts:
         """Whether `unsafe` can have published it: some table was cut to it and not stopped before."""
         if not self.final:
             return False
-        top, lower = self.alike[self.level], self.alike[self.level - 1] if self.late else 0
+        top = self.alike[self.level]
+        lower = self.alike[self.level - 1] if self.late else 0
         return any(
             (extra or self.first(higher + 1)) and self.withheld - extra >= max(higher + 1, higher + self.least_excess)
             for extra in range(lower + 1)
@@ -199,7 +201,8 @@ def compute_counted_weights(published: PublishedCounts) -> dict[int, WeightBound
     for count in published.alike:
         low = high = Fraction(0)
         for least, most in _generate_weight_parts(published, count):
-            low, high = low + least, high + most
+            low = low + least
+            high = high + most
         if high:
             found[count] = (low, high)
     return found
@@ -221,7 +224,8 @@ def _generate_weight_parts(published: PublishedCounts, count: int) -> Iterator[W
             low = high = known * count_led_tables(higher, total, 1, published.least_excess) if known else Fraction(0)
             if shared:
                 ends = sum_by_least_part(higher, total, published.least_excess, offset)
-                low, high = low + shared * min(ends, key=shared.__mul__), high + shared * max(ends, key=shared.__mul__)
+                low = low + shared * min(ends, key=shared.__mul__)
+                high = high + shared * max(ends, key=shared.__mul__)
             if high:
                 yield share * low, share * high
 
@@ -239,13 +243,15 @@ def _split_likelihood(
     """l Pr(P | B) = known + shared / (least + offset), `least` the least positive excess over the level."""
     if count < published.level:
         return _split_likelihood_below(published, count, extra, cut, higher)
-    level, l = published.level, published.l
+    level = published.level
+    l = published.l
     tied = cut - higher
     lowest = (
         level - 1 if published.alike[level - 1] > extra else published.below(level - bool(published.alike[level - 1]))
     )
     offset = 1 if tied else level - lowest + 1
-    known, shared = Fraction(0), Fraction(0)
+    known = Fraction(0)
+    shared = Fraction(0)
     if extra or published.first(higher):  # F = L
         known += _sum_lower_intervals(level, lowest, higher + 1, tied, l)
         shared += higher < l
@@ -259,9 +265,11 @@ def _split_likelihood_below(
     published: PublishedCounts, count: int, extra: int, cut: int, higher: int
 ) -> tuple[Fraction, Fraction, int]:
     """The same for F = c < L."""
-    level, l = published.level, published.l
+    level = published.level
+    l = published.l
     moved = extra if count == level - 1 else 0  # values of count c in P that were above
-    over, tied = published.above(count) + moved, published.alike[count] - 1 - moved
+    over = published.above(count) + moved
+    tied = published.alike[count] - 1 - moved
     if over >= l or not (extra or published.first(higher)):
         return Fraction(0), Fraction(0), 1
     lowest = published.below(count)
@@ -395,7 +403,8 @@ class TableStratum:
 
     def table(self, most: int, parts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Counts of the table and of the release, S_1 first, then falling."""
-        level, counts = self.published.level, self.published.counts
+        level = self.published.level
+        counts = self.published.counts
         left = [count for count in counts if count < level]
         for gone in [level - 1] * self.extra + [self.count] * (self.count < level):
             left.remove(gone)
@@ -411,7 +420,8 @@ class TableStratum:
         if not prior.plausible or not chance:
             return chance and chance * prior.weight(base.tolist())
         excess = [*parts, *[0] * (self.cut - self.higher)]
-        first, then = excess[: self.cut - self.extra], excess[self.cut - self.extra :]
+        first = excess[: self.cut - self.extra]
+        then = excess[self.cut - self.extra :]
         named = Fraction(
             count_arrangements(first)
             * count_arrangements(then)
@@ -423,7 +433,9 @@ class TableStratum:
 
     def _count_leaders(self, base: np.ndarray, seen: np.ndarray, likelihood: Likelihood) -> int:
         """How many of the values tied at the top may have led: of a table that counts once, each has an equal share."""
-        counts, pairs, found = base.tolist(), sorted(zip(base.tolist(), seen.tolist(), strict=True)), 0
+        counts = base.tolist()
+        pairs = sorted(zip(base.tolist(), seen.tolist(), strict=True))
+        found = 0
         for first in {led for count, led in pairs if count == counts[0]}:
             others = sorted(seen.tolist(), reverse=True)
             others.remove(first)
@@ -466,7 +478,8 @@ def compute_listed_weights(
     published: PublishedCounts, kind: SuppressionKind, prior: CountPrior, most: int
 ) -> dict[int, WeightBounds] | None:
     """For each published count the weight of one of its values; nothing where more than `most` tables would have to be listed."""
-    listed, number = list(list_strata(published, kind)), 0
+    listed = list(list_strata(published, kind))
+    number = 0
     for stratum in listed:
         number += stratum.number
         if number * estimate_weighing_cost(published, kind, prior) > most:

@@ -93,8 +93,11 @@ def _list_mixture_parts(published: PublishedCounts, shapes: bool) -> Iterator[Co
 
 def _is_possible(published: PublishedCounts, cut: int) -> bool:
     """Whether some table may publish P by a cut to which J has `cut` values: with one record above the level each, if with any."""
-    l, level, size = published.l, published.level, sum(published.counts)
-    least, moved = published.counts[cut + l - 1], published.withheld - cut
+    l = published.l
+    level = published.level
+    size = sum(published.counts)
+    least = published.counts[cut + l - 1]
+    moved = published.withheld - cut
     if (
         l * level > size
         or moved < 1
@@ -156,20 +159,23 @@ def normalize_weights(table: PublishedCounts, weights: Mapping[int, tuple[Any, A
         others = [
             sum(table.alike[other] * weights[other][end] for other in weights if other != count) for end in (0, 1)
         ]
-        least, most = low * table.alike[count] + others[1], high * table.alike[count] + others[0]
+        least = low * table.alike[count] + others[1]
+        most = high * table.alike[count] + others[0]
         ends[count] = (low / least if low else 0 * low, high / most)
     return make_bounded_posterior(ends)
 
 
 def make_bounded_posterior(ends: Mapping[int, tuple[Any, Any]]) -> CountPosterior:
-    low, high = max(low for low, _ in ends.values()), max(high for _, high in ends.values())
+    low = max(low for low, _ in ends.values())
+    high = max(high for _, high in ends.values())
     by_count = {count: high for count, (_, high) in ends.items() if high}
     return CountPosterior(by_count, low, high, "exact" if low == high else "bounds")
 
 
 def round_outward(low: Fraction | float, high: Fraction | float) -> tuple[float, float]:
     """As floating-point numbers that are not nearer to each other."""
-    down, up = float(low), float(high)
+    down = float(low)
+    up = float(high)
     return nextafter(down, 0.0) if down > low else down, nextafter(up, 1.0) if up < high else up
 
 
@@ -192,8 +198,14 @@ MISS_PROBABILITY = 0.05  # the probability with which an interval may be wrong
 WeightInterval = tuple[float, float, float]  # low, estimate, high
 
 
-def estimate_weights(published: PublishedCounts, kind: SuppressionKind, prior: CountPrior, samples: int, rng: np.random.Generator,
-            miss: float = MISS_PROBABILITY) -> dict[int, WeightInterval]:  # fmt: skip
+def estimate_weights(
+    published: PublishedCounts,
+    kind: SuppressionKind,
+    prior: CountPrior,
+    samples: int,
+    rng: np.random.Generator,
+    miss: float = MISS_PROBABILITY,
+) -> dict[int, WeightInterval]:
     """For each published count, the weight of one of its values: all intervals hold together but with probability `miss`."""
     possible = [stratum for stratum in list_strata(published, kind) if stratum.greatest(kind)]
     few, many = _split_strata(possible, MAX_LISTED_STRATUM_TABLES // estimate_weighing_cost(published, kind, prior))
@@ -233,15 +245,19 @@ def estimate_stratum_mean(
     stratum: TableStratum, kind: SuppressionKind, prior: CountPrior, number: int, miss: float, rng: np.random.Generator
 ) -> WeightInterval:
     """The mean of a stratum's weights, each by the bound on them."""
-    bound, shares, least = _compute_log_bound(stratum, kind, prior), np.zeros(number), stratum.published.least_excess
-    room, plain = stratum.total - least, prior if prior.plausible else CountPrior("uniform")
+    bound = _compute_log_bound(stratum, kind, prior)
+    shares = np.zeros(number)
+    least = stratum.published.least_excess
+    room = stratum.total - least
+    plain = prior if prior.plausible else CountPrior("uniform")
     likelihood = kind.likelihood
     if isinstance(kind, CalibratedSuppression) and not prior.plausible:
         likelihood = partial(kind.estimate, rng=rng)
     for at in range(number):
         ends = np.sort(rng.choice(room, stratum.higher, replace=False)) + 1
         first, *others = np.diff(np.concatenate([[0], ends, [room + 1]])).tolist()
-        first, others = first + least - 1, sorted(others, reverse=True)
+        first = first + least - 1
+        others = sorted(others, reverse=True)
         if not others or first >= others[0]:
             value = stratum.value(first, others, likelihood, plain) / (1 + others.count(first))
             if value:
@@ -252,14 +268,17 @@ def estimate_stratum_mean(
 
 def compute_bernstein_interval(shares: np.ndarray, miss: float) -> WeightInterval:
     """The empirical Bernstein interval for the mean of numbers in [0, 1], two-sided."""
-    number, mean, term = len(shares), float(shares.mean()), log(4 / miss)
+    number = len(shares)
+    mean = float(shares.mean())
+    term = log(4 / miss)
     reach = sqrt(2 * float(shares.var(ddof=1)) * term / number) + 7 * term / (3 * (number - 1))
     return max(mean - reach, 0.0), mean, min(mean + reach, 1.0)
 
 
 def _compute_log_scale(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> float:
     """The logarithm of what a mean of 1 stands for: the stratum's tables, all as heavy as the bound."""
-    ways, room = stratum.ways, stratum.total - stratum.published.least_excess
+    ways = stratum.ways
+    room = stratum.total - stratum.published.least_excess
     return _compute_log(ways) + log(comb(room, stratum.higher)) + _compute_log_bound(stratum, kind, prior)
 
 

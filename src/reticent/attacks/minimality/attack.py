@@ -99,12 +99,20 @@ def _require_attackable(release: Any, keys: int, steps: int, draws: int) -> None
             raise RequestError(f"{name} is a whole number of at least 1.", attempt=f"{name} = 20.")
 
 
-def _conclude_or_explain(release: Any, people: AttackTarget, made: Publisher | str, keys: list[int], steps: int, draws: int,
-         rng: np.random.Generator) -> tuple[Conclusion | None, str | None]:  # fmt: skip
+def _conclude_or_explain(
+    release: Any,
+    people: AttackTarget,
+    made: Publisher | str,
+    keys: list[int],
+    steps: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[Conclusion | None, str | None]:
     """What knowing the method lets somebody conclude; or why nothing."""
     if isinstance(made, str):
         return None, made
-    who, keys = find_membership(people), keys if made.draws else keys[:1]
+    who = find_membership(people)
+    keys = keys if made.draws else keys[:1]
     tables = CandidateTables.of(people, who)
     if tables.table_count * len(keys) <= MAX_EXACT_RUNS:
         found = conclude_by_enumeration(made, tables, read_shown_groups(release, people), keys)
@@ -113,18 +121,14 @@ def _conclude_or_explain(release: Any, people: AttackTarget, made: Publisher | s
         return None, "the method draws by a secret key, and the tables are too many to be published with each of " + (
             f"{len(keys)} keys"
         )
-    found, why = (
-        None,
-        f"a walk over {len(tables.true):,} rows would have {WALK_STEPS_PER_ROW * len(tables.true):,} steps or more",
-    )
+    found = None
+    why = f"a walk over {len(tables.true):,} rows would have {WALK_STEPS_PER_ROW * len(tables.true):,} steps or more"
     if len(tables.true) * WALK_STEPS_PER_ROW <= steps:
         shown = read_shown_groups(release, people)
         if made.shown(tables.true, keys[0]) != shown:
             return None, "the method, run on the source, makes another release"
-        found, why = (
-            conclude_by_walk(made, tables, shown, keys[0], steps, rng),
-            "the walk changed nobody's value often enough",
-        )
+        found = conclude_by_walk(made, tables, shown, keys[0], steps, rng)
+        why = "the walk changed nobody's value often enough"
     if found is None and getattr(made.method, "cuts", "blind") == "blind" and not made.draws:
         return (
             None,
@@ -171,7 +175,8 @@ def _make_outcome(people: AttackTarget, found: Conclusion | None, why: str | Non
 
 def _generate_beliefs(people: AttackTarget, part: ReleasePart, found: Conclusion | None) -> Iterator[Beliefs]:
     """Yield beliefs about some points after the other: the mean of their people, of whom some keep what their groups say."""
-    groups, of_point = part.believe(people.prior), part.membership.atoms.of_point
+    groups = part.believe(people.prior)
+    of_point = part.membership.atoms.of_point
     ends = np.append(0, np.cumsum(people.people))
     for points in _slice_points(np.diff(groups.starts)[of_point]):
         own = groups.take(of_point[points])

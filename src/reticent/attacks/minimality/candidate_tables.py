@@ -44,7 +44,9 @@ class CandidateTables:
 
     @classmethod
     def of(cls, seen: AttackTarget, who: GroupMembership) -> CandidateTables:
-        point, value, many = seen.truth.point, seen.truth.value, seen.truth.people
+        point = seen.truth.point
+        value = seen.truth.value
+        many = seen.truth.people
         component = find_linked_points(who.point, who.group, who.points)[np.repeat(point, many)]
         order = np.argsort(component, kind="stable")
         starts = np.flatnonzero(np.diff(component[order], prepend=-1))
@@ -126,11 +128,13 @@ def conclude_by_enumeration(
     """None where no table leads to this release with any of these keys."""
     people = np.arange(len(tables.true))
     counts = np.zeros((len(people), tables.values), np.int64)
-    runs, behind = 0, 0
+    runs = 0
+    behind = 0
     for table in tables.all():
         same = sum(publisher.shown(table, key) == shown for key in keys)
         counts[people, table] += same
-        runs, behind = runs + len(keys), behind + bool(same)
+        runs = runs + len(keys)
+        behind = behind + bool(same)
     total = int(counts[0].sum()) if len(people) else 0
     if not total:
         return None
@@ -212,7 +216,8 @@ def _make_nodes(cells: Cells, group_of_point: np.ndarray) -> PartitionNodes:
 
 def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes, accepts: Acceptance) -> Any:
     """As `Mondrian.plan` chooses cuts; whether there is one does not depend on looking ahead."""
-    method, promises = publisher.method, publisher.promises
+    method = publisher.method
+    promises = publisher.promises
     apart = method.labels_for(promises) == "nodes" and not promises.union_closed
     spans = SpanLosses.of(
         cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), apart=apart
@@ -278,10 +283,12 @@ def _find_worst_belief(
     drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
     if not drawn.any():
         return exact, exact, exact
-    first, second = counts[0], counts[1]
+    first = counts[0]
+    second = counts[1]
     share = first.belief / np.maximum(accepted[0][block], 1)[first.row]
     chosen = int(np.where(drawn[first.row], share, -1.0).argmax())
-    person, value = int(first.row[chosen]), int(first.value[chosen])
+    person = int(first.row[chosen])
+    value = int(first.value[chosen])
     again = slice(second.starts[person], second.starts[person + 1])
     hits = int(second.belief[again][second.value[again] == value].sum())
     tried = int(accepted[1, block[person]])
@@ -304,7 +311,8 @@ def _find_worst_belief(
 WALK_BATCHES = 10
 STUDENT_QUANTILE_95 = 2.2621571628540993  # 95 %, nine degrees of freedom
 MIN_CHANGES = 10
-STEP_GROWTH, STEP_SHRINKAGE = 1.5, 1.2  # about three steps in ten are taken
+STEP_GROWTH = 1.5
+STEP_SHRINKAGE = 1.2  # about three steps in ten are taken
 
 
 @dataclass(eq=False)
@@ -331,7 +339,9 @@ def conclude_by_walk(
     publisher: Publisher, tables: CandidateTables, shown: ShownGroups, key: int, steps: int, rng: np.random.Generator
 ) -> Conclusion | None:
     """None where nobody's value changed often enough."""
-    walk, people, burn = TableWalk.of(tables), np.arange(len(tables.true)), steps // 3
+    walk = TableWalk.of(tables)
+    people = np.arange(len(tables.true))
+    burn = steps // 3
     able = [block for block in tables.blocks if len(np.unique(tables.true[block])) > 1]
     for step in range(steps if able else 0):
         asked = _deal_some_values(walk.table, able, min(round(walk.at_once), len(able)), rng)
@@ -364,7 +374,8 @@ def _conclude_from_walk(walk: TableWalk, steps: int) -> Conclusion | None:
     first = walk.met[:WALK_BATCHES].sum(axis=0)
     person, value = np.unravel_index(int(np.where(looked[:, None], first, -1).argmax()), first.shape)
     means = walk.met[WALK_BATCHES:, person, value] / np.maximum(walk.met[WALK_BATCHES:, person].sum(axis=1), 1)
-    worst, half = float(means.mean()), STUDENT_QUANTILE_95 * float(means.std(ddof=1)) / sqrt(WALK_BATCHES)
+    worst = float(means.mean())
+    half = STUDENT_QUANTILE_95 * float(means.std(ddof=1)) / sqrt(WALK_BATCHES)
     whole = walk.met.sum(axis=0)
     belief = whole / whole.sum(axis=1, keepdims=True)
     return Conclusion(

@@ -47,12 +47,14 @@ class Publisher:
     def table(self, values: np.ndarray) -> Cells:
         """The cells of a table in which these people have these values."""
         ones = np.ones(len(values), np.int64)
-        quasi, sensitive = self.cells.quasi, self.cells.sensitive
+        quasi = self.cells.quasi
+        sensitive = self.cells.sensitive
         made = build_cells(quasi, sensitive, self.points[self.point], values[:, None].astype(np.int32), ones)[0]
         return replace(made, rows_per_person=self.cells.rows_per_person)
 
     def recipe(self, values: np.ndarray, key: int) -> Recipe:
-        cells, rng = self.table(values), Random.from_seed(key)
+        cells = self.table(values)
+        rng = Random.from_seed(key)
         made = draw_padded_ends(replace(plan_recipe((), self.method, cells, self.promises, rng), cells=cells), rng)
         return relabel_recipe(self.promises, cells, made) if self.labelled else made
 
@@ -91,7 +93,8 @@ def read_shown_groups(release: Any, seen: AttackTarget) -> ShownGroups:
     if not registry.load_writer(release.kind).generalizes:
         point, group, people = seen.sight.memberships(seen.points, seen.people, 1)
         return identify_groups_by_people(group, point, np.asarray(people), seen.counts)
-    frame, sensitive = release.tables["data"], seen.sensitive
+    frame = release.tables["data"]
+    sensitive = seen.sensitive
     code = {text: at for at, text in enumerate(sensitive.texts)} | {None: sensitive.null_code}
     held: dict[tuple[Any, ...], np.ndarray] = {}
     counted = frame.group_by([*names, sensitive.name]).len(name="\x00count").rows()

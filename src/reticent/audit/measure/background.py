@@ -56,7 +56,8 @@ def is_risk_within(risk: Callable[[], Decimal], t: Fraction, base: str, rounding
     """Whether the risk in bits, computed in the precision of the context, is at most t."""
     for digits in DIGIT_STEPS:
         with localcontext(Context(prec=digits)):
-            found, bound = risk(), Decimal(roundings + LIMIT_ROUNDINGS).scaleb(1 - digits)
+            found = risk()
+            bound = Decimal(roundings + LIMIT_ROUNDINGS).scaleb(1 - digits)
             limit = convert_to_decimal(t) if base == "2" else convert_to_decimal(t) / Decimal(2).ln()
             if found + bound <= limit:
                 return True
@@ -131,7 +132,8 @@ def compute_decimal_risk(
 # MERGED: reticent.audit.measure.background_exact: The risk by exact inference over the groups that are small enough (Li, Li & Zhang, ICDE 2009, equations 3 and 4).
 
 
-MAX_STATES, MAX_PEOPLE = 1 << 14, 64  # of a group
+MAX_STATES = 1 << 14
+MAX_PEOPLE = 64  # of a group
 MAX_STATES_IN_ALL = 1 << 22  # states looked at altogether, each with all of its values
 
 
@@ -154,7 +156,8 @@ def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray
     if begin[-1] != len(person):
         return 0.0, 0.0
     most = prior.max(axis=1, keepdims=True)
-    found, done = np.zeros((len(person), prior.shape[1])), np.zeros(len(groups), np.int8)
+    found = np.zeros((len(person), prior.shape[1]))
+    done = np.zeros(len(groups), np.int8)
     of_group, value = np.nonzero(table.shown[groups])
     first = np.searchsorted(of_group, np.arange(len(groups) + 1)).astype(np.int64)
     held = np.column_stack([value, table.shown[groups][of_group, value]]).astype(np.int64)
@@ -194,14 +197,21 @@ def _judge_points(
     found = locate_people(evidence, column, asked.get("distances") or {}, _find_compared_columns(points, evidence))
     if found is None:
         return Judgement({"t": None, "membership": "shared"}, False)
-    risks, exacts, share, kept = [], [], 1.0, True
+    risks = []
+    exacts = []
+    share = 1.0
+    kept = True
     for point in points:
-        t, worst, exactly = parse_parameter(point["t"]), 0.0, 0.0
+        t = parse_parameter(point["t"])
+        worst = 0.0
+        exactly = 0.0
         for view in _list_people_views(found):
             one = KernelAdversary(asked, _list_bandwidths(point["bandwidth"], view), view)
             kept &= one.keeps(t)
             risk, part = compute_exact_risk(one.table, one.prior, one.smooth)
-            worst, exactly, share = max(worst, one.worst), max(exactly, risk), min(share, part)
+            worst = max(worst, one.worst)
+            exactly = max(exactly, risk)
+            share = min(share, part)
         scale = 1.0 if str(asked.get("base", 2)) == "2" else LN2
         risks.append(worst * scale)
         exacts.append(exactly * scale)
@@ -226,7 +236,8 @@ def _list_people_views(found: GroupedPeople) -> list[GroupedPeople]:
     null = found.null
     if null < 0 or not found.held[:, null].any() or (np.delete(found.held, null, axis=1) == 0).all():
         return [found]
-    held, shown = np.delete(found.held, null, axis=1), np.delete(found.shown, null, axis=1)
+    held = np.delete(found.held, null, axis=1)
+    shown = np.delete(found.shown, null, axis=1)
     there = held.any(axis=1)
     values = [value for value in found.values if value is not None]
     _, group = np.unique(found.group[there], return_inverse=True)
@@ -246,7 +257,8 @@ class KernelAdversary:
     view: GroupedPeople
 
     def __post_init__(self) -> None:
-        view, kernel = self.view, self.asked.get("kernel", "epanechnikov")
+        view = self.view
+        kernel = self.asked.get("kernel", "epanechnikov")
         self.rounds = INFERENCE_ROUNDS[self.asked.get("posterior", "omega")]
         order = np.argsort(view.group, kind="stable")
         starts = np.searchsorted(view.group[order], np.arange(len(view.shown)))
@@ -270,7 +282,8 @@ class KernelAdversary:
         return float(self.risk.max(initial=0.0))
 
     def _make_smoothing(self, kernel: str) -> np.ndarray | None:
-        apart, width = self._apart, parse_parameter(self.asked.get("smoothing", 0))
+        apart = self._apart
+        width = parse_parameter(self.asked.get("smoothing", 0))
         if apart is None:
             return None
         found = np.array(
@@ -306,11 +319,14 @@ class KernelAdversary:
         return all(self._decide_closely(int(g), t, base) for g in np.flatnonzero(self.risk + margin > limit))
 
     def _decide_closely(self, group: int, t: Fraction, base: str) -> bool:
-        table, kernel, width = self.table, self.asked.get("kernel", "epanechnikov"), self.asked.get("smoothing", 0)
+        table = self.table
+        kernel = self.asked.get("kernel", "epanechnikov")
+        width = self.asked.get("smoothing", 0)
         points = np.flatnonzero(table.group == group)
         if len(points) * len(table.codes) > MAX_DIGIT_PAIRS:
             return False
-        people, shown = table.people[points].tolist(), table.shown[group].tolist()
+        people = table.people[points].tolist()
+        shown = table.shown[group].tolist()
 
         def risk() -> Decimal:
             prior = [

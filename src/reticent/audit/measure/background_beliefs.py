@@ -69,10 +69,13 @@ def locate_people(
     evidence: Evidence, column: str | None, matrices: Mapping[str, Any], compared: Container[str]
 ) -> GroupedPeople | None:
     """None where labels do not say who is in which group; distances for the columns `compared` alone."""
-    published, source = evidence.published, evidence.source
+    published = evidence.published
+    source = evidence.source
     assert published is not None and source is not None
     quasi = [entry for entry in evidence.columns if entry.role == Role.QUASI]
-    covers, places, axes = [], [], []
+    covers = []
+    places = []
+    axes = []
     for entry in quasi:
         values = number_values(source.frame[entry.name])
         whole = rebuild_hierarchy(entry, values.distinct)
@@ -119,11 +122,14 @@ def _count_sensitive_values(
         for entry in evidence.columns
         if entry.role == Role.SENSITIVE and (found.joint or entry.name == found.name)
     ]
-    published, source = evidence.published, evidence.source
+    published = evidence.published
+    source = evidence.source
     assert published is not None and source is not None
-    ours, theirs = [], []
+    ours = []
+    theirs = []
     for entry in entries:
-        one, other = number_values(published.frame[entry.name]), number_values(source.frame[entry.name])
+        one = number_values(published.frame[entry.name])
+        other = number_values(source.frame[entry.name])
         both = number_values(format_texts(one.distinct, entry).append(format_texts(other.distinct, entry)))
         ours.append(NumberedColumn(both.codes[: len(one)][one.codes], both.distinct))
         theirs.append(NumberedColumn(both.codes[len(one) :][other.codes], both.distinct))
@@ -264,13 +270,15 @@ def compute_priors(table: BeliefTable, each: list[np.ndarray | None]) -> tuple[n
 
 def _number_combinations(codes: np.ndarray) -> np.ndarray:
     """A number for each combination of codes, in their order."""
-    key, room = np.zeros(len(codes), np.int64), 1
+    key = np.zeros(len(codes), np.int64)
+    room = 1
     for column in codes.T:
         size = int(column.max(initial=0)) + 1
         if room * size > 1 << 62:
             distinct, key = np.unique(key, return_inverse=True)
             room = len(distinct)
-        key, room = key * size + column, room * size
+        key = key * size + column
+        room = room * size
     return np.unique(key, return_inverse=True)[1].reshape(-1)
 
 
@@ -282,12 +290,16 @@ def _compute_priors_by_point(
     table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray
 ) -> np.ndarray:
     """Every point beside what each point of its key holds, a few points at a time."""
-    values, found = table.held.shape[1], np.empty(table.held.shape)
+    values = table.held.shape[1]
+    found = np.empty(table.held.shape)
     order = np.argsort(key, kind="stable")
-    codes, held, key = codes[order], table.held[order], key[order]
+    codes = codes[order]
+    held = table.held[order]
+    key = key[order]
     holder, value = np.nonzero(held)
     first = np.searchsorted(key[holder], np.arange(int(key[-1]) + 2))  # the entries of each key
-    times, length = held[holder, value].astype(float), np.diff(first)[key]
+    times = held[holder, value].astype(float)
+    length = np.diff(first)[key]
     until = np.cumsum(length)
     cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), BLOCK_PAIRS)))
     for begin, end in pairwise(np.unique(np.append(cuts, len(key)))):
@@ -307,7 +319,8 @@ def _compute_priors_by_grid(
 ) -> np.ndarray:
     """One product of matrices for each axis, as many keys at once as there is room for."""
     grid = tuple(len(w) for w in near)
-    places, values = prod(grid), table.held.shape[1]
+    places = prod(grid)
+    values = table.held.shape[1]
     place = np.zeros(len(key), np.int64)
     for a, w in enumerate(near):
         place = place * len(w) + codes[:, a]
@@ -320,9 +333,11 @@ def _compute_priors_by_grid(
         rows = order[np.searchsorted(key[order], begin) : np.searchsorted(key[order], begin + step)]
         for low in range(0, values, wide):
             found[rows, low : low + wide] = _multiply_on_grid(
-                (key[rows] - begin) * places + place[rows], table.held[rows, low : low + wide], near,
+                (key[rows] - begin) * places + place[rows],
+                table.held[rows, low : low + wide],
+                near,
                 (min(step, many - begin), *grid),
-            )  # fmt: skip
+            )
     return found
 
 
@@ -354,7 +369,9 @@ def _compute_priors_by_pairs(
 
 def compute_posteriors(table: BeliefTable, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
     """What is believed of each point of some groups after seeing their values; their histogram of who could have none."""
-    p, people, shown = prior[points], table.people[points], table.shown[groups]
+    p = prior[points]
+    people = table.people[points]
+    shown = table.shown[groups]
     begin = table.starts[groups] - points.start
     group = table.group[points] - groups.start
     share = people.astype(float)

@@ -63,8 +63,15 @@ def _measure_ordered_view(view: GroupCounts) -> Fraction:
     return find_greatest(total, sizes * (view.rows * (view.occurring - 1)))
 
 
-def _sum_run(start: np.ndarray, stop: np.ndarray, reached: np.ndarray, size: np.ndarray, rows: int, table: np.ndarray,
-         before: np.ndarray) -> np.ndarray:  # fmt: skip
+def _sum_run(
+    start: np.ndarray,
+    stop: np.ndarray,
+    reached: np.ndarray,
+    size: np.ndarray,
+    rows: int,
+    table: np.ndarray,
+    before: np.ndarray,
+) -> np.ndarray:
     """sum over i in start .. stop of |rows * reached - size * T_i|."""
     level = reached * rows
     turn = np.searchsorted(table, (level // size).astype(np.int64), side="right")  # T_i <= level / size before it

@@ -43,7 +43,8 @@ GROWTH_PARTS = 10**9  # achieved growth is rounded up at this many parts
 
 def judge_rho(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     sampling = _require_sampling(evidence)
-    rho1, skew = parse_parameter(asked["rho1"]), _find_skew(asked, sampling)
+    rho1 = parse_parameter(asked["rho1"])
+    skew = _find_skew(asked, sampling)
     reached = compute_highest_posterior(sampling, rho1, skew)
     return _make_judgement(
         {"rho2": reached, "k": sampling.counted_on}, reached <= parse_parameter(asked["rho2"]), sampling
@@ -52,7 +53,8 @@ def judge_rho(asked: Mapping[str, Any], evidence: Evidence, column: str | None) 
 
 def judge_delta(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     sampling = _require_sampling(evidence)
-    skew, most = _find_skew(asked, sampling), parse_parameter(asked["delta"])
+    skew = _find_skew(asked, sampling)
+    most = parse_parameter(asked["delta"])
     reached = compute_highest_growth(sampling, skew)
     kept = grows_at_most(sampling, skew, most) and compute_growth_from_domain(sampling, skew) <= most
     return _make_judgement({"delta": reached, "k": sampling.counted_on}, kept, sampling)
@@ -149,7 +151,8 @@ def grows_at_most(sampling: SamplingParameters, skew: Fraction, most: Fraction) 
 
 def compute_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
     """The greatest growth, rounded up."""
-    low, high = 0, GROWTH_PARTS
+    low = 0
+    high = GROWTH_PARTS
     while low < high:
         middle = (low + high) // 2
         low, high = (

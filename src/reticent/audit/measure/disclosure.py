@@ -25,7 +25,8 @@ def find_worst_ratio(views: list[GroupCounts], *, absent: str = "break") -> Frac
         if not len(view.group):
             continue
         count, sizes, totals = view.integers()
-        observed, expected = count * view.rows, totals[view.value] * sizes[view.group]
+        observed = count * view.rows
+        expected = totals[view.value] * sizes[view.group]
         found = max(found, find_greatest(observed, expected), 1 / find_least(observed, expected))
     return found
 

@@ -118,7 +118,8 @@ def _is_product_one(powers: list[tuple[int, int]]) -> bool:
         elif shared == base:
             exponents[base] += power
         else:
-            common, held = gcd(shared, base), exponents.pop(shared)
+            common = gcd(shared, base)
+            held = exponents.pop(shared)
             pending += [
                 (part, p)
                 for part, p in ((common, held + power), (shared // common, held), (base // common, power))

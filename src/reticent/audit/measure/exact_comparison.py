@@ -71,7 +71,8 @@ def bound_ln(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     for whole, sign in ((x.numerator, 1), (x.denominator, -1)):
         log = Decimal(whole).ln(context)
         unit = Fraction(10) ** (log.adjusted() - digits + 1) if log else Fraction(0)
-        lower, upper = lower + sign * Fraction(log) - unit, upper + sign * Fraction(log) + unit
+        lower = lower + sign * Fraction(log) - unit
+        upper = upper + sign * Fraction(log) + unit
     return lower, upper
 
 
@@ -112,7 +113,8 @@ def _get_sign(x: Fraction) -> int:
 
 
 def _find_power_of_two(x: Fraction) -> int | None:
-    a, b = x.numerator, x.denominator
+    a = x.numerator
+    b = x.denominator
     if a & (a - 1) or b & (b - 1):
         return None
     return a.bit_length() - b.bit_length()

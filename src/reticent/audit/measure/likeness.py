@@ -139,7 +139,8 @@ def _judge_perturbation(redrawing: Perturbation, limit: Fraction, form: Mapping[
 
 def bound_likeness_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
     """The greatest belief that beta-likeness leaves in any value of this overall distribution."""
-    limit, enhanced = float(parse_parameter(asked["beta"])), asked.get("enhanced", True)
+    limit = float(parse_parameter(asked["beta"]))
+    enhanced = asked.get("enhanced", True)
     caps = (p * (1 + (min(limit, -log(p)) if enhanced else limit)) for p in prior.tolist() if p > 0)
     return max(min(cap, 1.0) for cap in caps)
 
@@ -187,9 +188,11 @@ def measure_proximity_beta(
 
 def list_windows(positions: Sequence[Fraction], width: Fraction) -> list[tuple[int, int]]:
     """(first, last) of every window with other values in it."""
-    found, reach = [], 0  # the last value that a window from the one before reaches to
+    found = []
+    reach = 0  # the last value that a window from the one before reaches to
     for i in range(len(positions)):
-        before, reach = reach, max(reach, i)
+        before = reach
+        reach = max(reach, i)
         while reach + 1 < len(positions) and positions[reach + 1] - positions[i] <= width:
             reach += 1
         found += [(i, j) for j in range(max(i, before), reach + 1)]
@@ -223,7 +226,8 @@ def _list_window_frequencies(
 
 
 def judge_semantic(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found, level = evidence.column(column), int(asked.get("level", 1))
+    found = evidence.column(column)
+    level = int(asked.get("level", 1))
     if found.paths is None or not 1 <= level < found.paths.shape[1] - 1:
         raise BundleDamaged(f"A promise speaks of level {level} of the hierarchy of {found.name!r}, which has none.")
     form = {"enhanced": asked.get("enhanced", True), "two_sided": asked.get("two_sided", False)}
@@ -232,7 +236,8 @@ def judge_semantic(asked: Mapping[str, Any], evidence: Evidence, column: str | N
 
 
 def judge_proximity(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found, width = evidence.column(column), parse_parameter(asked["width"])
+    found = evidence.column(column)
+    width = parse_parameter(asked["width"])
     if found.positions is None:
         raise BundleDamaged(f"A promise speaks of windows of {found.name!r}, which has no order.")
     beta = measure_proximity_beta(found.views, found.positions, width, enhanced=asked.get("enhanced", True))

@@ -57,7 +57,8 @@ def _bound_drawing_error(asked: Mapping[str, Any], targeted: TargetedGroups) -> 
 
 def count_not_private(targeted: TargetedGroups) -> int:
     """How many groups do not follow their target."""
-    nodes, broken = len(targeted.parent), 0
+    nodes = len(targeted.parent)
+    broken = 0
     group = np.unique(targeted.group)
     each = max(CHUNK_CELLS // nodes, 1)
     for target in range(len(targeted.weights)):
@@ -93,7 +94,8 @@ def _count_off_target(targeted: TargetedGroups, groups: np.ndarray, weights: Seq
 def _find_depth(node: int, parent: np.ndarray) -> int:
     found = 0
     while parent[node] >= 0:
-        node, found = int(parent[node]), found + 1
+        node = int(parent[node])
+        found = found + 1
     return found
 
 
@@ -150,7 +152,8 @@ def are_nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: 
     if given["model"] == "t-closeness":
         ordered = given.get("distance", "equal") == "ordered"
         return all(_measure_moved_mass(shares, base, ordered) <= parse_parameter(given["t"]) for shares in targets)
-    beta, enhanced = parse_parameter(given["beta"]), bool(given.get("enhanced", True))
+    beta = parse_parameter(given["beta"])
+    enhanced = bool(given.get("enhanced", True))
     gains = [(p, q / p - 1) for shares in targets for p, q in zip(base, shares, strict=True) if p]
     absent = any(q for shares in targets for p, q in zip(base, shares, strict=True) if not p)
     return not absent and all(g <= beta and (not enhanced or g <= 0 or compare_ln(1 / p, g) >= 0) for p, g in gains)
@@ -176,7 +179,8 @@ def compute_declared_masses(target: Mapping[str, Any], values: Sequence[str]) ->
         )
     if kind == "zipf":
         return [Fraction((place + 1) ** -float(parse_parameter(given["s"]))) for place in range(len(values))]
-    mean, std = float(parse_parameter(given["mean"])), float(parse_parameter(given["std"]))
+    mean = float(parse_parameter(given["mean"]))
+    std = float(parse_parameter(given["std"]))
     density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
     return [Fraction(max(one, max(density) * 1e-9)) for one in density]
 

@@ -67,9 +67,11 @@ def bound_log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: Arr
 
 
 def _bound_chernoff(x: np.ndarray, others: np.ndarray, mean: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    one, other = _multiply_log_ratio(x, mean), _multiply_log_ratio(others, rest)
+    one = _multiply_log_ratio(x, mean)
+    other = _multiply_log_ratio(others, rest)
     impossible = np.isinf(one) | np.isinf(other)
-    one, other = np.where(impossible, 0.0, one), np.where(impossible, 0.0, other)
+    one = np.where(impossible, 0.0, one)
+    other = np.where(impossible, 0.0, other)
     return np.where(impossible, np.inf, np.maximum(one + other - _TERM_ERROR * (np.abs(one) + np.abs(other)), 0.0))
 
 
@@ -170,7 +172,8 @@ def assess_draws(
     margins = _compute_margins(value, shown, share, p, m, groups)
     mean_of = np.bincount(group, weights=chance * share, minlength=groups)
     square = np.bincount(group, weights=chance * share**2, minlength=groups)
-    mean, variance = float(mean_of.sum()), float(np.maximum(square - mean_of**2, 0).sum())
+    mean = float(mean_of.sum())
+    variance = float(np.maximum(square - mean_of**2, 0).sum())
 
     def likeness(x: float) -> float:
         return float(bound_log_two_sided(x, mean, groups - mean, variance, groups))
@@ -203,21 +206,28 @@ def scan_regions(
     `own` is the share of each group that holds the value it shows; `mean` and `variance` are those of the logarithm of its ratio,
     if it had not been redrawn.
     """
-    groups, orders = len(own), order_neighbours(places)
+    groups = len(own)
+    orders = order_neighbours(places)
     grids = _assign_grid_cells(places)
     stretches = len(orders) * groups * (groups + 1) / 2
     tests = 2 * (stretches + len(grids) * (BANDS_PER_COLUMN * (BANDS_PER_COLUMN + 1) // 2) ** 2)
-    best, where, size = -inf, "", 0
+    best = -inf
+    where = ""
+    size = 0
     for q in (UNPERTURBED_SHARE, (1 + p) / 2):
         logs = np.log(_compute_likelihood_ratio(own, q, p, m))
         for name, order in orders.items():
             found, length = _find_greatest_stretch(logs[order])
             if found > best:
-                best, where, size = found, name, length
+                best = found
+                where = name
+                size = length
         for name, cell in grids.items():
             found, length = _find_greatest_rectangle(cell, logs)
             if found > best:
-                best, where, size = found, name, length
+                best = found
+                where = name
+                size = length
     worst = min(log(tests) - best + LOG_SLACK, 0.0)
     needed = log(tests) + log(2) - log(DRAW_SIGNIFICANCE) + LOG_SLACK
     return RegionScan(tests, worst, where, size, _find_least_stretch(mean, variance, orders, needed))
@@ -247,7 +257,8 @@ def _assign_grid_cells(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 def _find_greatest_rectangle(cell: np.ndarray, logs: np.ndarray) -> tuple[float, int]:
     """The greatest sum over consecutive bands of one column and of another, and how many groups have it."""
-    best, size = -inf, 0
+    best = -inf
+    size = 0
     sums, counts = (
         np.bincount(cell, weights=weights, minlength=BANDS_PER_COLUMN * BANDS_PER_COLUMN).reshape(
             BANDS_PER_COLUMN, BANDS_PER_COLUMN
@@ -258,9 +269,11 @@ def _find_greatest_rectangle(cell: np.ndarray, logs: np.ndarray) -> tuple[float,
         for bottom in range(top, BANDS_PER_COLUMN):
             found, _ = _find_greatest_stretch(sums[top : bottom + 1].sum(axis=0))
             if found > best:
-                row, held = sums[top : bottom + 1].sum(axis=0), counts[top : bottom + 1].sum(axis=0)
+                row = sums[top : bottom + 1].sum(axis=0)
+                held = counts[top : bottom + 1].sum(axis=0)
                 begin, end = _find_stretch(row)
-                best, size = found, int(held[begin:end].sum())
+                best = found
+                size = int(held[begin:end].sum())
     return best, size
 
 
@@ -293,7 +306,8 @@ def _find_least_stretch(
                 return False
         return True
 
-    low, high = 1, len(mean)
+    low = 1
+    high = len(mean)
     if not orders or not is_found(high):
         return None
     while low < high:
@@ -339,7 +353,8 @@ class TransitionMatrix:
         known = {id(entry): entry for row in exact for entry in row}  # few of the entries are distinct
         floats = {key: (float(entry), float(1 - entry)) for key, entry in known.items()}
         both = np.array([[floats[id(entry)] for entry in row] for row in exact], np.float64)
-        chance, rest = np.ascontiguousarray(both[..., 0]), np.ascontiguousarray(both[..., 1])
+        chance = np.ascontiguousarray(both[..., 0])
+        rest = np.ascontiguousarray(both[..., 1])
         return cls(chance, rest, chance * rest)
 
     def __len__(self) -> int:
@@ -364,7 +379,9 @@ class BlockScores:
 
 
 def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
-    held, shown, size = blocks.held, blocks.shown, len(blocks.sizes)
+    held = blocks.held
+    shown = blocks.shown
+    size = len(blocks.sizes)
     share = held.count / blocks.sizes[held.block]
     at = _find_entries(held, shown, len(matrix))
     like = shown.count * np.where(at >= 0, share[at], 0.0)
@@ -394,7 +411,8 @@ def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
 
 def _find_entries(held: BlockEntries, shown: BlockEntries, m: int) -> np.ndarray:
     """The entry of `held` with the block and value of each of `shown`, -1 where there is none."""
-    keys, wanted = held.block * m + held.value, shown.block * m + shown.value
+    keys = held.block * m + held.value
+    wanted = shown.block * m + shown.value
     at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
     return np.where(keys[at] == wanted, at, -1) if len(keys) else np.full(len(wanted), -1)
 
@@ -405,7 +423,8 @@ def _compute_moments(
     """Of each entry's rows, the mean of c(b, v) and of its square, v redrawn."""
     width = np.bincount(held.block, minlength=size)
     start = np.append(0, np.cumsum(width))
-    mean, square = np.zeros(len(held)), np.zeros(len(held))
+    mean = np.zeros(len(held))
+    square = np.zeros(len(held))
     dense = width * DENSE_BLOCK_RATIO > max(len(matrix), 2 * DENSE_BLOCK_RATIO)
     entries = np.flatnonzero(~dense[held.block])
     pairs = np.cumsum(width[held.block[entries]])
@@ -435,15 +454,18 @@ def _compute_moments(
 
 def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, several: np.ndarray) -> np.ndarray:
     """For each block with several values, at most how likely it shows its most frequent one as often as it held it."""
-    size, entries = len(blocks.sizes), np.flatnonzero(several[blocks.held.block])
+    size = len(blocks.sizes)
+    entries = np.flatnonzero(several[blocks.held.block])
     block, value, count = (a[entries] for a in (blocks.held.block, blocks.held.value, blocks.held.count))
     most = np.zeros(size, np.int64)
     np.maximum.at(most, block, count)
     top = np.zeros(size, np.int64)
     of_most = count == most[block]
     top[block[of_most]] = value[of_most]
-    mean, rest, variance = (np.bincount(block, weights=count * table[value, top[block]], minlength=size)[several]
-                            for table in (matrix.chance, matrix.rest, matrix.variance))  # fmt: skip
+    mean, rest, variance = (
+        np.bincount(block, weights=count * table[value, top[block]], minlength=size)[several]
+        for table in (matrix.chance, matrix.rest, matrix.variance)
+    )
     spread = np.divide(
         MODE_PROBABILITY_FACTOR, np.sqrt(variance), out=np.ones(len(mean)), where=variance > MODE_PROBABILITY_FACTOR**2
     )
@@ -468,7 +490,8 @@ class PartitionSums:
 
     def __init__(self, blocks: LinkedBlocks, found: BlockScores, matrix: TransitionMatrix, part: np.ndarray, size: int):
         m = len(matrix)
-        self.matrix, self.size = matrix, size
+        self.matrix = matrix
+        self.size = size
 
         def over(weights: np.ndarray, within: slice | np.ndarray = slice(None)) -> np.ndarray:
             return np.bincount(part[within], weights=weights[within], minlength=size)
@@ -479,8 +502,10 @@ class PartitionSums:
             key = part[of.block[within]] * width + code[within]
             return np.bincount(key, weights=of.count[within], minlength=size * width).reshape(size, -1, m)
 
-        held, shown = blocks.held, blocks.shown
-        self.held, self.shown = table(held, m, held.value)[:, 0], table(shown, m, shown.value)[:, 0]
+        held = blocks.held
+        shown = blocks.shown
+        self.held = table(held, m, held.value)[:, 0]
+        self.shown = table(shown, m, shown.value)[:, 0]
         self.rows = self.held.sum(axis=1)
         self.likeness, self.mean, self.rest, self.variance, self.itself = map(
             over, (found.likeness, found.mean, found.rest, found.variance, found.itself)
@@ -498,7 +523,8 @@ class PartitionSums:
 
     def tested(self, share: float | None = None) -> PartitionTests:
         """As published; or as it is expected to be where a `share` of the rows was left as it was."""
-        matrix, stay = self.matrix, share
+        matrix = self.matrix
+        stay = share
         mean, rest, variance = (self.held @ table for table in (matrix.chance, matrix.rest, matrix.variance))
 
         def instead(observed: np.ndarray, itself: np.ndarray, expected: np.ndarray) -> np.ndarray:

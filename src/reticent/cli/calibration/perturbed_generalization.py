@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 OPTIONS = ("p", "k", "s", "lambda", "domain", "rho1", "rho2", "delta")
-GROUP_SIZES, RETENTION_PROBABILITIES = (1, 2, 4, 6, 8, 10), tuple(Fraction(part, 100) for part in range(15, 50, 5))
+GROUP_SIZES = (1, 2, 4, 6, 8, 10)
+RETENTION_PROBABILITIES = tuple(Fraction(part, 100) for part in range(15, 50, 5))
 
 
 def answer(asked: Mapping[str, Any]) -> dict[str, Any]:

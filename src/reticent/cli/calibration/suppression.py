@@ -40,23 +40,42 @@ def show(found: dict[str, Any]) -> None:
     from reticent.cli.output import say, say_table
 
     verdict = "is" if found["eligible"] else "IS NOT"
-    say(f"{found['rows']:,} rows in {len(found['counts'])} values: the table {verdict} {found['l']}-eligible; without withholding it "
-        f"supports l = {found['supports']}.", "")  # fmt: skip
-    rows = [(name, f"{one['suppressed']:,.6g}", f"{one['suppressed'] / found['rows']:.1%}",
-             _format_posterior(one["worst_posterior"], one["how"], one.get("low"), one.get("high")),
-             _format_posterior(one["worst_withheld_posterior"], one["withheld_how"], one.get("withheld_low"), one.get("withheld_high")))
-            for name in KINDS for one in [found[name]]]  # fmt: skip
+    say(
+        f"{found['rows']:,} rows in {len(found['counts'])} values: the table {verdict} {found['l']}-eligible; without withholding it "
+        f"supports l = {found['supports']}.",
+        "",
+    )
+    rows = [
+        (
+            name,
+            f"{one['suppressed']:,.6g}",
+            f"{one['suppressed'] / found['rows']:.1%}",
+            _format_posterior(one["worst_posterior"], one["how"], one.get("low"), one.get("high")),
+            _format_posterior(
+                one["worst_withheld_posterior"], one["withheld_how"], one.get("withheld_low"), one.get("withheld_high")
+            ),
+        )
+        for name in KINDS
+        for one in [found[name]]
+    ]
     say_table(("kind", "withheld (mean)", "of all", "which value led", "whose value was withheld"), rows, indent=2)
-    say("", "The worst posteriors of who knows the algorithm: of the most frequent value before, and of a withheld person's value.",
-        f"One above {found['bound']:.4f} tells more than one in {found['l']}. Prior: {found['prior']}.")  # fmt: skip
+    say(
+        "",
+        "The worst posteriors of who knows the algorithm: of the most frequent value before, and of a withheld person's value.",
+        f"One above {found['bound']:.4f} tells more than one in {found['l']}. Prior: {found['prior']}.",
+    )
     say(*_format_advice(found))
 
 
 def _format_advice(found: dict[str, Any]) -> list[str]:
     """Where a figure may not be the worst of all, and where `safe` is the kind to take."""
     proven = {"calibrated"} if found["prior"] == "uniform" else set()  # to stay within 1 / l
-    some = [f"{name} {one['attacked']:,} of {one['releases']:,}" for name in ("randomized", "calibrated")
-            for one in [found[name]] if one["attacked"] < one["releases"] and name not in proven]  # fmt: skip
+    some = [
+        f"{name} {one['attacked']:,} of {one['releases']:,}"
+        for name in ("randomized", "calibrated")
+        for one in [found[name]]
+        if one["attacked"] < one["releases"] and name not in proven
+    ]
     lines = []
     if some:
         lines.append(

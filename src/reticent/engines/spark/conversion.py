@@ -184,13 +184,15 @@ class BatchReader:
 
 def gather_frames(batches: Iterable[Any], most: int = READ_ROWS) -> Iterator[pl.DataFrame]:
     """Record batches as frames of so many rows or a few more."""
-    held, rows = [], 0
+    held = []
+    rows = 0
     for batch in batches:
         held.append(batch)
         rows += batch.num_rows
         if rows >= most:
             yield concat_batches(held)
-            held, rows = [], 0
+            held = []
+            rows = 0
     if held:
         yield concat_batches(held)
 

@@ -53,9 +53,12 @@ class PartitionShare:
 
 
 def split_quotas(
-    cell: np.ndarray, entry: np.ndarray, quota: np.ndarray, held: list[tuple[np.ndarray, np.ndarray]],
+    cell: np.ndarray,
+    entry: np.ndarray,
+    quota: np.ndarray,
+    held: list[tuple[np.ndarray, np.ndarray]],
     draw: np.random.Generator,
-) -> list[PartitionShare]:  # fmt: skip
+) -> list[PartitionShare]:
     """The share of each partition, given the entries (sorted by cell) and, of each partition, cells with their rows."""
     left = quota.astype(np.int64).copy()
     cells, first = np.unique(cell, return_index=True)
@@ -63,7 +66,8 @@ def split_quotas(
     found = []
     for here, rows in held:
         at = np.searchsorted(cells, here)
-        begins, ends = first[at], until[at]
+        begins = first[at]
+        ends = until[at]
         many = ends - begins
         place = np.repeat(begins - (np.cumsum(many) - many), many) + np.arange(int(many.sum()))
         drawn = _draw_by_cell(left[place], many, rows.astype(np.int64), draw)
@@ -78,10 +82,13 @@ def _draw_by_cell(left: np.ndarray, many: np.ndarray, rows: np.ndarray, draw: np
     found = np.zeros(len(left), np.int64)
     first = np.cumsum(many) - many
     total = np.add.reduceat(left, first) if len(left) else left
-    wanted, nth, open_ = rows.copy(), 0, np.arange(len(many))
+    wanted = rows.copy()
+    nth = 0
+    open_ = np.arange(len(many))
     while len(open_):
         place = first[open_] + nth
-        good, last = left[place], many[open_] == nth + 1
+        good = left[place]
+        last = many[open_] == nth + 1
         bad = total[open_] - good
         taken = np.where(last, wanted[open_], draw_hypergeometric(good, bad, wanted[open_], draw))
         found[place] = taken
@@ -109,7 +116,8 @@ def draw_hypergeometric(good: np.ndarray, bad: np.ndarray, sample: np.ndarray, d
 def _draw_large(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
     """Each item with the probability sample / (good + bad), and then as many more or fewer as are wanted."""
     share = sample / (good + bad)
-    taken, others = int(draw.binomial(good, share)), int(draw.binomial(bad, share))
+    taken = int(draw.binomial(good, share))
+    others = int(draw.binomial(bad, share))
     short = sample - taken - others
     if short >= 0:
         return taken + _draw_few(good - taken, bad - others, short, draw)
@@ -179,7 +187,8 @@ class SparkPassthroughWriter:
         keys = self.counted.combinations.columns
         texts = [pl.col(name).cast(pl.String) for name in keys if is_text(self.counted.combinations.schema[name])]
         facts = tasks.CountedCombinations(self.counted.combinations.with_columns(texts), self.counted.cell, shared)
-        known, names = _broadcast_value(rows.session, facts, sent), list(types)
+        known = _broadcast_value(rows.session, facts, sent)
+        names = list(types)
         schema = [*types.values(), pl.Int32(), pl.Int64(), pl.Int64(), pl.Int64()]
         kept = [*(f"c{at}" for at in range(len(types))), PART, CELL, ORDINAL, WORD]
         kinds = build_spark_schema(schema, kept)
@@ -201,7 +210,9 @@ class SparkPassthroughWriter:
         if not np.array_equal(seen, self.counted.cells.counts):
             raise make_source_changed_error()
         order = np.lexsort((cell, part))
-        part, cell, times = part[order], cell[order], times[order]
+        part = part[order]
+        cell = cell[order]
+        times = times[order]
         numbers, first = np.unique(part, return_index=True)
         drawn = [
             (cell[start:stop], times[start:stop])
@@ -216,7 +227,8 @@ class SparkPassthroughWriter:
             np.savez(folder / f"share-{number}.npz", cell=share.cell, entry=share.entry, quota=share.quota)
 
     def _build_outcomes(self, entries: np.ndarray, folder: Path, buckets: int) -> tasks.RecipeOutcomes:
-        recipe, first = self.recipe, None
+        recipe = self.recipe
+        first = None
         by_cell = np.argsort(recipe.cell, kind="stable")
         only = by_cell[(np.cumsum(entries) - 1).clip(0)].astype(np.int64)
         shown = np.zeros(len(recipe.group), bool)
@@ -250,7 +262,8 @@ def _read_batches(folder: Path, types: dict[str, pl.DataType]) -> Iterator[RowBa
         frame = pl.read_parquet(path, memory_map=False, glob=False)
         path.unlink()
         for start in range(0, len(frame), BATCH_ROWS):
-            part, some = frame[start : start + BATCH_ROWS], True
+            part = frame[start : start + BATCH_ROWS]
+            some = True
             yield RowBatch(part[ENTRY].to_numpy(), decode_frame(part.drop(ENTRY), types))
     if not some:
         yield RowBatch(np.zeros(0, np.int64), pl.DataFrame(schema=types))

@@ -149,7 +149,8 @@ class SparkRows:
 
     def select_columns(self, names: Iterable[str]) -> tuple[Any, BatchReader]:
         """The Spark frame of some columns, and how it is read."""
-        wanted, known = list(names), list(self.reading.schema)
+        wanted = list(names)
+        known = list(self.reading.schema)
         self._require_readable(wanted)
         if self.make_narrow_frame is not None:
             return self.make_narrow_frame(wanted), self.reading.select_columns(wanted)
@@ -223,9 +224,12 @@ class SparkRows:
         )
         held = f.when(f.col("hash").isNotNull(), f.col("times"))
         asked = each.groupBy("column").agg(
-            f.sum(f.when(f.col("hash").isNull(), f.col("times"))).alias("missing"), f.count("hash").alias("distinct"),
-            f.sum((held == 1).cast("long")).alias("once"), f.max(held).alias("most"), f.sum("times").alias("rows"),
-        )  # fmt: skip
+            f.sum(f.when(f.col("hash").isNull(), f.col("times"))).alias("missing"),
+            f.count("hash").alias("distinct"),
+            f.sum((held == 1).cast("long")).alias("once"),
+            f.max(held).alias("most"),
+            f.sum("times").alias("rows"),
+        )
         with translate_spark_errors("Counting identifying and carried values", self.session):
             found = {row["column"]: row for row in asked.toArrow().to_pylist()}
         rows = int(found[0]["rows"]) if found else 0
@@ -238,7 +242,8 @@ class SparkRows:
 
     def cast(self, columns: Mapping[str, Column]) -> SparkRows:
         """With columns as they are declared.  What a whole column decides is asked of its distinct values."""
-        read, types = {}, dict(self.types)
+        read = {}
+        types = dict(self.types)
         for name, column in columns.items():
             if not (
                 text_formats.needs_parsing(types[name], column)

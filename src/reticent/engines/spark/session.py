@@ -110,9 +110,11 @@ def make_session_folder(name: str) -> Path:
 # they said.
 
 
-WAREHOUSE_SETTING, CATALOG_SETTING = "spark.sql.warehouse.dir", "spark.sql.catalogImplementation"
+WAREHOUSE_SETTING = "spark.sql.warehouse.dir"
+CATALOG_SETTING = "spark.sql.catalogImplementation"
 JAVA_OPTIONS_SETTING = "spark.driver.extraJavaOptions"
-SPILL_SETTING, SPILL_VARIABLE = "spark.local.dir", "SPARK_LOCAL_DIRS"
+SPILL_SETTING = "spark.local.dir"
+SPILL_VARIABLE = "SPARK_LOCAL_DIRS"
 
 
 def build_warehouse_settings(config: Mapping[str, str]) -> dict[str, str]:
@@ -169,7 +171,8 @@ def build_archive() -> tuple[Path, str]:
     with zipfile.ZipFile(path, "w") as archive:
         for file in sorted(PACKAGE_FOLDER.rglob("*")):
             if file.is_file() and file.suffix not in _EXCLUDED_SUFFIXES:
-                name, content = str(file.relative_to(PACKAGE_FOLDER.parent)), file.read_bytes()
+                name = str(file.relative_to(PACKAGE_FOLDER.parent))
+                content = file.read_bytes()
                 digest.update(name.encode() + b"\0" + content)
                 archive.writestr(name, content)
     return path, f"reticent-{digest.hexdigest()}"
@@ -290,7 +293,8 @@ def _require_reachable(master: str) -> None:
 @contextmanager
 def _silence_java(said: Mapping[str, str]) -> Iterator[None]:
     """What Spark's Java prints goes nowhere: it quotes records, and nobody asked for it.  `said` is its environment."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
     before = {name: os.environ.get(name) for name in said}
     os.environ.update(said)
     try:

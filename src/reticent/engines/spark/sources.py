@@ -110,10 +110,8 @@ def _find_int96_columns(files: FileSet) -> set[str]:
 
 
 SENT_ROWS = 1 << 16  # that are sent at once
-_MAX_TASK_BYTES, _MIN_TASK_BYTES = (
-    1 << 27,
-    1 << 22,
-)  # bytes that a task reads, if files are small; opening one costs as much as the least
+_MAX_TASK_BYTES = 1 << 27
+_MIN_TASK_BYTES = 1 << 22  # bytes that a task reads, if files are small; opening one costs as much as the least
 
 
 def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship: bool) -> SparkRows:
@@ -144,7 +142,9 @@ def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship
 def _group_files(paths: list[Path], at_once: int) -> list[list[str]]:
     """Files that a task reads one after the other: small ones together, so that all cores have something to do."""
     sizes = [path.stat().st_size + _MIN_TASK_BYTES for path in paths]
-    room, held, found = min(_MAX_TASK_BYTES, max(_MIN_TASK_BYTES, sum(sizes) // max(at_once, 1))), 0, [[str(paths[0])]]
+    room = min(_MAX_TASK_BYTES, max(_MIN_TASK_BYTES, sum(sizes) // max(at_once, 1)))
+    held = 0
+    found = [[str(paths[0])]]
     for path, size, before in zip(paths[1:], sizes[1:], sizes, strict=False):
         held += before
         if held + size > room:

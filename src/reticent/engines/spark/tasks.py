@@ -28,7 +28,13 @@ from reticent.engines.spark.conversion import (
 )
 from reticent.randomness import Random
 
-PART, CELL, ORDINAL, WORD, ENTRY, BUCKET, ROW_COUNT = "part", "cell", "nth", "word", "entry", "bucket", "times"
+PART = "part"
+CELL = "cell"
+ORDINAL = "nth"
+WORD = "word"
+ENTRY = "entry"
+BUCKET = "bucket"
+ROW_COUNT = "times"
 NUMBERS = (PART, CELL, ORDINAL, WORD)
 NO_PART = -1
 """The partition of rows whose cell has one entry: nothing is drawn for them."""
@@ -87,7 +93,9 @@ def number_rows(
     """Each row's partition, cell, number among the partition's rows of that cell, and random word; and what it carries."""
     from pyspark import TaskContext
 
-    part, seen, at = TaskContext.get().partitionId(), np.zeros(len(facts.shared), np.int64), 0
+    part = TaskContext.get().partitionId()
+    seen = np.zeros(len(facts.shared), np.int64)
+    at = 0
     locator, held = facts.build_locator()
     keys = held.columns
     for rows in reading.read_frames(batches):
@@ -139,7 +147,8 @@ class RecipeOutcomes:
     def read_share(self, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Cells of a partition that share, where the outcomes of each begin, and the outcomes, in random order in each cell."""
         held = np.load(self.folder / f"share-{part}.npz")
-        cell, entry = np.repeat(held["cell"], held["quota"]), np.repeat(held["entry"], held["quota"])
+        cell = np.repeat(held["cell"], held["quota"])
+        entry = np.repeat(held["entry"], held["quota"])
         words = self.rng.words(f"rank {part}", 0, len(cell))
         cells, first = np.unique(cell, return_index=True)
         return cells, first, entry[np.lexsort((words, cell))]
@@ -180,7 +189,8 @@ def order_bucket(
     if not held:
         return
     rows = concat_batches(held)
-    numbers, carried = rows.select(WORD, ENTRY), rows.drop(WORD, ENTRY, BUCKET)
+    numbers = rows.select(WORD, ENTRY)
+    carried = rows.drop(WORD, ENTRY, BUCKET)
     if place is None:
         order = np.argsort(numbers[WORD].to_numpy().view(np.uint64), kind="stable")
     else:

@@ -155,7 +155,8 @@ def choose_subgroup_size(
     totals = np.bincount(value, weights=cells.counts, minlength=len(values.texts)).astype(np.int64)
     weights = next(generate_rounded_weights(tree, totals, totals > 0, Fraction(1, 20)))
     asked = _draw_range_queries(cells, workload, rng.stream("workload"))
-    sizes, widths = [cells.rows], {}  # one of all rows: a group as it is
+    sizes = [cells.rows]
+    widths = {}  # one of all rows: a group as it is
     while (smaller := 16 * 4 ** (len(sizes) - 1)) < cells.rows:
         sizes.append(smaller)
     for size in sizes:
@@ -182,7 +183,8 @@ def _draw_range_queries(
     found = []
     for _ in range(WORKLOAD_QUERIES):
         at = ordered[int(draw.integers(len(ordered)))]
-        size, name = cells.quasi[at].size, cells.quasi[at].name
+        size = cells.quasi[at].size
+        name = cells.quasi[at].name
         share = float(workload[name]) if workload else draw.uniform(0.1, 0.5)
         wide = max(round(size * share), 1)
         low = int(draw.integers(max(size - wide, 0) + 1))

@@ -107,7 +107,8 @@ class Distribution(Method):
         value = values.of_code[cells.values[:, 0]]
         own = np.zeros((len(top.names), len(values.texts)), np.int64)
         np.add.at(own, (top.of_cell, value), cells.counts)
-        wants, overall = compute_target_masses(promise, values, own, top.names), own.sum(axis=0)
+        wants = compute_target_masses(promise, values, own, top.names)
+        overall = own.sum(axis=0)
         size = self.size
         if self.within == "hilbert" and size is None:
             size = choose_subgroup_size(cells, top.of_cell, values, tree, self.workload, rng)
@@ -116,7 +117,8 @@ class Distribution(Method):
         found = []
         for at, tops in _group_equal_targets(wants):
             mine = np.flatnonzero(np.isin(above, tops))
-            part, observed = held.only(mine), (own[tops] > 0).any(axis=0)
+            part = held.only(mine)
+            observed = (own[tops] > 0).any(axis=0)
             weights = choose_weights(wants[at], promise, tree, part, observed, overall)
             found.append((mine, self._make_entries(part, tree, weights, len(values.texts)), weights))
             promise.verify(_make_verified_parameters(tree, weights, found[-1][1]))
@@ -158,12 +160,22 @@ def _build_recipe(
     number[order] = np.arange(len(order))
     listed = list(distinct)
     return TransformedRecipe(
-        cells, np.arange(len(cells)), group, cells.counts, len(target),
+        cells,
+        np.arange(len(cells)),
+        group,
+        cells.counts,
+        len(target),
         listed=GroupTable(entries[:, 0], entries[:, 1], entries[:, 2]),
-        texts=values.texts, node_labels=tuple(values.labels(tree)), first=tree.first, last=tree.last,
-        weights=tuple(listed[at] for at in order.tolist()), target=number[target],
-        units=values.units, scale=values.scale, sum_of_ranges=sum_ranges(entries, tree),
-    )  # fmt: skip
+        texts=values.texts,
+        node_labels=tuple(values.labels(tree)),
+        first=tree.first,
+        last=tree.last,
+        weights=tuple(listed[at] for at in order.tolist()),
+        target=number[target],
+        units=values.units,
+        scale=values.scale,
+        sum_of_ranges=sum_ranges(entries, tree),
+    )
 
 
 def _renumber_groups(found: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -28,9 +28,11 @@ Shares = list[Fraction]
 
 def find_nearest_distribution(given: Mapping[str, Any], own: Sequence[int], overall: Sequence[int]) -> Shares:
     """`own` are the group's counts, `overall` those of the published table, which is the reference of t and beta."""
-    shares, reference = _to_shares(own), _to_shares(overall)
+    shares = _to_shares(own)
+    reference = _to_shares(overall)
     if given["model"] == "t-closeness":
-        limit, apart = parse_fraction(given["t"], "t"), compute_distribution_distance(given, shares, reference)
+        limit = parse_fraction(given["t"], "t")
+        apart = compute_distribution_distance(given, shares, reference)
         if apart <= limit:
             return shares
         part = limit / apart
@@ -45,7 +47,8 @@ def keeps_classic_promise(given: Mapping[str, Any], used: Shares, overall: Seque
         return compute_distribution_distance(given, used, reference) <= parse_fraction(given["t"], "t")
     if given["model"] == "probabilistic-l-diversity":
         return max(used) * parse_fraction(given["l"], "l") <= 1
-    beta, enhanced = parse_fraction(given["beta"], "beta"), bool(given.get("enhanced", True))
+    beta = parse_fraction(given["beta"], "beta")
+    enhanced = bool(given.get("enhanced", True))
     for share, base in zip(used, reference, strict=True):
         if share and not base:
             return False
@@ -60,7 +63,8 @@ def compute_share_caps(given: Mapping[str, Any], reference: Shares) -> Shares:
     """The greatest share of each value: a rational not above min(beta, -ln p) where a logarithm enters."""
     if given["model"] == "probabilistic-l-diversity":
         return [1 / parse_fraction(given["l"], "l")] * len(reference)
-    beta, found = parse_fraction(given["beta"], "beta"), []
+    beta = parse_fraction(given["beta"], "beta")
+    found = []
     for base in reference:
         gain = beta
         if base and given.get("enhanced", True) and not is_at_most_log(beta, 1 / base):
@@ -77,7 +81,8 @@ def compute_distribution_distance(given: Mapping[str, Any], one: Shares, other: 
         return sum((abs(d) for d in differences), Fraction(0)) / 2
     if kind != "ordered":
         raise JobError(f"p-privacy: nearest t-closeness knows no {kind!r} distance.", attempt='"equal" or "ordered".')
-    total, moved = Fraction(0), Fraction(0)
+    total = Fraction(0)
+    moved = Fraction(0)
     for difference in differences:
         moved += difference
         total += abs(moved)
@@ -93,7 +98,9 @@ def _fit_under_caps(own: Shares, limits: Shares) -> Shares:
             attempt="a weaker promise, or a domain with more values.",
         )
     order = sorted((at for at, share in enumerate(own) if share), key=lambda at: limits[at] / own[at])
-    found, left, mass = [Fraction(0)] * len(own), Fraction(1), sum(own)
+    found = [Fraction(0)] * len(own)
+    left = Fraction(1)
+    mass = sum(own)
     for place, at in enumerate(order):
         if left * own[at] <= limits[at] * mass:
             for rest in order[place:]:
@@ -134,7 +141,8 @@ def generate_rounded_weights(
     tree: ValueTree, masses: np.ndarray, observed: np.ndarray, distance: Fraction
 ) -> Iterator[np.ndarray]:
     """Weights by each way to hand out the distance, those that are within it."""
-    below, inner = tree.sum_below(masses), tree.children > 0
+    below = tree.sum_below(masses)
+    inner = tree.children > 0
     share = below / below[0]
     levels = int(tree.depth.max())
     depth = tree.depth
@@ -161,7 +169,8 @@ def _round_weights_within(
     split = below[1:] / np.maximum(below[parent], 1)
     least = (occurs[1:] & (below[1:] > 0)).astype(np.int64)
     starts = np.flatnonzero(np.diff(parent, prepend=-1))
-    node, size = parent[starts], np.diff(np.append(starts, len(parent)))
+    node = parent[starts]
+    size = np.diff(np.append(starts, len(parent)))
     found = [tree.reduce_masses(below) for _ in parts]
     open_ = [below[node] > 0 for _ in parts]  # below a node without mass any split is as good
     block = int(np.clip(CHUNK_TRIED_WEIGHTS // max(len(split), 1), 1, MAX_TRIED_BLOCK))
@@ -170,7 +179,8 @@ def _round_weights_within(
         if not left.any():
             break
         total = np.arange(first, min(first + block, MAX_SIBLING_WEIGHTS + 1))[:, None]
-        chosen, sizes = np.repeat(left, size), size[left]
+        chosen = np.repeat(left, size)
+        sizes = size[left]
         tried = np.maximum(np.floor(split[chosen] * total + 0.5).astype(np.int64), least[chosen])
         begin = np.append(0, np.cumsum(sizes))[:-1]
         sums = np.add.reduceat(tried, begin, axis=1)
@@ -189,7 +199,8 @@ def compute_weight_shares(tree: ValueTree, weights: np.ndarray) -> list[Fraction
     """The distribution over the domain that the weights stand for."""
     parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64).tolist()
     found = [Fraction(1)] * len(tree)
-    parent, given = tree.parent.tolist(), weights.tolist()
+    parent = tree.parent.tolist()
+    given = weights.tolist()
     for node in range(1, len(tree)):
         found[node] = found[parent[node]] * Fraction(given[node], parts[parent[node]]) if given[node] else Fraction(0)
     return [found[node] for node in tree.leaf.tolist()]
@@ -234,11 +245,13 @@ def compute_target_masses(
     promise: PPrivacy, values: ValueDomain, own: np.ndarray, names: Sequence[str]
 ) -> list[TargetMasses]:
     """One for each group; `own` are (groups, values) counts."""
-    target, overall = promise.target, own.sum(axis=0)
+    target = promise.target
+    overall = own.sum(axis=0)
     if not (isinstance(target, Mapping) and "groups" in target):
         return [_compute_group_masses(target, values, own[group], overall) for group in range(len(own))]
     listed = target["groups"]
-    extra, lacking = sorted(set(listed) - set(names)), sorted(set(names) - set(listed))
+    extra = sorted(set(listed) - set(names))
+    lacking = sorted(set(names) - set(listed))
     if extra or lacking:
         raise JobError(
             f"The target names {pluralize(len(extra), 'group')} that the data lacks, and lacks {len(lacking)} of the data's {len(names)}.",
@@ -312,9 +325,10 @@ def _compute_curve_masses(kind: str, given: Mapping[str, Any], values: ValueDoma
     peak = density.max()
     if not peak > 0:
         raise JobError(
-            "The normal target has no mass on the domain.", why="Its mean lies too many deviations away.",
+            "The normal target has no mass on the domain.",
+            why="Its mean lies too many deviations away.",
             attempt="a mean within the domain, or a greater std.",
-        )  # fmt: skip
+        )
     return np.maximum(np.round(density / peak * CURVE_SCALE), 1).astype(np.int64)
 
 

@@ -96,7 +96,9 @@ class ValueTree:
 
 def build_balanced_tree(leaves: int, arity: int, positions: np.ndarray | None) -> ValueTree:
     """A tree whose nodes cut their leaves into `arity` parts as even as can be; `positions` None: categories."""
-    spans, parent, at = [(0, leaves - 1)], [-1], 0
+    spans = [(0, leaves - 1)]
+    parent = [-1]
+    at = 0
     while at < len(spans):
         first, last = spans[at]
         size = last - first + 1
@@ -273,8 +275,14 @@ def _make_too_many_error(name: str, size: int, *, fine: bool = False) -> ColumnE
     )
 
 
-def _build_checked_domain(domain: Domain, totals: np.ndarray, texts: Sequence[str], units: np.ndarray | None, scale: int,
-             hierarchy: Hierarchy | None) -> ValueDomain:  # fmt: skip
+def _build_checked_domain(
+    domain: Domain,
+    totals: np.ndarray,
+    texts: Sequence[str],
+    units: np.ndarray | None,
+    scale: int,
+    hierarchy: Hierarchy | None,
+) -> ValueDomain:
     if len(texts) > MAX_DOMAIN_VALUES:
         raise _make_too_many_error(domain.name, len(texts))
     if len(texts) < 2:

@@ -34,8 +34,10 @@ class CapTables:
         begin = dict(zip(names, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True)) if names else {}
         held = [cells.counts, *(_list_cell_values(cells, *views[name]) + begin[name] for name in names)]
         bounds = [_tabulate_bounds(cap) for _, cap in caps]
-        rules = [_tabulate_rule(cap, begin[_make_view_key(column, cap)], shift) for (column, cap), shift in
-                 zip(caps, np.cumsum([0, *map(len, bounds)]).tolist(), strict=False)]  # fmt: skip
+        rules = [
+            _tabulate_rule(cap, begin[_make_view_key(column, cap)], shift)
+            for (column, cap), shift in zip(caps, np.cumsum([0, *map(len, bounds)]).tolist(), strict=False)
+        ]
         return cls(
             np.column_stack(held).astype(np.int64),
             np.concatenate([*bounds, np.zeros((0, 4))]).astype(np.int64),
@@ -92,7 +94,8 @@ class Acceptance:
     """Promises bound to cells, asked about cuts of nodes over the same cells."""
 
     def __init__(self, promises: BoundPromises, nodes: PartitionNodes, rules: CapTables | None = None):
-        self.promises, self.nodes = promises, nodes
+        self.promises = promises
+        self.nodes = nodes
         self.caps = (*promises.caps, *(caps for check in promises.checks for caps in getattr(check, "caps", ())))
         self.checks = tuple(check for check in promises.checks if not hasattr(check, "caps"))
         self.rules = rules or CapTables.of(nodes.cells, self.caps)
@@ -120,7 +123,8 @@ class Acceptance:
         return kept[_count_preceding_equals(cuts[kept, 0]) < most]
 
     def _select_within_caps(self, cuts: np.ndarray, most: int) -> np.ndarray:
-        nodes, rules = self.nodes, self.rules
+        nodes = self.nodes
+        rules = self.rules
         kept = np.empty(len(cuts), np.int8)
         args = cuts, nodes.words, nodes.atom, nodes.first, rules.held, rules.bounds, rules.rules
         mark_cuts_within_caps(*args, most, kept)
@@ -180,7 +184,8 @@ class CutSides(CandidateGroups):
 
     @cached_property
     def points(self) -> tuple[np.ndarray, np.ndarray]:
-        nodes, cuts = self._nodes, self._cuts
+        nodes = self._nodes
+        cuts = self._cuts
         offsets = np.zeros(len(self) + 1, np.int64)
         point = np.empty(int((cuts[:, 1] - cuts[:, 0]).sum()), np.int32)
         list_side_atoms(np.ascontiguousarray(cuts), nodes.words, nodes.atom, offsets, point)
@@ -189,7 +194,8 @@ class CutSides(CandidateGroups):
     @cached_property
     def _entries(self) -> tuple[np.ndarray, np.ndarray]:
         """(side, cell) of every cell of every cut, side by side."""
-        nodes, cuts = self._nodes, self._cuts
+        nodes = self._nodes
+        cuts = self._cuts
         runs = cuts[:, 1] - cuts[:, 0]
         cut = np.repeat(np.arange(len(cuts)), runs)
         row = concatenate_ranges(cuts[:, 0], runs)
@@ -250,7 +256,8 @@ class CutMask:
         cls, nodes: PartitionNodes, asked: np.ndarray, side: np.ndarray, rules: CapTables, spans: SpanLosses
     ) -> CutMask:
         """`side` is the least number of rows of a side, for each node asked about."""
-        start, stop = nodes.start[asked], nodes.stop[asked]
+        start = nodes.start[asked]
+        stop = nodes.stop[asked]
         length = stop - start
         most = bound_cut_counts(nodes, asked)
         begin = np.cumsum(most) - most
@@ -264,7 +271,8 @@ class CutMask:
 
 def bound_cut_counts(nodes: PartitionNodes, asked: np.ndarray) -> np.ndarray:
     """No node has more cuts than this: between codes, and each code and each child of a tree from the rest."""
-    box, length = nodes.box[asked].astype(np.int64), nodes.stop[asked] - nodes.start[asked]
+    box = nodes.box[asked].astype(np.int64)
+    length = nodes.stop[asked] - nodes.start[asked]
     return 3 * np.minimum(box[:, 1] - box[:, 0] + 1, length[:, None]).sum(axis=1) + 1
 
 

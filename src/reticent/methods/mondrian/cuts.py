@@ -21,14 +21,13 @@ from reticent.kernels.mondrian_median import place_median_cuts
 from reticent.methods.mondrian.acceptance import Acceptance, CutMask, bound_cut_counts
 from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, find_run_starts
 
-FIRST_CANDIDATES, CANDIDATE_GROWTH = 32, 16  # candidates judged at first, and how many times more in each further round
+FIRST_CANDIDATES = 32
+CANDIDATE_GROWTH = 16  # candidates judged at first, and how many times more in each further round
 CROWDED_CUTS = (
     FIRST_CANDIDATES * CANDIDATE_GROWTH
 )  # a node with more cuts than that is not asked about one after the other
-DEEP_LEVEL, EVEN_SIDE_SHARE = (
-    64,
-    16,
-)  # from this depth on a side holds at least one row in so many, where such a cut can be made
+DEEP_LEVEL = 64
+EVEN_SIDE_SHARE = 16  # from this depth on a side holds at least one row in so many, where such a cut can be made
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,9 @@ class LookAhead:
     share: int
 
 
-LOOK_AHEAD_NEVER, LOOK_AHEAD_AT_FIRST, LOOK_AHEAD_ALWAYS = LookAhead(1, 1), LookAhead(2, 4), LookAhead(4, 1 << 31)
+LOOK_AHEAD_NEVER = LookAhead(1, 1)
+LOOK_AHEAD_AT_FIRST = LookAhead(2, 4)
+LOOK_AHEAD_ALWAYS = LookAhead(4, 1 << 31)
 
 
 class CutOptions(NamedTuple):
@@ -66,7 +67,10 @@ class LossCuts:
     def __init__(
         self, nodes: PartitionNodes, accepts: Acceptance, spans: SpanLosses, ahead: LookAhead = LOOK_AHEAD_AT_FIRST
     ):
-        self.nodes, self.accepts, self.spans, self.ahead = nodes, accepts, spans, ahead
+        self.nodes = nodes
+        self.accepts = accepts
+        self.spans = spans
+        self.ahead = ahead
         self.depth = 0
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +109,8 @@ class LossCuts:
 
     def _find_options(self, most: int) -> CutOptions:
         """The `most` best cuts of each node."""
-        size, least = self.nodes.size, self.accepts.least_size
+        size = self.nodes.size
+        least = self.accepts.least_size
         trying = np.flatnonzero(size >= 2 * least)
         if self.depth <= DEEP_LEVEL:
             return self._find_accepted_options(trying, np.full(len(size), least), most)
@@ -131,7 +136,9 @@ class LossCuts:
             found.append(CutOptions(trying[asked[kept]], cuts[kept], loss[:, 1:][there][kept]))
             left = there[:, -1]
             left[asked[kept]] = False
-            trying, behind, mask = trying[left], (best[left, -1], loss[left, -1]), mask.take_nodes(left)
+            trying = trying[left]
+            behind = (best[left, -1], loss[left, -1])
+            mask = mask.take_nodes(left)
             slots *= CANDIDATE_GROWTH
             if mask.empty and self.accepts.caps and bound_cut_counts(self.nodes, trying).max(initial=0) > CROWDED_CUTS:
                 mask = CutMask.of(self.nodes, trying, side[trying], self.accepts.rules, self.spans)
@@ -142,7 +149,8 @@ class LossCuts:
         self, trying: np.ndarray, side: np.ndarray, mask: CutMask, slots: int, behind: tuple[np.ndarray, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         """The next candidates of each node behind the last one seen, by loss: cuts with their ordinal, and the loss left."""
-        nodes, spans = self.nodes, self.spans
+        nodes = self.nodes
+        spans = self.spans
         asked = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying], mask.begin])
         best = np.zeros((len(trying), slots + 1, 6), np.int64)
         loss = np.full((len(trying), slots + 1), np.inf)
@@ -165,8 +173,11 @@ class MedianCuts:
     """Chooses a cut for each open node, or none."""
 
     def __init__(self, nodes: PartitionNodes, accepts: Acceptance, spans: SpanLosses, *, fallback: bool, apart: bool):
-        self.nodes, self.accepts, self.spans = nodes, accepts, spans
-        self.fallback, self.apart = fallback, apart
+        self.nodes = nodes
+        self.accepts = accepts
+        self.spans = spans
+        self.fallback = fallback
+        self.apart = apart
         self.base, self.fence = compute_fences(nodes.cells.quasi)
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:

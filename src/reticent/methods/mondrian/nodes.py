@@ -186,7 +186,9 @@ def _make_candidate_groups(cells: Cells, group_of_cell: np.ndarray) -> Candidate
 # MERGED: reticent.methods.mondrian.spans: What a span of codes loses in each column, as the flat tables a kernel reads (equations 2-5 of paper 1).
 
 
-RANGE_SHAPE, TREE_SHAPE, SUBTREES_SHAPE = 0, 1, 2
+RANGE_SHAPE = 0
+TREE_SHAPE = 1
+SUBTREES_SHAPE = 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,8 @@ def generate_carriers(cells: Cells, space: LossSpace, rule: KernelRule) -> Itera
     yield Tiling.empty(), cells.counts
     if rule.column < 0:
         return
-    upper, totals = rule.upper, cells.totals(rule.column)
+    upper = rule.upper
+    totals = cells.totals(rule.column)
     rare = np.flatnonzero((upper[:, 0] > 0) & (upper[:, 1] > RARE_VALUE_ROWS * upper[:, 0]) & (totals > 0))
     rare = rare[np.argsort(upper[rare, 0] / upper[rare, 1], kind="stable")]
     if not len(rare):
@@ -91,7 +92,8 @@ def _take_if_spared(rule: KernelRule, field: CarrierField, taken: np.ndarray, le
 
 def _compute_needed_size(rule: KernelRule, value: int, count: int) -> int:
     """Rows a group needs that holds so many of a value."""
-    over, under = int(rule.upper[value, 0]), int(rule.upper[value, 1])
+    over = int(rule.upper[value, 0])
+    under = int(rule.upper[value, 1])
     return max(-(-count * under // over), rule.least_size)
 
 
@@ -112,10 +114,21 @@ def _make_carrier_field(cells: Cells, space: LossSpace, rule: KernelRule, rare: 
     held = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
     numeric = [domain.size if isinstance(domain, RangeDomain) else 0 for domain in cells.quasi]
     axis = int(np.argmax(numeric)) if any(numeric) else -1
-    return CarrierField(np.ascontiguousarray(cells.codes[starts]), np.append(starts, len(cells)),
-                 np.ascontiguousarray(cells.values[:, rule.column]), cells.counts.copy(), held, of_cell,
-                 np.argsort(held, kind="stable").astype(np.int32), axis, rare,
-                 _compute_bins(cells.quasi[axis], space.weights[axis]) if axis >= 0 else (np.zeros(0, np.int32), np.zeros((1, 1))), {})  # fmt: skip
+    return CarrierField(
+        np.ascontiguousarray(cells.codes[starts]),
+        np.append(starts, len(cells)),
+        np.ascontiguousarray(cells.values[:, rule.column]),
+        cells.counts.copy(),
+        held,
+        of_cell,
+        np.argsort(held, kind="stable").astype(np.int32),
+        axis,
+        rare,
+        _compute_bins(cells.quasi[axis], space.weights[axis])
+        if axis >= 0
+        else (np.zeros(0, np.int32), np.zeros((1, 1))),
+        {},
+    )
 
 
 def _find_carrier(
@@ -199,8 +212,12 @@ def _compute_levels(
     field: CarrierField, space: LossSpace, centre: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Each code's level around the centre, (offset, stride, levels) by column, price of combinations, width of bins."""
-    parts, columns, losses = [], np.zeros((len(centre), 3), np.int64), []
-    offset, stride, width = 0, 1, np.zeros((1, 1))
+    parts = []
+    columns = np.zeros((len(centre), 3), np.int64)
+    losses = []
+    offset = 0
+    stride = 1
+    width = np.zeros((1, 1))
     for j, domain in enumerate(space.domains):
         if j == field.axis:
             part, width = field.bins
@@ -262,13 +279,14 @@ def _find_level_box(
 # columns narrowed beyond the first, power of the bits a cut spends, favour of hierarchies).
 
 
-CAPPED_STRATEGY, CAPPED_ALTERNATIVE = (0.3, 0, 0.5, 4.0), (0.0, 0, 0.75, 4.0)
-CARRIER_STRATEGY, CARRIER_ALTERNATIVE = (
-    (0.3, 0, 0.5, 1.0),
-    (0.0, 0, 0.0, 1.0),
-)  # what carriers leave is more even: greed does well
-LOOSE_STRATEGY, LOOSE_ALTERNATIVE = (0.1, 0, 0.0, 1.0), (0.3, 0, 0.5, 2.0)
-TIGHT_STRATEGY, TIGHT_ALTERNATIVE = (0.7, 2, 0.0, 1.0), (0.7, 2, 0.5, 1.0)
+CAPPED_STRATEGY = (0.3, 0, 0.5, 4.0)
+CAPPED_ALTERNATIVE = (0.0, 0, 0.75, 4.0)
+CARRIER_STRATEGY = (0.3, 0, 0.5, 1.0)
+CARRIER_ALTERNATIVE = (0.0, 0, 0.0, 1.0)  # what carriers leave is more even: greed does well
+LOOSE_STRATEGY = (0.1, 0, 0.0, 1.0)
+LOOSE_ALTERNATIVE = (0.3, 0, 0.5, 2.0)
+TIGHT_STRATEGY = (0.7, 2, 0.0, 1.0)
+TIGHT_ALTERNATIVE = (0.7, 2, 0.5, 1.0)
 SMALL_GROUP_ROWS = 64  # rows of a group, on average
 MANY_CELLS = 300_000  # cells from which one way must do
 MAX_START_TIME_SHARE = 0.35  # share of the time after which no other way is tried
@@ -313,13 +331,20 @@ def _choose_better(
 
 def _start_with_carriers(cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget) -> Tiling:
     """Carriers for as many rare values as lower the loss, rarest first, and the rest from the top down."""
-    found, set_apart, left, least, worse = Tiling.empty(), Tiling.empty(), cells.counts, float("inf"), 0
+    found = Tiling.empty()
+    set_apart = Tiling.empty()
+    left = cells.counts
+    least = float("inf")
+    worse = 0
     for made, rows in generate_carriers(cells, space, rule):
         tiling = cut_top_down(cells, space, rule, rows, CARRIER_STRATEGY if len(made) else CAPPED_STRATEGY)
         loss = tiling.join_tiling(made).loss(cells, space)
         worse = worse + 1 if loss >= least else 0
         if loss < least:
-            found, set_apart, left, least = tiling, made, rows, loss
+            found = tiling
+            set_apart = made
+            left = rows
+            least = loss
         # carriers of values less rare take still more rows
         if worse == (2 if len(cells) < MANY_CELLS else 1) or not sweeps.has_time_left(MAX_START_TIME_SHARE):
             break

@@ -24,7 +24,9 @@ from reticent.models.promise import BoundPromises, GroupCheckedPromise, Promises
 from reticent.models.t_closeness import TCloseness
 
 KERNEL_MODELS = (TCloseness, EntropyLDiversity, RecursiveLDiversity)
-EQUAL_DISTANCE, ORDERED_DISTANCE, HIERARCHICAL_DISTANCE = 1, 2, 3
+EQUAL_DISTANCE = 1
+ORDERED_DISTANCE = 2
+HIERARCHICAL_DISTANCE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,8 @@ class KernelRule:
     @property
     def capped_only(self) -> bool:
         """Whether integers decide it: no closeness, entropy or recursive diversity."""
-        least, limits = self.arrays[2], self.arrays[3]
+        least = self.arrays[2]
+        limits = self.arrays[3]
         return least[4] == 0 and least[5] == 0 and limits[1] == 0
 
     @property
@@ -120,7 +123,8 @@ def _compute_smallest_group(caps: np.ndarray, rates: np.ndarray, t: float) -> in
 
 def _tabulate_closeness(promise: TCloseness, cells: Cells, column: int) -> tuple[int, float, np.ndarray]:
     """(kind, limit on the kernel's sum per row, first values of the nodes of each level)."""
-    domain, t = cells.sensitive[column], float(promise.t)
+    domain = cells.sensitive[column]
+    t = float(promise.t)
     if promise.distance == "equal":
         return EQUAL_DISTANCE, t, np.ones((1, domain.size), np.int8)
     if promise.distance == "ordered":
@@ -191,7 +195,9 @@ def normalize_weights(cells: Cells, weights: Mapping[str, object] | None) -> np.
 
 def make_loss_space(cells: Cells, weights: Mapping[str, object] | None = None) -> LossSpace:
     weight = normalize_weights(cells, weights)
-    parts, places, offset = [], np.zeros((len(cells.quasi), 4), np.int64), 0
+    parts = []
+    places = np.zeros((len(cells.quasi), 4), np.int64)
+    offset = 0
     for j, domain in enumerate(cells.quasi):
         kind, part, extra = _tabulate_column(domain)
         places[j] = kind, offset, domain.size, extra
@@ -205,7 +211,9 @@ def make_loss_space(cells: Cells, weights: Mapping[str, object] | None = None) -
 
 def _tabulate_nodes(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Every level below the root at which some node holds several codes."""
-    parts, trees, offset = [], np.zeros((len(domains), 2), np.int64), 0
+    parts = []
+    trees = np.zeros((len(domains), 2), np.int64)
+    offset = 0
     for j, domain in enumerate(domains):
         levels = [np.arange(domain.size, dtype=np.int32)]
         if isinstance(domain, TreeDomain):

@@ -29,13 +29,18 @@ from reticent.workers import run_in_workers
 
 CHAIN_BLOCK_GROUPS = 50
 MAX_POOL_ROWS = 96  # of a pool
-CHAIN_MATES, CHAIN_NEARNESS, CHAIN_PENALTY = 2, 1.0, 0.02
+CHAIN_MATES = 2
+CHAIN_NEARNESS = 1.0
+CHAIN_PENALTY = 0.02
 UNREACHABLE_ROWS = 1 << 30  # rows that no group has
 
 
 class ChainSweeps:
     def __init__(self, cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget) -> None:
-        self.cells, self.space, self.rule, self.sweeps = cells, space, rule, sweeps
+        self.cells = cells
+        self.space = space
+        self.rule = rule
+        self.sweeps = sweeps
         self.values = np.ascontiguousarray(cells.values[:, rule.column], np.int32)
         caps, rates, least, limits, _ = rule.arrays
         needs, first = _compute_needed_rows(caps, np.minimum(cells.totals(rule.column), MAX_POOL_ROWS))
@@ -44,18 +49,21 @@ class ChainSweeps:
     @staticmethod
     def supports(rule: KernelRule) -> bool:
         """Whether chains know the promise: no lower caps and no hierarchical distance."""
-        lower, distance = rule.lower[:, 0].any(), rule.arrays[2][4]
+        lower = rule.lower[:, 0].any()
+        distance = rule.arrays[2][4]
         return rule.known and rule.column >= 0 and not lower and bool(distance != HIERARCHICAL_DISTANCE)
 
     def sweep_chains(self, now: Tiling, draw: np.random.Generator) -> TilingProposal | None:
         small = now.sizes() <= MAX_POOL_ROWS
         if small.sum() < 2:
             return None
-        rest, now = now.take_groups(np.flatnonzero(~small)), now.take_groups(np.flatnonzero(small))
+        rest = now.take_groups(np.flatnonzero(~small))
+        now = now.take_groups(np.flatnonzero(small))
         now = now.take_groups(order_by_noisy_cuts(*now.boxes(self.cells), self.space, draw))
         blocks = divide_into_blocks(len(now), CHAIN_BLOCK_GROUPS, draw)
         cell = np.repeat(now.cell, now.quota)
-        members, ends = np.arange(len(cell), dtype=np.int32), np.zeros(len(cell), np.int8)
+        members = np.arange(len(cell), dtype=np.int32)
+        ends = np.zeros(len(cell), np.int8)
         starts = np.append(0, np.cumsum(now.sizes()))
         units = np.ascontiguousarray(self.cells.codes[cell]), self.values[cell]
         follow = np.zeros(len(cell), np.int32)
@@ -81,7 +89,8 @@ def _compute_needed_rows(caps: np.ndarray, most: np.ndarray) -> tuple[np.ndarray
     first = np.concatenate([[0], np.cumsum(most + 2)])
     value = np.repeat(np.arange(len(most)), most + 2)
     count = np.arange(len(value)) - first[value]
-    over, under = caps[value, 0], caps[value, 1]
+    over = caps[value, 0]
+    under = caps[value, 1]
     needs = np.where(over > 0, -(-count * under // np.maximum(over, 1)), np.where(count > 0, UNREACHABLE_ROWS, 0))
     return np.minimum(needs, UNREACHABLE_ROWS).astype(np.int32), first.astype(np.int64)
 
@@ -99,7 +108,8 @@ MAX_SWAP_ROWS = 2_000_000
 
 class SwapSweeps:
     def __init__(self, cells: Cells, space: LossSpace) -> None:
-        self.cells, self.space = cells, space
+        self.cells = cells
+        self.space = space
         if cells.values.shape[1] == 1:
             values = cells.values[:, 0]
         elif cells.values.shape[1]:
@@ -153,8 +163,15 @@ class SweepKind:
         return self.worth * (1 + WAITING_BONUS * self.waited)
 
 
-def resolve_tiling(cells: Cells, space: LossSpace, rule: KernelRule, bound: BoundPromises, start: Tiling, sweeps: SweepBudget,
-            draw: np.random.Generator) -> Tiling:  # fmt: skip
+def resolve_tiling(
+    cells: Cells,
+    space: LossSpace,
+    rule: KernelRule,
+    bound: BoundPromises,
+    start: Tiling,
+    sweeps: SweepBudget,
+    draw: np.random.Generator,
+) -> Tiling:
     """Re-solve for as long as the sweeps last; a block that the promises do not allow stays as it was."""
     kinds = _list_sweep_kinds(cells, space, rule, sweeps, start)
 

@@ -129,7 +129,8 @@ def _join_with_each(tiling: Tiling, group: int, others: np.ndarray) -> Tiling:
 def _merge_pairs(tiling: Tiling, pairs: np.ndarray) -> Tiling:
     number = np.arange(len(tiling))
     for one, other in pairs:
-        a, b = number[one], number[other]
+        a = number[one]
+        b = number[other]
         if a != b:
             number[number == max(a, b)] = min(a, b)
     return _renumber_groups(tiling, number)
@@ -216,8 +217,11 @@ def _deal_quotas(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.ran
     outcome = np.repeat(group[order], tiling.quota[order])
     row_cell = np.repeat(parted, cells.counts[parted])
     shuffled = np.lexsort((draw.random(len(row_cell)), of_cell[row_cell]))
-    return make_tiling(np.concatenate([whole, row_cell[shuffled]]), np.concatenate([one[of_cell[whole]], outcome]),
-                     np.concatenate([cells.counts[whole], np.ones(len(row_cell), np.int64)]))  # fmt: skip
+    return make_tiling(
+        np.concatenate([whole, row_cell[shuffled]]),
+        np.concatenate([one[of_cell[whole]], outcome]),
+        np.concatenate([cells.counts[whole], np.ones(len(row_cell), np.int64)]),
+    )
 
 
 def _tile_strictly(cells: Cells, promises: Promises, rng: Random) -> Tiling:
@@ -225,8 +229,15 @@ def _tile_strictly(cells: Cells, promises: Promises, rng: Random) -> Tiling:
     return make_tiling(recipe.cell, recipe.group, recipe.quota)
 
 
-def _tile_by_quotas(cells: Cells, space: LossSpace, rule: KernelRule, bound: BoundPromises, sweeps: SweepBudget,
-               draw: np.random.Generator, strict: Callable[[], Tiling]) -> Tiling:  # fmt: skip
+def _tile_by_quotas(
+    cells: Cells,
+    space: LossSpace,
+    rule: KernelRule,
+    bound: BoundPromises,
+    sweeps: SweepBudget,
+    draw: np.random.Generator,
+    strict: Callable[[], Tiling],
+) -> Tiling:
     start = make_initial_tiling(cells, space, rule, sweeps, strict)
     if not rule.exact:
         start = repair_tiling(cells, space, bound, start)

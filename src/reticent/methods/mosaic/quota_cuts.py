@@ -25,8 +25,12 @@ WORST_ROWS_SHARE = (
     0.4  # share of rows, those that lose most, that bands are made of; the rest is one band, too large to be cut
 )
 BAND_NOISE = 0.1
-RUN_WIDTHS, RUN_NOISE, RUN_BITS = (4, 17), 0.3, 0.75
-POOL_NOISE, POOL_MATES, POOL_NEARNESS = 0.5, 2, 0.4
+RUN_WIDTHS = (4, 17)
+RUN_NOISE = 0.3
+RUN_BITS = 0.75
+POOL_NOISE = 0.5
+POOL_MATES = 2
+POOL_NEARNESS = 0.4
 MAX_STRAIN_PRICE = 1.5  # price of strain up to which bands are cut anew
 
 
@@ -63,7 +67,10 @@ class QuotaSweeps:
     """Pools of near groups, or bands of the groups that lose most, cut anew; the cutters' arrays grow with the groups."""
 
     def __init__(self, cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget) -> None:
-        self.cells, self.space, self.rule, self.sweeps = cells, space, rule, sweeps
+        self.cells = cells
+        self.space = space
+        self.rule = rule
+        self.sweeps = sweeps
         self.parts = make_kernel_arguments(cells, space, rule)
         self.cutters: list[Cutter] = []
         self.room = (0, 0)
@@ -129,7 +136,9 @@ def _run_cutter(
     now: Tiling, blocks: np.ndarray, cutter: Cutter, setting: tuple, stop: np.ndarray
 ) -> tuple[Tiling, np.ndarray]:
     rows = int(now.quota[now.starts[blocks[0, 0]] : now.starts[blocks[-1, 1]]].sum())
-    cell, quota, ends = np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int64)
+    cell = np.empty(rows, np.int32)
+    quota = np.empty(rows, np.int32)
+    ends = np.empty(rows, np.int64)
     groups = np.zeros(len(blocks), np.int64)
     items, count = cutter.resolve(
         (now.cell, now.quota, now.starts), np.ascontiguousarray(blocks), (cell, quota, ends, groups), setting, stop

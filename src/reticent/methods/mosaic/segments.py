@@ -46,12 +46,24 @@ def order_by_cuts(
     columns = [codes[:, j].astype(np.uint16 if space.sizes[j] <= 1 << 16 else np.int32) for j in range(d)]
     by = np.stack([np.argsort(column, kind="stable") for column in columns]).astype(np.int32)
     code = np.ascontiguousarray(np.take_along_axis(codes.T, by, axis=1))
-    out, sizes = np.zeros(n, np.int32), np.arange(n + 1, dtype=np.float64)
-    work = (sizes * np.log(np.maximum(sizes, 1.0)), np.zeros(n, np.int32), np.zeros((2, n), np.int32),
-            np.zeros(n + 2, np.int64), np.zeros((n + 1, 2), np.int64), out)  # fmt: skip
+    out = np.zeros(n, np.int32)
+    sizes = np.arange(n + 1, dtype=np.float64)
+    work = (
+        sizes * np.log(np.maximum(sizes, 1.0)),
+        np.zeros(n, np.int32),
+        np.zeros((2, n), np.int32),
+        np.zeros(n + 2, np.int64),
+        np.zeros((n + 1, 2), np.int64),
+        out,
+    )
     tree = np.array([isinstance(domain, TreeDomain) for domain in space.domains])
-    mosaic_order.Orderer((codes, by, code), (space.spans, space.places, space.nodes, np.column_stack([space.trees, tree])),
-                   (least, leaf, MAX_CHAINED_POINTS), work, noise or (np.where(tree, TREE_CUT_FAVOUR, 1.0), 0.0, 1)).run()  # fmt: skip
+    mosaic_order.Orderer(
+        (codes, by, code),
+        (space.spans, space.places, space.nodes, np.column_stack([space.trees, tree])),
+        (least, leaf, MAX_CHAINED_POINTS),
+        work,
+        noise or (np.where(tree, TREE_CUT_FAVOUR, 1.0), 0.0, 1),
+    ).run()
     return out
 
 
@@ -147,8 +159,14 @@ def _find_nearest_home(units: FreeUnits, codes: np.ndarray, counts: np.ndarray, 
     return int(homes[np.argmin(rows * loss)])
 
 
-def find_free_units(codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: LossSpace,
-               given_up: int = -1) -> FreeUnits:  # fmt: skip
+def find_free_units(
+    codes: np.ndarray,
+    value: np.ndarray,
+    counts: np.ndarray,
+    least: tuple[int, int],
+    space: LossSpace,
+    given_up: int = -1,
+) -> FreeUnits:
     """Split the rows into cores that stay and units that are free; value -1 never counts as distinct."""
     k, few = least
     home = number_quasi_combinations(codes)
@@ -193,10 +211,18 @@ def segment_units(units: FreeUnits, least: tuple[int, int], space: LossSpace) ->
     if n == 0:
         return Segments(np.zeros(0, np.int32), np.zeros(1, np.int64))
     limits = _make_limits(k, few)
-    back, ends = np.zeros(n + 1, np.int32), np.zeros(n, np.int8)
+    back = np.zeros(n + 1, np.int32)
+    ends = np.zeros(n, np.int8)
     box, seen = _make_scratch(units, space)
-    loss = mosaic_segment.cut_all(np.arange(n, dtype=np.int32), units.codes, units.marks, (space.spans, space.places), limits, back,
-                                 (np.zeros(n + 1), box, seen))  # fmt: skip
+    loss = mosaic_segment.cut_all(
+        np.arange(n, dtype=np.int32),
+        units.codes,
+        units.marks,
+        (space.spans, space.places),
+        limits,
+        back,
+        (np.zeros(n + 1), box, seen),
+    )
     if loss >= INFEASIBLE_LOSS:
         return None
     mosaic_segment.ends_of(back, ends)
@@ -221,8 +247,15 @@ def compute_segment_loss(units: FreeUnits, space: LossSpace, found: Segments) ->
     return float((space.compute_loss_per_row(lower, upper) * np.diff(found.starts)).sum())
 
 
-def resolve_segments(units: FreeUnits, least: tuple[int, int], space: LossSpace, start: Segments, sweeps: SweepBudget,
-            draw: np.random.Generator, rows: int) -> Segments:  # fmt: skip
+def resolve_segments(
+    units: FreeUnits,
+    least: tuple[int, int],
+    space: LossSpace,
+    start: Segments,
+    sweeps: SweepBudget,
+    draw: np.random.Generator,
+    rows: int,
+) -> Segments:
     """Re-solve for as long as the sweeps last."""
     if len(start.starts) <= 2:
         return start
@@ -241,7 +274,8 @@ def resolve_segments(units: FreeUnits, least: tuple[int, int], space: LossSpace,
         lower = np.minimum.reduceat(codes, now.starts[:-1])
         upper = np.maximum.reduceat(codes, now.starts[:-1])
         source, starts = reorder_groups(now.starts, order_by_noisy_cuts(lower, upper, space, draw))
-        members, ends = now.members[source], np.zeros(n, np.int8)
+        members = now.members[source]
+        ends = np.zeros(n, np.int8)
         blocks = divide_into_blocks(len(starts) - 1, SEGMENT_BLOCK_GROUPS, draw)
 
         def run(part: np.ndarray, worker: int, stop: np.ndarray) -> None:
@@ -272,7 +306,8 @@ def assemble_groups(units: FreeUnits, found: Segments) -> tuple[np.ndarray, np.n
         one = np.minimum.reduceat(homes, found.starts[:-1])
         alike = (one == np.maximum.reduceat(homes, found.starts[:-1])) & (one >= 0)
     else:
-        one, alike = np.zeros(0, np.int64), np.zeros(0, bool)
+        one = np.zeros(0, np.int64)
+        alike = np.zeros(0, bool)
     base = int(units.home[-1]) + 1
     group = np.where(alike[group], one[group], base + group)
     stay = np.flatnonzero(units.core)

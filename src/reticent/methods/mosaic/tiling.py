@@ -176,14 +176,19 @@ class Tiling:
         return Tiling(self.cell[source], self.quota[source], starts)
 
     def join_tiling(self, other: Tiling) -> Tiling:
-        return Tiling(np.concatenate([self.cell, other.cell]), np.concatenate([self.quota, other.quota]),
-                      np.concatenate([self.starts, other.starts[1:] + self.starts[-1]]))  # fmt: skip
+        return Tiling(
+            np.concatenate([self.cell, other.cell]),
+            np.concatenate([self.quota, other.quota]),
+            np.concatenate([self.starts, other.starts[1:] + self.starts[-1]]),
+        )
 
 
 def make_tiling(cell: np.ndarray, group: np.ndarray, quota: np.ndarray) -> Tiling:
     """Groups from entries in any order; entries of one cell in one group are added up."""
     order = np.lexsort((cell, group))
-    cell, group, quota = cell[order], group[order], quota[order]
+    cell = cell[order]
+    group = group[order]
+    quota = quota[order]
     fresh = np.ones(len(cell), bool)
     fresh[1:] = (cell[1:] != cell[:-1]) | (group[1:] != group[:-1])
     at = np.flatnonzero(fresh)

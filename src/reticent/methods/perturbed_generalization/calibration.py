@@ -98,8 +98,9 @@ def compute_guarantees(p: object, k: int, domain: int, lambda_: object, rho1: ob
     return found
 
 
-def compute_retentions(k: int, domain: int, lambda_: object, *, rho1: object = None, rho2: object = None,
-               delta: object = None) -> dict[str, Any]:  # fmt: skip
+def compute_retentions(
+    k: int, domain: int, lambda_: object, *, rho1: object = None, rho2: object = None, delta: object = None
+) -> dict[str, Any]:
     """The largest p for a promise: by the tight bound, and by the theorem as printed."""
     skew = parse_fraction(lambda_, "lambda")
 
@@ -107,7 +108,8 @@ def compute_retentions(k: int, domain: int, lambda_: object, *, rho1: object = N
         return CorruptionSetting(p, k, domain, skew)
 
     if rho2 is not None:
-        before, after = parse_fraction(rho1, "rho1"), parse_fraction(rho2, "rho2")
+        before = parse_fraction(rho1, "rho1")
+        after = parse_fraction(rho2, "rho2")
         tight = bounds.find_largest_p(lambda p: bounds.compute_rho2(at(p), before) <= after)
         return {"p": tight, "p_theorem2": bounds.find_largest_p(lambda p: bounds.theorem2_holds(at(p), before, after))}
     most = parse_fraction(delta, "delta")

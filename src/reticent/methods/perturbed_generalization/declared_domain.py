@@ -61,7 +61,8 @@ def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> Se
             f"{METHOD_NAME} perturbs one sensitive column; the job declares {len(cells.sensitive)}.",
             attempt="one sensitive column; the others as identifying, which are not published.",
         )
-    column, totals = cells.sensitive[0], cells.totals(0)
+    column = cells.sensitive[0]
+    totals = cells.totals(0)
     if column.null and totals[column.null_code]:
         raise ColumnError(
             f"The sensitive column {column.name!r} is missing in {pluralize(int(totals[column.null_code]), 'row')}.",

@@ -110,7 +110,8 @@ def group_by_specialization(cells: Cells, promises: Promises, k: int, held: np.n
         if finer is None:
             continue
         group = finer
-        domain, ends = cells.quasi[chosen.column], [*(chosen.starts[1:] - 1), chosen.last]
+        domain = cells.quasi[chosen.column]
+        ends = [*(chosen.starts[1:] - 1), chosen.last]
         for first, last in zip(chosen.starts.tolist(), ends, strict=True):
             found = _find_best_specialization(domain, chosen.column, first, int(last), tallies[chosen.column])
             waiting += [] if found is None else [found]

@@ -173,7 +173,8 @@ class PerturbedGeneralization(Method):
     ) -> np.ndarray:
         assert self.categories is not None
         of_value = classify_values(domain.texts, self.categories)
-        classes, size = of_value[perturbed], len(self.categories)
+        classes = of_value[perturbed]
+        size = len(self.categories)
         row_cell = np.repeat(np.arange(len(cells)), cells.counts)
         held = np.bincount(row_cell * size + classes, minlength=len(cells) * size).reshape(-1, size)
         return group_by_specialization(cells, promises, self.least, held)

@@ -73,7 +73,9 @@ class ViolatingTable:
     @cached_property
     def open(self) -> list[tuple[int, int]]:
         """Intervals of open levels, one for each number j of values that the cut takes records from besides S_1."""
-        l, first, rest = self.l, self.counts[0], self.counts[1:]
+        l = self.l
+        first = self.counts[0]
+        rest = self.counts[1:]
         if l * first <= self.rows or rest[0] >= first:
             return []
         intervals = []
@@ -83,7 +85,8 @@ class ViolatingTable:
             closes = self._least_uncut_level(j) - 1 if j else first - 1
             next_lower = rest[j + l - 1] if j + l <= len(rest) else 0
             candidacy = ((rest[j + l - 2] + first) * l - highest - 1) // l
-            low, high = max(opens, next_lower, 1), min(closes, self._greatest_level, candidacy)
+            low = max(opens, next_lower, 1)
+            high = min(closes, self._greatest_level, candidacy)
             if low <= high:
                 intervals.append((low, high))
         return intervals
@@ -215,7 +218,8 @@ class CalibratedSuppression:
         return SafeSuppression().published(counts, l)
 
     def outcomes(self, counts: np.ndarray, l: int) -> Iterator[SuppressionOutcome]:
-        table, left = _make_violating_table(counts, l), Fraction(1)
+        table = _make_violating_table(counts, l)
+        left = Fraction(1)
         for number in range(table.width):
             start = table.level(number)
             published = compute_cut_probability(table, start)

@@ -48,7 +48,8 @@ class StopLevels:
 
 def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
     """Where D-suppression stops on `counts` (falling, l <= m) with F_1 replaced by each of `start`."""
-    rest, rows = counts[1:], int(counts.sum())
+    rest = counts[1:]
+    rows = int(counts.sum())
     total = np.append(0, np.cumsum(rest))
     start = np.asarray(start, np.int64)
     gone = int(counts[0]) - start
@@ -66,18 +67,21 @@ def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
     fits = l * level <= rows - withheld
     if not fits.all():
         below = _find_least_level(lambda at: l * (at + 1) > rows - gone - above(at + 1), level - 1)
-        level, extra = np.where(fits, level, below), np.where(fits, extra, 0)
+        level = np.where(fits, level, below)
+        extra = np.where(fits, extra, 0)
         withheld = np.where(fits, withheld, gone + above(level))
     return StopLevels(start, level, extra, withheld)
 
 
 def _find_least_level(holds, most: np.ndarray) -> np.ndarray:
     """The least level in 0 .. most at which a condition holds that holds from some level on (at `most` at the latest)."""
-    low, high = np.zeros_like(most), most.copy()
+    low = np.zeros_like(most)
+    high = most.copy()
     while (low < high).any():
         middle = (low + high) // 2
         there = holds(middle)
-        low, high = np.where(there, low, middle + 1), np.where(there, middle, high)
+        low = np.where(there, low, middle + 1)
+        high = np.where(there, middle, high)
     return high
 
 
@@ -178,9 +182,11 @@ class RandomizedSuppression:
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
         """By two starts: the published count of S_1, and, where that is the highest level, any start above: all of them stop alike."""
-        first, level = int(published[0]), int(published.max())
+        first = int(published[0])
+        level = int(published.max())
         starts = np.array([first, counts[0]] if first == level < counts[0] else [first])
-        found, chance = find_stops(counts, l, starts), Fraction(0)
+        found = find_stops(counts, l, starts)
+        chance = Fraction(0)
         for at, (least, most) in enumerate([(first, first), (level + 1, int(counts[0]))][: len(starts)]):
             if np.array_equal(_cut_at_stop(counts, found, at), published):
                 for low, high in self.intervals(counts, l):

@@ -116,7 +116,8 @@ def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, An
         totals[cells.sensitive[at].null_code] = 0
     order = np.argsort(-totals, kind="stable")[: int((totals > 0).sum())]
     counts = totals[order]
-    rows, most = int(counts.sum()), int(counts.max(initial=0))
+    rows = int(counts.sum())
+    most = int(counts.max(initial=0))
     dominating = ~products_at_most(counts, l, np.array([rows]), 1)
     found: dict[str, Any] = {
         "stage": "suppression",

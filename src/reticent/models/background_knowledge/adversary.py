@@ -145,7 +145,8 @@ def is_within_precisely(
     error = Decimal(bound_rounding_units(terms, len(prior), values, rounds, bool(smooth))) * Decimal(10) ** (
         1 - PRECISE_DIGITS
     )
-    share, factor = [Decimal(n) for n in people], [Decimal(0)] * values
+    share = [Decimal(n) for n in people]
+    factor = [Decimal(0)] * values
     for _ in range(rounds):
         held = [sum((w * row[v] for w, row in zip(share, prior, strict=True)), Decimal(0)) for v in range(values)]
         factor = [n / h if n else Decimal(0) for n, h in zip(counts, held, strict=True)]
@@ -180,7 +181,8 @@ def use_precise_context() -> AbstractContextManager[Context]:
     return localcontext(Context(prec=PRECISE_DIGITS))
 
 
-WITHIN_LIMIT, UNDECIDED = 1, 2
+WITHIN_LIMIT = 1
+UNDECIDED = 2
 MAX_COLUMN_VALUES = 4096  # of a column that a bandwidth is given for
 CHUNK_VERDICT_WORK = (
     1 << 24
@@ -234,14 +236,18 @@ class BackgroundAdversary:
     """One bandwidth on one view of the cells: all people, or those whose sensitive value is known (`without` the null)."""
 
     def __init__(self, cells: Cells, at: int, knowledge: BackgroundKnowledge, without: int):
-        self.cells, self.at, self.knowledge, self.without = cells, at, knowledge, without
+        self.cells = cells
+        self.at = at
+        self.knowledge = knowledge
+        self.without = without
         here = cells.values[:, at] != without
         self.values = cells.sensitive[at].size
         self.present, point = np.unique(cells.point[here], return_inverse=True)
         first = np.flatnonzero(np.diff(cells.point, prepend=-1))
         codes = cells.codes[first][self.present]
         self.columns: list[PreciseColumn] = []
-        local, weights = [], []
+        local = []
+        weights = []
         for axis, domain in enumerate(cells.quasi):
             occurring, code = np.unique(codes[:, axis], return_inverse=True)
             bandwidth = knowledge.of(domain.name)
@@ -253,10 +259,12 @@ class BackgroundAdversary:
             self.columns.append((apart, bandwidth))
             local.append(code.reshape(-1) if bandwidth != WHOLE_BANDWIDTH else np.zeros(len(codes), np.int64))
             weights.append(
-                np.ones((1, 1)) if bandwidth == WHOLE_BANDWIDTH
-                else EqualityWeights(len(occurring)) if apart is None
+                np.ones((1, 1))
+                if bandwidth == WHOLE_BANDWIDTH
+                else EqualityWeights(len(occurring))
+                if apart is None
                 else compute_kernel_weights(apart, bandwidth, knowledge.kernel)
-            )  # fmt: skip
+            )
         self.codes = np.column_stack(local).astype(np.int32)
         self.entries = np.column_stack([point.reshape(-1), cells.values[here, at], cells.counts[here]]).astype(np.int64)
         point_of, value_of, count_of = self.entries.T
@@ -320,7 +328,10 @@ class BackgroundJudge:
     """Whether groups keep a promise of at most t: by doubles with a proven bound, and by sixty digits where that does not decide."""
 
     def __init__(self, adversary: BackgroundAdversary, rounds: int, t: Fraction, base: str | int):
-        self.adversary, self.rounds, self.t, self.base = adversary, rounds, t, base
+        self.adversary = adversary
+        self.rounds = rounds
+        self.t = t
+        self.base = base
         self.vacuous = t >= 1 if base == 2 else float(t) > 0.6931471805599454  # no divergence is larger than one bit
         smooth = adversary.smooth
         seen = [smooth_beliefs(adversary.prior, smooth)] if len(smooth) else []
@@ -366,21 +377,26 @@ class BackgroundJudge:
             )
             t = to_decimal(self.t)
             t = t if self.base == 2 else t / Decimal(2).ln()
-            people, smooth = known.people[points].tolist(), self._compute_smoothing_matrix()
+            people = known.people[points].tolist()
+            smooth = self._compute_smoothing_matrix()
             return is_within_precisely(prior, people, counts.tolist(), smooth, self.rounds, t, len(known.entries))
 
     def _compute_smoothing_matrix(self) -> list[list[Decimal]]:
         known = self.adversary
         if not len(known.smooth):
             return []
-        domain, knowledge = known.cells.sensitive[known.at], known.knowledge
+        domain = known.cells.sensitive[known.at]
+        knowledge = known.knowledge
         column = (
             compute_distances(domain, np.arange(domain.size), knowledge.distances.get(domain.name)),
             knowledge.smoothing,
         )
         there = known._occurring
         rows = [
-            [compute_precise_weight(column, knowledge.kernel, i, j) if there[i] and there[j] else Decimal(0)
-             for j in range(domain.size)] for i in range(domain.size)
-        ]  # fmt: skip
+            [
+                compute_precise_weight(column, knowledge.kernel, i, j) if there[i] and there[j] else Decimal(0)
+                for j in range(domain.size)
+            ]
+            for i in range(domain.size)
+        ]
         return [[x / sum(row) for x in row] if there[i] else row for i, row in enumerate(rows)]

@@ -152,7 +152,8 @@ def list_smoothing_warnings(promise: BackgroundPromise, cells: Cells) -> list[st
     if not promise.smoothing:
         return []
     at = cells.find_sensitive(promise.column)
-    domain, totals = cells.sensitive[at], cells.totals(at)
+    domain = cells.sensitive[at]
+    totals = cells.totals(at)
     there = np.flatnonzero(totals)
     if len(there) < 2:
         return []
@@ -225,7 +226,8 @@ def _parse_distance_matrix(column: str, given: Any) -> dict[str, Any]:
     if isinstance(given, str | Path):
         values, rows = _read_matrix_file(column, Path(given))
     elif isinstance(given, Mapping) and set(given) == {"values", "rows"}:
-        values, rows = [str(value) for value in given["values"]], [list(row) for row in given["rows"]]
+        values = [str(value) for value in given["values"]]
+        rows = [list(row) for row in given["rows"]]
     else:
         raise JobError(f"The distances of {column!r} are neither a file nor {{ values, rows }}.")
     numbers = [[parse_fraction(cell, f"A distance of {column!r}") for cell in row] for row in rows]

@@ -53,7 +53,8 @@ def compute_exact_posteriors(
     many = np.bincount(which, weights=people, minlength=len(classes)).astype(np.int64)
     values = np.flatnonzero(counts)
     held = counts[values].astype(np.int64)
-    by_values, by_people = prod(int(n) + 1 for n in held), prod(int(n) + 1 for n in many)
+    by_values = prod(int(n) + 1 for n in held)
+    by_people = prod(int(n) + 1 for n in many)
     if min(by_values, by_people) > states:
         return None
     weight = classes[:, values]

@@ -50,7 +50,8 @@ class KernelPriors:
     """Equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `held`."""
 
     def __init__(self, held: PointCounts, weights: Sequence[KernelWeights]):
-        self.held, self.weights = held, weights
+        self.held = held
+        self.weights = weights
         whole = [are_whole_weights(table) for table in weights]
         self.keys = [a for a, table in enumerate(weights) if not whole[a] and are_equality_weights(table)]
         self.live = [a for a, table in enumerate(weights) if not whole[a] and a not in self.keys]
@@ -59,7 +60,8 @@ class KernelPriors:
     def route(self) -> PriorRoute:
         """The cheaper of the two, or a refusal with advice where both are beyond reach."""
         held = self.held
-        axes, points = max(len(self.live), 1), len(held.codes)
+        axes = max(len(self.live), 1)
+        points = len(held.codes)
         pairs = float(self.windows[:, 1].sum() - self.windows[:, 0].sum()) * (axes + 4)
         work = (
             sum(rows * width * size * size for rows, width, size in self.sizes) * held.values / 8 + points * held.values
@@ -97,7 +99,9 @@ class KernelPriors:
     @cached_property
     def sizes(self) -> list[tuple[int, int, int]]:
         """(rows, width, codes of the axis) of every contraction; the last axis counts with its length once."""
-        rest, width, found = [*self.keys, *self.live], 1, []
+        rest = [*self.keys, *self.live]
+        width = 1
+        found = []
         for axis in self.order:
             rest.remove(axis)
             size = len(self.weights[axis])
@@ -116,7 +120,8 @@ class KernelPriors:
         return found
 
     def _contract_values(self, begin: int, end: int) -> np.ndarray:
-        held, wide = self.held, end - begin
+        held = self.held
+        wide = end - begin
         here = (held.value >= begin) & (held.value < end)
         flat = held.point[here] * wide + held.value[here] - begin
         table = np.bincount(flat, weights=held.count[here], minlength=len(held.codes) * wide)
@@ -126,7 +131,8 @@ class KernelPriors:
         place = np.zeros(len(held.codes), np.int64)
         stride = 1
         for axis in self.order:
-            column, size = rest.index(axis), len(self.weights[axis])
+            column = rest.index(axis)
+            size = len(self.weights[axis])
             rest.pop(column)
             code = rows[:, column]
             rows, at = _find_combinations(np.delete(rows, column, axis=1), self._axis_lengths(rest))
@@ -183,7 +189,8 @@ class KernelPriors:
             return np.column_stack([np.searchsorted(number, number), np.searchsorted(number, number, "right")])
         table = self._near_weights(self._longest) > 0
         size = len(table)
-        first, last = table.argmax(axis=1), size - 1 - table[:, ::-1].argmax(axis=1)
+        first = table.argmax(axis=1)
+        last = size - 1 - table[:, ::-1].argmax(axis=1)
         code = codes[:, self._longest]
         word = number * size + code
         low = np.searchsorted(word, number * size + first[code])
@@ -191,7 +198,8 @@ class KernelPriors:
 
     def sum_over_pairs(self) -> np.ndarray:
         """(points, values): the same, over pairs of points."""
-        held, order = self.held, self._sorted_points
+        held = self.held
+        order = self._sorted_points
         live = self.live
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
@@ -205,7 +213,8 @@ class KernelPriors:
         found = np.zeros((len(order), held.values))
         codes = np.ascontiguousarray(held.codes[order][:, live], np.int32)
         windows = np.ascontiguousarray(self.windows, np.int64)
-        base, entries = np.ascontiguousarray(base), np.ascontiguousarray(entries)
+        base = np.ascontiguousarray(base)
+        entries = np.ascontiguousarray(entries)
         for here in _slice_rows(windows[:, 1] - windows[:, 0], CHUNK_PAIRS):
             sum_all_pairs(codes, base, flat, windows[here], first, entries, here.start, found[here])
         return found[rank]

@@ -143,8 +143,11 @@ def _cover_places(extents: Sequence[Extent], known: list[Any]) -> LabelPlaces:
         listed = np.append(extents.leaves, np.arange(places))
     else:
         number = {end: at for at, end in enumerate(known)}
-        ranges = {"any": lambda _: (0, places), "null": lambda _: (0, places),
-                  "range": lambda e: (number[e.lower], number[e.upper] - number[e.lower] + 1)}  # fmt: skip
+        ranges = {
+            "any": lambda _: (0, places),
+            "null": lambda _: (0, places),
+            "range": lambda e: (number[e.lower], number[e.upper] - number[e.lower] + 1),
+        }
         spans = [ranges[extent.form](extent) if extent.form in ranges else (0, 0) for extent in extents]
         begin, length = np.array(spans, np.int64).reshape(-1, 2).T
         listed = np.arange(places)

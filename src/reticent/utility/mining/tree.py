@@ -36,7 +36,8 @@ from reticent.utility.mining.features import Feature, LabelPlaces, make_feature
 # distribution) it needs no matrix.
 
 
-MAX_EM_STEPS, EM_TOLERANCE = 100, 1e-4
+MAX_EM_STEPS = 100
+EM_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +52,11 @@ class PerturbedClasses:
     @classmethod
     def named(cls, manifest: Manifest, categories: Mapping[Any, Sequence[Any]] | None) -> PerturbedClasses:
         """`categories` are the values of each class; None: each value is a class of its own."""
-        own, column = manifest.own, manifest.sensitive
+        own = manifest.own
+        column = manifest.sensitive
         if "domain" in own:
-            texts, p = own["domain"], float(Fraction(str(own["p"])))
+            texts = own["domain"]
+            p = float(Fraction(str(own["p"])))
             matrix = np.full((len(texts), len(texts)), (1 - p) / len(texts)) + p * np.eye(len(texts))
         elif "matrix" in own:
             texts = own["values"]
@@ -94,7 +97,8 @@ class PerturbedClasses:
         found = np.repeat(total / len(self.values), len(self.values), axis=1)
         moving = np.arange(len(flat))  # each line on its own, until it hardly moves
         for _ in range(MAX_EM_STEPS):
-            before, shown = found[moving], flat[moving]
+            before = found[moving]
+            shown = flat[moving]
             expected = before @ self.matrix
             ratio = np.divide(shown, expected, out=np.zeros_like(shown), where=expected > 0)
             found[moving] = before * (ratio @ self.matrix.T)
@@ -219,7 +223,8 @@ class Grower:
         cut = self._find_best_cut(here, part, stretch) if depth and len(here) else None
         if cut is None:
             return Branch(seen)
-        upto, label = self.rows.covers[cut.column].upto, self.rows.label[cut.column][here]
+        upto = self.rows.covers[cut.column].upto
+        label = self.rows.label[cut.column][here]
         first, last = stretch[cut.column]
         whole = upto[last] - upto[first]
         sides = []
@@ -343,9 +348,16 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
     "em" scores splits; `least` is the fewest published rows (by their effective number) on a side.
     """
 
-    def __init__(self, manifest: Manifest | None = None, categories: Mapping[Any, Sequence[Any]] | None = None,
-                 columns: Sequence[str] | None = None, max_depth: int = 8, least: float = 50.0, z: float = 3.0,
-                 by: str = "inversion"):  # fmt: skip
+    def __init__(
+        self,
+        manifest: Manifest | None = None,
+        categories: Mapping[Any, Sequence[Any]] | None = None,
+        columns: Sequence[str] | None = None,
+        max_depth: int = 8,
+        least: float = 50.0,
+        z: float = 3.0,
+        by: str = "inversion",
+    ):
         self.manifest = manifest
         self.categories = categories
         self.columns = columns
@@ -388,7 +400,8 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(rows, classes); X are people's own values, or labels (a person in the middle of what they cover)."""
-        frame, grown_ = _convert_to_frame(X), self._require_fitted()
+        frame = _convert_to_frame(X)
+        grown_ = self._require_fitted()
         places = np.column_stack([self._places(one, frame[one.entry.name]) for one in grown_.features])
         return grown_.root.probabilities(places)
 
@@ -414,7 +427,8 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted; y are sensitive values, or classes already."""
-        classes, given = self._require_fitted().classes, _convert_to_series(y)
+        classes = self._require_fitted().classes
+        given = _convert_to_series(y)
         texts = {str(name) for name in classes.names}
         if self.categories is not None and not set(given.cast(pl.String).unique()) <= texts:
             truth = self.classes_[classes.of[classes.places(given)]]
