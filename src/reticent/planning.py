@@ -133,7 +133,7 @@ class Plan:
     @property
     def redrawn(self) -> tuple[Cells, np.ndarray, np.ndarray]:
         """Of a method that redraws sensitive values: the cells as published, the matrix, and the codes it is about."""
-        drawn = getattr(self.recipe, "redrawn", None)
+        drawn = getattr(self.recipe, "perturbed_cells", None)
         if drawn is None:
             raise RequestError(
                 f"{self.job.method.name} redraws no sensitive value: its plan has no matrix.",

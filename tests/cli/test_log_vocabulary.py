@@ -111,11 +111,11 @@ def test_the_loss_of_a_plan_is_shown_on_a_terminal_and_in_no_log():
 
 NAMES = {
     "at", "at + 1", "candidate.name", "job.method.name", "len(parts)", "len(tried)", "method.name", "name", "now.sweep", "one",
-    "adversary", "said", "self._said(now - self.began)", "self.doing", "step", "trivial.name",
+    "adversary", "said", "self._format_progress(now - self.started)", "self.doing", "step", "trivial.name",
 }  # fmt: skip
 """What may stand between the words of a stage: names of methods, attacks and candidates, counts of what is done, and a stage that is
 passed on with words before it (`said`, `step`)."""
-PASSED_ON = {"step.py", "budget.py"}
+PASSED_ON = {"progress.py", "budget.py"}
 """Modules that hand on what others say."""
 
 
@@ -124,7 +124,7 @@ def told_expressions(tree: ast.AST) -> Iterator[ast.expr]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in ("progress", "Step", "say_stage") or (
+            if called in ("progress", "ProgressEvent", "say_stage") or (
                 called == "step" and isinstance(node.func, ast.Attribute)
             ):
                 yield node.args[0]

@@ -144,7 +144,7 @@ def test_rows_that_are_not_those_that_were_counted_are_refused_and_nothing_is_ke
     for other in (frame[:79], frame.with_columns(q=pl.lit(9)), frame.with_columns(q=pl.Series([2, *frame["q"][1:]]))):
         with (
             mock.patch.object(
-                Spread, "rows", lambda self, rows, names, other=other: self._in_parts(other.select(names))
+                Spread, "read_rows", lambda self, rows, names, other=other: self._in_parts(other.select(names))
             ),
             pytest.raises(SourceError, match="changed"),
         ):
@@ -160,7 +160,7 @@ def test_the_ledger_knows_rows_in_parts_as_it_knows_them_in_one_place(people, tm
     other = PartitionedCountedRows(parts, keys, None).hash_values(key)
     for name in ("columns", "rows", "mark", "rate"):
         assert getattr(one.content, name) == getattr(other.content, name)
-    for name in ("hashes", "counts", "sizes", "times"):
+    for name in ("hashes", "counts", "sizes", "multiplicity"):
         assert np.array_equal(getattr(one.content, name), getattr(other.content, name))
     some = ("age", "gender")
     assert all(np.array_equal(*both) for both in zip(one.count_sizes(some), other.count_sizes(some), strict=True))
@@ -212,10 +212,15 @@ def test_what_comes_to_one_place_does_not_grow_with_the_rows_nor_with_the_labels
     few, labels = told_of(1_500, values, tmp_path)
     many, more = told_of(6_000, values, tmp_path)
     assert values == 30 or more > 1.5 * labels > 500
-    asked = {"Counting values", "Drawing a sample", "Planning regions", "numbered", "Auditing labels", "Auditing"}
+    asked = {"Counting values", "Drawing a sample", "Planning regions", "number_labels", "Auditing labels", "Auditing"}
     assert set(few) == set(many) >= {*asked, "bucket"}
     assert {doing for doing in few if many[doing] >= 2 * few[doing] + 2_000} == set()
-    for doing in ("Planning regions", "numbered", "tallied", "Auditing labels"):  # labels are where they might be
+    for doing in (
+        "Planning regions",
+        "number_labels",
+        "count_partition_values",
+        "Auditing labels",
+    ):  # labels are where they might be
         assert many[doing] < 1.1 * few[doing] + 200, doing
 
 

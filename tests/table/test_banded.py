@@ -91,7 +91,7 @@ def test_a_built_hierarchy_prints_only_values_of_the_spans_it_is_asked_for(ages,
     lower = np.minimum(codes, codes[::-1])
     upper = np.maximum(codes, codes[::-1])
     used = {domain.texts[code] for code in {*lower.tolist(), *upper.tolist()}}
-    nodes = domain.nodes(lower, upper)
+    nodes = domain.find_common_ancestors(lower, upper)
     labels = domain.labels(lower, upper)
     for label in labels:
         assert set(label.strip("[]").split(", ")) <= used
@@ -104,7 +104,7 @@ def test_nulls_stand_apart():
     domain = coded([20, 24, None], quasi(hierarchy={"build": "intervals", "width": 5}))
     labels, losses = spans(domain, [(0, 1), (0, 2), (2, 2)])
     assert labels == ["[20, 24]", "*", None] and losses == [1, 1, 0]
-    low, high = domain.covered(np.array([0, 0, 2]), np.array([1, 2, 2]))
+    low, high = domain.find_covered_codes(np.array([0, 0, 2]), np.array([1, 2, 2]))
     assert low.tolist() == [0, -1, 2] and high.tolist() == [1, 3, 2]
 
 

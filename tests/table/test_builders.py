@@ -318,7 +318,7 @@ def test_what_is_no_amnesia_hierarchy_is_refused_with_the_place(text, said):
 
 def test_a_job_asks_for_a_builder_by_name():
     tree = hierarchy_builders.build({"build": "edges", "edges": [18, 65]}, ["3", "40", "70"], [1, 2, 3], "age")
-    assert labels_at(tree, 1) == {"3": "< 18", "40": "[18, 64]", "70": ">= 65"} and tree.asked["build"] == "edges"
+    assert labels_at(tree, 1) == {"3": "< 18", "40": "[18, 64]", "70": ">= 65"} and tree.request["build"] == "edges"
     assert hierarchy_builders.build({"build": "edges", "edges": [[18, 65], [18]]}, [3, 40]).height == 3
     for asked, said in [
         ({"build": "interval"}, "'intervals' instead"),

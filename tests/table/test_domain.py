@@ -37,7 +37,9 @@ def test_a_span_is_published_as_its_lowest_common_ancestor(made):
     rows, _, domain = made
     path = {row[0]: row for row in rows}
     lower, upper = all_spans(domain)
-    for lo, hi, node in zip(lower.tolist(), upper.tolist(), domain.nodes(lower, upper).tolist(), strict=True):
+    for lo, hi, node in zip(
+        lower.tolist(), upper.tolist(), domain.find_common_ancestors(lower, upper).tolist(), strict=True
+    ):
         if hi == domain.null_code:
             assert node == (-2 if lo == hi else -1)
             continue
@@ -54,7 +56,7 @@ def test_labels_cover_what_the_oracle_reads_in_them(made):
     rows, null, domain = made
     column = oracle.describe(oracle.CATEGORICAL, [*domain.texts, *([None] if null else [])], rows)
     lower, upper = all_spans(domain)
-    low, high = domain.covered(lower, upper)
+    low, high = domain.find_covered_codes(lower, upper)
     everything = [*domain.texts, *([None] if null else [])]
     for label, lo, hi, first, last in zip(domain.labels(lower, upper), lower, upper, low, high, strict=True):
         covered = oracle.covered(label, column)

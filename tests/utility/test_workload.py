@@ -141,7 +141,9 @@ def test_reconstruction_is_unbiased_over_many_redraws():
     for seed in range(60):
         recipe = BetaPerturbation().plan(cells, promises, Random.from_seed(seed))
         published, _ = build_cells(cells.quasi, cells.sensitive, cells.codes[recipe.cell], recipe.values, recipe.quota)
-        estimates.append(workload.perturbed(published, np.array(recipe.matrix) / recipe.denominator, recipe.occurring))
+        estimates.append(
+            workload.perturbed(published, np.array(recipe.matrix) / recipe.matrix_denominator, recipe.occurring)
+        )
     mean = np.mean(estimates, axis=0)
     error = np.std(estimates, axis=0) / np.sqrt(60)
     assert (np.abs(mean - true) < 5 * error + 1e-9).all()

@@ -301,5 +301,5 @@ def perturb_cells(
         values=occurring.astype(np.int32)[outcome][:, None],
         occurring=occurring,
         matrix=tuple(map(tuple, matrix)),
-        denominator=MATRIX_SCALE,
+        matrix_denominator=MATRIX_SCALE,
     )

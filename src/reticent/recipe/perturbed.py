@@ -52,7 +52,7 @@ class PerturbedWriter:
         """Schema, values, matrix and, where no row is withheld, the overall distribution."""
         recipe, cells = self.recipe, self.recipe.cells
         said = {
-            entry: to_json_number(Fraction(entry, recipe.denominator))
+            entry: to_json_number(Fraction(entry, recipe.matrix_denominator))
             for entry in {e for row in recipe.matrix for e in row}
         }
         found = {

@@ -219,7 +219,7 @@ class PerturbedRecipe(Recipe):
 
     occurring: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     matrix: tuple[tuple[int, ...], ...] = ()
-    denominator: int = 1
+    matrix_denominator: int = 1
 
     @property
     def perturbed_cells(self) -> tuple[Cells, np.ndarray, np.ndarray]:
@@ -230,7 +230,7 @@ class PerturbedRecipe(Recipe):
         values = self.published_values[shown]
         quota = self.quota[shown]
         published, _ = build_cells(cells.quasi, cells.sensitive, codes, values, quota)
-        return published, np.array(self.matrix) / self.denominator, self.occurring
+        return published, np.array(self.matrix) / self.matrix_denominator, self.occurring
 
 
 # MERGED: reticent.recipe.targeted: A recipe whose groups publish nodes of a hierarchy that follow a target distribution.
