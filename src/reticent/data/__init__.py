@@ -1,1 +1,1 @@
-"""From a file or a frame to cells: roles, sources, hierarchies, domains, codec."""
+"""Turns a source (files, frames, databases) into cells: column declarations, parsing, hierarchies, domains, codes."""

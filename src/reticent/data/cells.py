@@ -1,7 +1,16 @@
-"""Cells: the distinct (quasi-identifier codes, sensitive codes) combinations with their counts, the waist of the hourglass.
+"""Cells: the distinct combinations of quasi-identifier codes and sensitive codes, with the number of rows of each.
 
-Rows of one cell are interchangeable as far as a promise goes, so a method never sees rows.  Cells are in
-lexicographic order of their codes: whatever order the rows came in, the cells are the same.
+Rows of one cell are interchangeable as far as a promise goes, so a method never sees rows. Cells are sorted
+lexicographically by their codes: the order of the source's rows does not change them.
+
+`combine_sensitive` takes several sensitive columns together (`jointly = true`): it adds a derived column whose values
+are the combinations that occur. A promise without a `column` is then about the combined values, a promise with a
+`column` about that column alone. The cells and their order stay the same, because a combination is a function of its
+parts: a recipe planned on the result is a recipe for the original cells, and only these are published.
+
+A bound on each combination's frequency bounds the frequency of a single value only as far as the model's own sum
+does: basic beta-likeness and t-closeness carry over to each column; l-diversity does not, since two combinations may
+share a value.
 """
 
 from __future__ import annotations
@@ -35,13 +44,15 @@ class Cells:
 
     @cached_property
     def point(self) -> np.ndarray:
-        """The number of each cell's combination of quasi-identifiers, in their order."""
+        """Index of each cell's combination of quasi-identifiers among the distinct ones, in their order."""
         fresh = np.ones(len(self), bool)
         fresh[1:] = (self.codes[1:] != self.codes[:-1]).any(axis=1)
         return np.cumsum(fresh) - 1
 
     def find_sensitive(self, name: str | None) -> int:
-        """Which sensitive column a promise speaks of; without a name the only one, or all of them together."""
+        """Return the index of the sensitive column that a promise names; without a name, the only one or the combined
+        one.
+        """
         if name is not None:
             names = [domain.name for domain in self.sensitive]
             if not isinstance(name, str) or name not in names:
@@ -52,13 +63,13 @@ class Cells:
         return max(self.joint, 0)
 
     def totals(self, column: int) -> np.ndarray:
-        """How many rows hold each value of a sensitive column."""
+        """Count the rows that hold each value of a sensitive column."""
         size = self.sensitive[column].size
         return np.bincount(self.values[:, column], weights=self.counts, minlength=size).astype(np.int64)
 
 
 def pack_codes(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
-    """The columns of `codes` packed into as few 64-bit words as they need, first column most significant."""
+    """Pack the columns of `codes` into as few 64-bit words as they need, the first column most significant."""
     words: list[np.ndarray] = []
     word = None
     room = 1
@@ -78,7 +89,9 @@ def pack_codes(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
 
 
 def sort_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The order of rows by their words, equal ones as they lie, and in that order whether a row differs from the one before it."""
+    """Sort rows stably by their words; return the order and, in that order, whether a row differs from the one before
+    it.
+    """
     rows = len(words[0])
     bits = rows.bit_length()
     if (
@@ -98,7 +111,9 @@ def sort_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As `np.unique` of rows says them, quicker: the distinct rows of codes from 0 on, in order, and which one each row is."""
+    """Return the distinct rows of non-negative codes, sorted, and the index of each row's own: a faster `np.unique`
+    of rows.
+    """
     words = pack_codes(codes, codes.max(axis=0, initial=0) + 1)
     if len(words) != 1:
         unique, number = np.unique(codes, axis=0, return_inverse=True)
@@ -110,7 +125,10 @@ def find_distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def build_cells(
     quasi: tuple[Domain, ...], sensitive: tuple[Domain, ...], codes: np.ndarray, values: np.ndarray, counts: np.ndarray
 ) -> tuple[Cells, np.ndarray]:
-    """Sort coded combinations and add up equal ones (two spellings of one number are one code): cells, and the cell of each."""
+    """Sort coded combinations and add up equal ones (two spellings of one number have one code).
+
+    Returns the cells, and the cell of each combination.
+    """
     both = np.hstack([codes, values])
     sizes = np.array([domain.size for domain in (*quasi, *sensitive)])
     words = pack_codes(both, sizes)
@@ -134,18 +152,10 @@ def build_cells(
     return cells, cell
 
 
-# MERGED: reticent.table.joint: Several sensitive columns taken together (`jointly = true`): a derived column whose values are the combinations that occur.
-#
-# A promise without a `column` then speaks of the combined values, one with a `column` of that column alone.  The cells stay
-# the same cells in the same order, because a combination is a function of its parts: a recipe planned on the result is a
-# recipe for the original cells, and only these are published.
-#
-# What it gives: a bound on each combination's frequency bounds any value's only as far as the model's own sum does (basic
-# beta-likeness and t-closeness carry over to each column; l-diversity does not: two combinations may share a value).
-
-
 def combine_sensitive(cells: Cells) -> Cells:
-    """The cells with a last sensitive column that combines all others; unchanged where there are fewer than two."""
+    """Add a last sensitive column that combines all others; cells with fewer than two sensitive columns are returned
+    unchanged.
+    """
     if len(cells.sensitive) < 2 or cells.joint >= 0:
         return cells
     lacking = [domain.name for at, domain in enumerate(cells.sensitive) if domain.null and cells.totals(at)[-1]]
@@ -166,7 +176,9 @@ def combine_sensitive(cells: Cells) -> Cells:
 
 
 def combine_sensitive_like(cells: Cells, whole: Cells) -> Cells:
-    """Cells of a part of the table with the last column of the `whole` table's, numbered as there."""
+    """Combine the sensitive columns of cells of a part of the table, with the numbering of the `whole` table's last
+    column.
+    """
     if whole.joint < 0:
         return cells
     plain = replace(whole, sensitive=whole.sensitive[: whole.joint], values=whole.values[:, : whole.joint])

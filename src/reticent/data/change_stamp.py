@@ -1,4 +1,4 @@
-"""A source that is written to while it is published: what the disk says of its files before and after."""
+"""Detects a source that is written to while it is published, by the file system's data on its files before and after."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from reticent.errors import SourceError
 
 @dataclass(frozen=True)
 class ChangeStamp:
-    """What the disk says of a source's files: carried columns are in no cell, and were looked at in an earlier pass."""
+    """File system data of a source's files.
+
+    Carried columns are in no cell and are read in an earlier pass than the one that publishes them, so a change
+    between the passes must be detected.
+    """
 
     files: dict[Path, tuple[int, ...]]
 
     @classmethod
     def of(cls, source: Source | None) -> ChangeStamp:
-        """Of a frame, a database and a file that is not there, nothing."""
+        """Read the stamp of a source; it is empty for a frame, a database and a file that does not exist."""
         if source is None or source.path is None or source.url is not None:
             return cls({})
         try:
@@ -30,7 +34,7 @@ class ChangeStamp:
             return cls({})  # whoever reads it says what is wrong
 
     def require_unchanged(self) -> None:
-        """Where a file is not what it was, or is gone."""
+        """Refuse a source of which a file has changed or is gone."""
         try:
             same = all(_read_file_stamp(path) == told for path, told in self.files.items())
         except OSError:
@@ -40,7 +44,7 @@ class ChangeStamp:
 
     @contextmanager
     def guard_passthrough(self, columns: Mapping[str, Column]) -> Iterator[None]:
-        """What is carried is read again in here."""
+        """Check the files around a block that reads carried columns again."""
         yield
         if find_columns_with_role(columns, Role.INSENSITIVE):
             self.require_unchanged()

@@ -1,4 +1,5 @@
-"""Between values and codes: a domain for each column from its distinct values, and cells from counted combinations.
+"""Maps values to codes: builds a domain for each column from its distinct values, and cells from counted
+combinations.
 
 Everything here works on the distinct values and combinations that one group-by left, never on rows.
 """
@@ -53,14 +54,14 @@ MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precis
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """A domain with the raw values it was read from and their codes: what turns rows into codes."""
+    """A domain with the raw values it was read from and their codes; it turns rows into codes."""
 
     domain: Domain
     raw: pl.Series
     codes: np.ndarray
 
     def encode(self, series: pl.Series) -> np.ndarray:
-        """The code of each value; categories are looked up once each."""
+        """Return the code of each value; categories are looked up once each."""
         if isinstance(series.dtype, pl.Categorical):
             known = series.unique().drop_nulls()
             number = known.to_physical().to_numpy()
@@ -76,7 +77,9 @@ class Coding:
 
 
 def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[Cells, np.ndarray]:
-    """Counted combinations of raw values (with a COUNT column) -> cells, and the cell of each combination."""
+    """Turn counted combinations of raw values (with a COUNT column) into cells; also return the cell of each
+    combination.
+    """
     quasi = find_columns_with_role(columns, Role.QUASI)
     sensitive = find_columns_with_role(columns, Role.SENSITIVE)
     counts = counted[COUNT_COLUMN].to_numpy().astype(np.int64)
@@ -95,7 +98,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
 def build_codings(
     columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]
 ) -> dict[str, Coding]:
-    """The coding of each column from values that occur in it, with how many rows have each; a value may stand twice."""
+    """Build the coding of each column from its values and the number of rows of each; a value may be listed twice."""
     found = {}
     lacking = []
     most = max((column.rows_per_person or 1 for column in columns.values()), default=1)
@@ -110,7 +113,7 @@ def build_codings(
 
 
 def build_coding(name: str, column: Column, series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Coding:
-    """The domain of one column from the values that occur in it, with the labels that it asks for."""
+    """Build the domain of one column from the values that occur in it, with the labels that the column declares."""
     series = to_comparable(name, series)
     raw = require_within_calendar(name, series.unique().drop_nulls())
     tree = _resolve_hierarchy(name, column, series, counts)
@@ -127,7 +130,7 @@ def build_coding(name: str, column: Column, series: pl.Series, counts: np.ndarra
 
 
 def _require_listed(name: str, declared: Sequence[Any], domain: Domain) -> None:
-    """A list of the values that a sensitive column can hold has every value that occurs in it."""
+    """Refuse a declared list of a sensitive column's values that lacks a value which occurs in it."""
     if is_numeric_range(declared) or (isinstance(domain, TreeDomain) and domain.is_from_steward):
         return
     lacking = len(set(domain.texts) - set(declared))
@@ -163,7 +166,9 @@ def _code_column(
 
 
 def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy | None:
-    """The column's hierarchy: a steward's, one that a builder made, or one to be built from the column's values."""
+    """Return the column's hierarchy: a steward's, one that a builder made, or one to be built from the column's
+    values.
+    """
     asked = column.hierarchy
     if asked is None:
         return None
@@ -180,7 +185,9 @@ def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.
 
 
 def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy:
-    """A hierarchy as the column asks for it, over the values that can be published: none beyond its top or bottom."""
+    """Build the hierarchy that the column declares over the values that can be published: none beyond its top or
+    bottom.
+    """
     if column.top is not None or column.bottom is not None:
         held = series.is_not_null()
         series = series.filter(held)
@@ -191,7 +198,7 @@ def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.nd
 
 
 def _is_from_steward(tree: Hierarchy) -> bool:
-    """Whether the steward answers for every label of it, so that it can be published as it is."""
+    """Tell whether the steward answers for every label of a hierarchy, so that it can be published as it is."""
     return not (isinstance(tree, BuiltHierarchy) and tree.is_from_data)
 
 
@@ -218,7 +225,9 @@ def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Codi
 
 
 def choose_origin(values: pl.Series) -> int:
-    """What is taken away from sorted whole numbers before they become doubles: the least, where one is beyond 2^53; else 0."""
+    """Choose what is subtracted from sorted whole numbers before they become doubles: the least, if one is beyond
+    2^53; else 0.
+    """
     if not len(values) or not values.dtype.is_integer():
         return 0
     return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > MAX_EXACT_INTEGER else 0
@@ -227,7 +236,9 @@ def choose_origin(values: pl.Series) -> int:
 def _build_offset_domain(
     name: str, column: Column, found: pl.Series, values: pl.Series, null: bool, origin: int
 ) -> RangeDomain:
-    """The domain of whole numbers that doubles do not hold: compared as they are, and placed by how far they are from the least."""
+    """Build the domain of whole numbers that doubles do not hold: compared exactly, and placed by their distance to
+    the least.
+    """
     declared = None
     if column.domain is not None and is_numeric_range(column.domain):
         declared = (floor(Fraction(column.domain[0])), ceil(Fraction(column.domain[1])))
@@ -289,7 +300,9 @@ def _code_ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Codi
 
 
 def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
-    """Numbers (or dates of a built hierarchy) published by nodes; leaves are matched by value, however they are written."""
+    """Code numbers (or dates of a built hierarchy) that are published by nodes; leaves are matched by value, not by
+    spelling.
+    """
     found = clip_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
     if kind == "numeric" and choose_origin(found.sort()):
         raise _make_long_numbers_error(
@@ -328,7 +341,7 @@ def _make_long_numbers_error(name: str, beyond: int, distinct: int) -> ColumnErr
 
 
 def _require_finite_leaves(name: str, leaves: pl.Series) -> None:
-    """Refuse leaves that are no place on the line: no label could say which values they cover."""
+    """Refuse leaves that have no place on the line: no label could cover them."""
     endless = 0 if leaves.dtype != pl.Float64 else int((~leaves.drop_nulls().is_finite()).sum())
     if endless:
         raise HierarchyError(

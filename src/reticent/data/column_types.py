@@ -1,7 +1,14 @@
-"""Whether a source types its columns, and what that means for columns whose type nobody declares.
+"""Types of a source's columns: which ones the source itself declares, and which can be published in which role.
 
-A frame, a Parquet or Arrow file, a database or a statistics program says which columns are text: a text stays text there,
-whatever it spells ("1", "2" and "9" are codes).  A CSV has nothing but text, and its types are guessed from the values.
+A frame, a Parquet or Arrow file, a database and a file of a statistics program declare which columns are text: a text
+stays text there, whatever it spells ("1", "2" and "9" are codes). A CSV has nothing but text, and its types are
+guessed from the values.
+
+`require_supported_types` refuses a type that cannot be published in its role, by the column's name, before a row is
+counted. Published values are compared, printed and read back, from Parquet and from CSV. Nested values, bytes,
+durations and objects of a program cannot be, and are refused in every role. Numbers of 128 bits and of half
+precision, which the files cannot hold, may be identifying, since an identifying column is counted and never written;
+they may also be rounded, since that turns them into other numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +28,7 @@ from reticent.errors import ColumnError, pluralize, quote_list
 
 
 def has_types(source: Source, frame: Any = None) -> bool:
-    """Whether the source says which of its columns are text and which are numbers."""
+    """Tell whether the source declares which of its columns are text and which are numbers."""
     if isinstance(frame, TextRows):
         return False
     if frame is not None:
@@ -30,7 +37,7 @@ def has_types(source: Source, frame: Any = None) -> bool:
 
 
 def apply_source_types(columns: Mapping[str, Column], schema: Mapping[str, pl.DataType]) -> dict[str, Column]:
-    """Columns of a source that has types: a text column of which no type is declared holds categories."""
+    """Make text columns of a typed source categorical, unless a type is declared."""
     return {
         name: replace(column, type="categorical") if _is_undeclared(column) and is_text(schema[name]) else column
         for name, column in columns.items()
@@ -40,7 +47,7 @@ def apply_source_types(columns: Mapping[str, Column], schema: Mapping[str, pl.Da
 def describe_types(
     columns: Mapping[str, Column], domains: Iterable[Domain], schema: Mapping[str, pl.DataType], *, typed: bool
 ) -> list[str]:
-    """Sentences on text columns whose type nobody declared: taken for numbers in a CSV, kept as text elsewhere.
+    """Describe text columns without a declared type: taken for numbers in a CSV, kept as text elsewhere.
 
     `columns` are as they were declared, `schema` is that of the source.
     """
@@ -72,17 +79,9 @@ def _format_columns(names: list[str]) -> str:
 
 
 def _is_undeclared(column: Column) -> bool:
-    """Whether nothing that is declared of a column says what its values are."""
+    """Tell whether nothing that is declared of a column determines the type of its values."""
     options = (column.type, column.hierarchy, column.domain, column.top, column.bottom)
     return column.role in (Role.QUASI, Role.SENSITIVE) and all(option is None for option in options)
-
-
-# MERGED: reticent.table.supported: Which types of column can be published in which role: any other is refused by its name before a row is counted.
-#
-# Whatever is published is compared, printed and read back, from Parquet and from CSV.  Nested values, bytes, spans of
-# time and objects of a program cannot be, and are refused in every role.  Numbers of 128 bits and of half precision,
-# which the files cannot hold, may identify, since an identifying column is counted and never written; and may be
-# rounded, since that makes other numbers of them.
 
 
 PUBLISHABLE_TYPES = (
@@ -100,7 +99,7 @@ SUGGESTED_TYPES = {
 
 
 def require_supported_types(schema: Mapping[str, pl.DataType], columns: Mapping[str, Column]) -> None:
-    """Refuse every declared column whose type cannot play its role, all of them at once."""
+    """Refuse all declared columns whose type cannot have its role, in one error."""
     bad = [name for name, column in columns.items() if not _is_supported(schema[name], column)]
     if not bad:
         return
@@ -116,7 +115,7 @@ def require_supported_types(schema: Mapping[str, pl.DataType], columns: Mapping[
 
 
 def require_no_nested(schema: Mapping[str, pl.DataType], names: Iterable[str]) -> None:
-    """Refuse columns of a plain table whose values are no texts and cannot be made some: lists and spans of time."""
+    """Refuse columns of a plain table whose values cannot be made texts: lists and durations."""
     bad = [name for name in names if isinstance(schema[name], NESTED_TYPES)]
     if not bad:
         return

@@ -1,9 +1,10 @@
-"""Files of columns, Parquet and Arrow, as a lazy frame that is read a span of rows at a time.
+"""Scans Parquet and Arrow files as a lazy frame that is read a span of rows at a time.
 
-Polars reads ahead of whoever takes its rows, by row groups: a dozen and more of them where an expression stands over the rows,
-which is all of many a wide table.  Here a span of SPAN bytes is read when the one before was handed over, in pieces of PIECE
-bytes, of which Polars holds some thirty, and a few more for each core.  What a row takes is known from the span before; the
-first has few rows.  Of few columns, as those that are counted, Polars may read ahead: that is quicker, and takes little.
+Polars reads ahead of its consumer, by row groups: a dozen or more of them where an expression is applied to the rows,
+which can be all of a wide table. Here a span of SPAN_BYTES is read only when the one before was handed over, in
+batches of BATCH_BYTES, of which Polars holds about thirty, and a few more for each core. The bytes of a row are known
+from the span before; the first span has few rows. Where the columns are few, as those that are counted, Polars may
+read ahead: that is faster and takes little memory.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MAX_SPAN_GROWTH = 8  # how many times the rows of the span before the next one m
 
 
 def scan_columnar(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = False) -> pl.LazyFrame:
-    """The rows of files that have one schema, in the order of the files."""
+    """Scan the rows of files that have one schema, in the order of the files."""
     from polars.io.plugins import register_io_source
 
     def pieces(
@@ -61,14 +62,16 @@ def scan_columnar(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = Fals
 
 
 def estimate_frame_bytes(frame: pl.DataFrame) -> int:
-    """What a frame takes in memory."""
+    """Estimate the bytes that a frame takes in memory."""
     return int(frame.estimated_size()) + TEXT_VIEW_BYTES * len(frame) * sum(
         dtype in (pl.String, pl.Binary) for dtype in frame.dtypes
     )
 
 
 def group_frames(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
-    """Frames put together until they have so many rows, or so many bytes; each in one chunk, so that rows can be moved."""
+    """Concatenate frames until they have `rows` rows or `size` bytes; each result is one chunk, so that rows can be
+    moved.
+    """
     held = list[pl.DataFrame]()
     many = 0
     taken = 0
@@ -89,7 +92,7 @@ def group_frames(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterat
 
 
 class SpanReader:
-    """Some columns of scans that are read one after the other; `left`: no more rows than these."""
+    """Reads some columns of scans one after the other; `left` limits the number of rows."""
 
     def __init__(self, names: list[str], left: int | None = None):
         self.names = names
@@ -97,7 +100,7 @@ class SpanReader:
         self.rows = self.batch_rows = max(FIRST_SPAN_BYTES // (VALUE_BYTES * max(len(names), 1)), 1)
 
     def read_spans(self, lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-        """The rows of a scan: a span of fewer than were asked for is the last."""
+        """Yield the rows of a scan; a span of fewer rows than were asked for is the last."""
         start = 0
         while self.left != 0:
             wanted = self.rows if self.left is None else min(self.rows, self.left)
@@ -112,14 +115,14 @@ class SpanReader:
                 return
 
     def _adapt_span(self, frame: pl.DataFrame) -> None:
-        """What a row takes says how many are read next."""
+        """Choose how many rows are read next by the bytes that a row took."""
         size = max(estimate_frame_bytes(frame) / len(frame), 1)
         self.rows = max(min(int(SPAN_BYTES / size), MAX_SPAN_GROWTH * self.rows), 1)
         self.batch_rows = max(int(BATCH_BYTES / size), 1)
 
 
 def _group_paths(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Files that are scanned together: where a span begins, the rows of all before it in the scan are counted anew."""
+    """Group files that are scanned together: at each span's start, all rows before it in the scan are counted again."""
     held = list[Path]()
     size = 0
     for path in paths:
@@ -134,7 +137,9 @@ def _group_paths(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _scan_paths(paths: list[Path], schema: pl.Schema, hive: bool) -> pl.LazyFrame:
-    """Some of the files; what their folders say has the types that it has in all, and folders above the source say nothing."""
+    """Scan some of the files; hive columns have the types that they have in all files, and folders above the source
+    are ignored.
+    """
     if find_data_suffix(paths[0]) in ARROW_SUFFIXES:
         return pl.concat([pl.scan_ipc(path, glob=False) for path in paths])
     named = [part.partition("=")[0] for part in paths[0].parts[:-1] if "=" in part] if hive else []

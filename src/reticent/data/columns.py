@@ -1,4 +1,16 @@
-"""What each column is to the publisher: its role, its type and how it may be generalized."""
+"""Column declarations: the role of each column, its type, and how it may be generalized.
+
+- `Column` is a declaration; `identifying`, `quasi`, `sensitive` and `insensitive` make one of each role, and
+  `parse_columns` accepts what a caller passes (a role, a table of options or a `Column` for each name).
+- `parse_domain`, `parse_values`, `parse_end`, `parse_step` and `parse_number` read the numbers and dates that a
+  steward declares: the domain, top and bottom, the rounding step.
+- `resolve_columns` finds the declaration of each column of the data, by its name or by a glob pattern.
+- `require_usable_names` refuses columns by their position if their name cannot be printed, told apart or asked for:
+  the engine takes `*` and `^...$` for patterns, and a name of control characters cannot be shown.
+- `clip_values` codes tops and bottoms: values beyond a declared bound are published as the bound, so that `80` means
+  80 or more. It works on typed values before they are ranked: codes, and everything that is planned and published,
+  contain nothing beyond the bounds.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +36,11 @@ from reticent.errors import ColumnError, JobError, pluralize, quote_list, sugges
 from reticent.validation import check_plain_fields, describe_type, flag, mapping
 from reticent.validation import is_hierarchy as a_hierarchy
 
-# MERGED: reticent.table.bounds_given: Numbers and dates that a steward declares of a column: its domain, its top and bottom, the step it is rounded to.
-
-
 MIN_ROUNDING_STEP = 1e-15
 
 
 def parse_domain(domain: Any) -> tuple[Any, Any]:
-    """The least and the greatest number that a column can hold."""
+    """Return the least and the greatest number that a column can hold."""
     try:
         least, greatest = domain
         if float(least) <= float(greatest):
@@ -42,7 +51,7 @@ def parse_domain(domain: Any) -> tuple[Any, Any]:
 
 
 def parse_values(domain: Any) -> tuple[Any, ...]:
-    """What a sensitive column can hold: the least and the greatest number, or a list of values as texts."""
+    """Return what a sensitive column can hold: the least and the greatest number, or a list of values as texts."""
     try:
         return parse_domain(domain)
     except JobError:
@@ -59,7 +68,7 @@ def parse_values(domain: Any) -> tuple[Any, ...]:
 
 
 def is_numeric_range(domain: Sequence[Any]) -> bool:
-    """Whether a declared domain is the least and the greatest number, and no list of values."""
+    """Tell whether a declared domain is the least and the greatest number, not a list of values."""
     try:
         return len(domain) == 2 and float(domain[0]) <= float(domain[1])
     except (TypeError, ValueError):
@@ -67,14 +76,14 @@ def is_numeric_range(domain: Sequence[Any]) -> bool:
 
 
 def format_declared_value(value: Any) -> str:
-    """A value of a list as columns print it."""
+    """Format a value of a list as columns print it."""
     if isinstance(value, bool):
         return str(value).lower()
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def parse_end(value: Any, side: str) -> int | float | str | None:
-    """A bound as a job declares it: a number, or a date as text."""
+    """Parse a bound that a job declares: a number, or a date as text."""
     try:
         if value is None or isinstance(value, date):
             return None if value is None else value.isoformat()
@@ -98,16 +107,11 @@ def parse_step(value: Any) -> int | float:
 
 
 def parse_number(value: Any) -> int | float:
-    """A finite number, whole where it is."""
+    """Parse a finite number, as an integer where it is whole."""
     if isinstance(value, bool | str):
         raise TypeError
     number = float(value)
     return int(value) if number == int(number) else number
-
-
-# MERGED: reticent.table.names: Names that a column can have: any text that can be printed, told apart and asked for; others are refused by their place.
-#
-# The engine takes `*` and `^...$` for patterns; a name of control characters cannot be shown to anybody.
 
 
 MAX_NAME_LENGTH = 1_000
@@ -115,7 +119,7 @@ _UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069
 
 
 def find_name_fault(name: str) -> str | None:
-    """Why a name cannot be a published column's, or None."""
+    """Return why a name cannot be that of a published column, or None."""
     if not name.strip():
         return "is empty"
     if len(name) > MAX_NAME_LENGTH:
@@ -128,7 +132,9 @@ def find_name_fault(name: str) -> str | None:
 
 
 def require_usable_names(present: Sequence[str], used: Sequence[str]) -> None:
-    """Refuse columns of the data that have a role and a name that no release can have; they are told by their place."""
+    """Refuse columns of the data that have a role and a name that no release can have; the error gives their
+    positions.
+    """
     bad = [(present.index(name) + 1, why) for name in used if (why := find_name_fault(name))]
     if bad:
         place, why = bad[0]
@@ -138,13 +144,10 @@ def require_usable_names(present: Sequence[str], used: Sequence[str]) -> None:
         )
 
 
-# MERGED: reticent.table.resolving: Which declaration each column of the data has: by its name, or by a glob pattern.
-
-
 def resolve_columns(
     declared: Mapping[str, Column], present: Sequence[str], undeclared: str = "refuse"
 ) -> dict[str, Column]:
-    """Columns of the data with their declaration, in the data's order; glob patterns give way to exact names."""
+    """Return the columns of the data with their declaration, in the data's order; exact names win over glob patterns."""
     times = Counter(present)
     patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in times]
     exact = [name for name in declared if name not in patterns]
@@ -213,14 +216,14 @@ class Column:
     """One column as the steward declares it.
 
     `type` None is decided from the data: numbers and dates of a typed source are ranges, everything else a category.
-    `hierarchy` is a path, rows in ARX layout, or a `Hierarchy`.  `order` lists an ordinal column's values.
-    `domain` is the least and the greatest number that can occur, of a sensitive column also a list of values.
-    `missing` says what a null in a sensitive column is: refused, or a published category of its own.
-    `top` and `bottom` of a quasi-identifier are the bounds beyond which a value is published as the bound.  `round_to` is the
-    step an insensitive number is rounded to, `acknowledge` lets a near-unique one pass.  `rows_per_person` of an identifying
-    column is the most rows one person has: k-anonymity then counts persons.  `format` says how dates or numbers are written
-    as text: `%m/%d/%Y`, `1,234.5` (see `data/text_formats.py`).
-    `labels` of a quasi-identifier is how its groups print: see `labelling.py`.
+    `hierarchy` is a path, rows in ARX layout, or a `Hierarchy`. `order` lists an ordinal column's values. `domain` is
+    the least and the greatest number that can occur, of a sensitive column also a list of values. `missing` decides
+    about a null in a sensitive column: refused, or a published category of its own. `top` and `bottom` of a
+    quasi-identifier are the bounds beyond which a value is published as the bound. `round_to` is the step an
+    insensitive number is rounded to, `acknowledge` lets a near-unique one pass. `rows_per_person` of an identifying
+    column is the most rows one person has: k-anonymity then counts persons. `format` is how dates or numbers are
+    written as text: `%m/%d/%Y`, `1,234.5` (see `data/text_formats.py`). `labels` of a quasi-identifier is how its
+    groups print (see `data/label_options.py`).
     """
 
     role: Role
@@ -329,7 +332,7 @@ Given = ParamSpec("Given")
 
 
 def _require_known_options(role: Role) -> Callable[[Callable[Given, Column]], Callable[Given, Column]]:
-    """An option that the role does not take is refused by its name, with where it belongs."""
+    """Refuse an option that the role does not take, by its name, with the role that takes it."""
 
     def refusing(make: Callable[Given, Column]) -> Callable[Given, Column]:
         known = list(signature(make).parameters)
@@ -408,9 +411,6 @@ def insensitive(
     return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, format=format)
 
 
-# MERGED: reticent.table.declaring: The columns that a caller declares: a role, a table of options or a `Column` for each name, all as `Column`s.
-
-
 COLUMNS_EXAMPLE = 'columns = {"age": rt.quasi(), "disease": rt.sensitive()}.'
 
 
@@ -448,17 +448,12 @@ def _parse_column_table(given: Mapping[str, Any], name: str) -> Column:
     return Column(**given)
 
 
-# MERGED: reticent.table.ends: Top and bottom coding: values beyond a declared bound are published as the bound, so that `80` means 80 or more.
-#
-# Done on typed values before they are ranked: the codes, and all that is planned and published, know nothing beyond.
-
-
 MAX_SHARE_BEYOND = 0.1  # of the rows lie beyond a bound that is told of
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredBounds:
-    """The bounds of a column as they are declared, for tables that are read after it."""
+    """The declared bounds of a column, for tables that are read after it."""
 
     bottom: Any = None
     top: Any = None
@@ -468,7 +463,7 @@ NO_BOUNDS = DeclaredBounds()
 
 
 def clip_values(name: str, column: Column | DeclaredBounds, values: pl.Series) -> pl.Series:
-    """Numbers or dates within the column's bounds."""
+    """Move numbers or dates that lie beyond the column's bounds to the bound."""
     if column.top is None and column.bottom is None:
         return values
     bounds = [_parse_bound(name, side, getattr(column, side), values.dtype) for side in ("bottom", "top")]
@@ -482,7 +477,9 @@ def clip_values(name: str, column: Column | DeclaredBounds, values: pl.Series) -
 
 
 def count_beyond(name: str, column: Column, values: pl.Series, counts: np.ndarray) -> dict[str, int]:
-    """How many rows hold a number or a date below the bottom and above the top, which are published as the bound."""
+    """Count the rows that hold a number or a date below the bottom and above the top; these are published as the
+    bound.
+    """
     bound = column.bottom if column.top is None else column.top
     if bound is None:
         return {}
@@ -495,7 +492,7 @@ def count_beyond(name: str, column: Column, values: pl.Series, counts: np.ndarra
 
 
 def describe_beyond(name: str, counts: Mapping[str, int], rows: int) -> list[str]:
-    """Sentences where a bound stands for many rows."""
+    """Describe bounds that stand for many rows."""
     return [
         f"Column {name!r}: {count:,} of {rows:,} rows lie {'above its top' if side == 'top' else 'below its bottom'} and are "
         "published as the bound: it says little of them."
@@ -505,7 +502,7 @@ def describe_beyond(name: str, counts: Mapping[str, int], rows: int) -> list[str
 
 
 def require_ordered(name: str, column: Column) -> None:
-    """Categories have no ends."""
+    """Refuse bounds of a column of categories."""
     if column.top is not None or column.bottom is not None:
         raise ColumnError(
             f"Column {name!r} has a top or a bottom, but its values have no order to be cut at.",
@@ -514,7 +511,7 @@ def require_ordered(name: str, column: Column) -> None:
 
 
 def _parse_bound(name: str, side: str, given: Any, dtype: pl.DataType) -> Any:
-    """A bound as a value of the column's type."""
+    """Parse a bound as a value of the column's type."""
     if given is None:
         return None
     if dtype.is_temporal() != isinstance(given, str):

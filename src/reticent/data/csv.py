@@ -1,4 +1,16 @@
-"""CSV files: text with a mark between fields, each field read as text."""
+"""CSV files: text with a delimiter between fields, each field read as text.
+
+- `scan_csv` returns the rows as a lazy frame.
+- `scan_in_blocks` does so for a file that Polars cannot scan by itself (compressed, or of another encoding than
+  UTF-8), a block at a time.
+- `require_header` and `is_record` decide whether the first line holds column names or a record of a file without a
+  header, which no message may show. It is taken for a record if a quarter of the names or more are numbers, dates,
+  addresses or empty, if two are equal, or if a name is one of the values in its own column.
+- `require_even_rows` refuses rows with fewer or more fields than the header, with the number of the line. A short row
+  would be read as one whose last values are missing, a long one would move values into neighbouring columns.
+  Delimiters and line ends outside of quotes are counted in one pass over the bytes; only if a count differs from the
+  header's, the file is read record by record to find the line.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +30,6 @@ import polars as pl
 from reticent.data.files import find_data_suffix, is_plain_utf8, open_text
 from reticent.errors import SourceError, pluralize, shorten_text
 
-# MERGED: reticent.table.header: A CSV's first line: names of columns, or a record of a file without a header, which no message may show.
-#
-# It is taken for a record where a quarter of the names or more are numbers, dates, addresses or empty, where two are
-# equal, or where a name is one of the values in its own column.
-
-
 _ODD_NAME_PATTERN = re.compile(
     r"\s*([+-]?[\d.,]+|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\S+@\S+\.\S+|\S+\s\S+\s\S+\s\S+\s\S+.*)?\s*"
 )
@@ -31,18 +37,18 @@ HEADER_CHECK_ROWS = 1000  # rows
 
 
 def count_odd_names(names: Sequence[str]) -> tuple[int, int]:
-    """How many names are none, and how many repeat another."""
+    """Count the names that look like no column name, and those that repeat another."""
     return sum(_ODD_NAME_PATTERN.fullmatch(name) is not None for name in names), len(names) - len(set(names))
 
 
 def is_record(names: Sequence[str], lazy: pl.LazyFrame | None = None) -> bool:
-    """Whether these names are rather a record's values; `lazy` holds the rows below them."""
+    """Tell whether these names are rather a record's values; `lazy` holds the rows below them."""
     odd, repeated = count_odd_names(names)
     return bool(names) and (odd * 4 >= len(names) or repeated > 0 or (lazy is not None and _holds_own_name(lazy)))
 
 
 def _holds_own_name(lazy: pl.LazyFrame) -> bool:
-    """Whether a column holds its own name among its first values."""
+    """Tell whether a column holds its own name among its first values."""
     texts = [name for name, dtype in lazy.collect_schema().items() if dtype == pl.String]
     if not texts:
         return False
@@ -54,9 +60,9 @@ def _holds_own_name(lazy: pl.LazyFrame) -> bool:
 
 
 def suggest_column(word: str, names: Sequence[str], lazy: pl.LazyFrame | None = None) -> str:
-    """What to try instead of a column that is not there: a name that is nearly the same, and no other.
+    """Suggest a column with nearly the same name as a missing one, and no other.
 
-    Half of a first line may be names and the other half a record's values: what nobody has typed is not shown.
+    Half of a first line may be names and the other half a record's values: what the user has not typed is not shown.
     """
     if is_record(names, lazy):
         return f"a header line: the {len(names)} names of the first line look like a record and are not shown."
@@ -70,7 +76,7 @@ def suggest_column(word: str, names: Sequence[str], lazy: pl.LazyFrame | None = 
 
 
 def require_header(names: Sequence[str], lazy: pl.LazyFrame | None = None) -> None:
-    """A file without a header would show its first record."""
+    """Refuse a file without a header: messages would show its first record."""
     if is_record(names, lazy):
         odd, repeated = count_odd_names(names)
         raise SourceError(
@@ -81,16 +87,13 @@ def require_header(names: Sequence[str], lazy: pl.LazyFrame | None = None) -> No
         )
 
 
-# MERGED: reticent.table.in_parts: A CSV that Polars cannot scan by itself, packed or of another encoding, as a lazy frame that is read a part at a time.
-
-
 READ_BYTES = 1 << 24  # bytes that are read at a time
 MAX_RECORD_BYTES = 1 << 28  # bytes of one row
 _NEWLINE_BYTE = 10
 
 
 def scan_in_blocks(path: Path, names: list[str], encoding: str, quote: str, **how: Any) -> pl.LazyFrame:
-    """The rows of a file with these columns, each field a text; `how` are Polars' own options."""
+    """Scan the rows of a file with these columns, each field a text; `how` holds Polars' own options."""
     from polars.io.plugins import register_io_source
 
     def parts(
@@ -112,7 +115,7 @@ def scan_in_blocks(path: Path, names: list[str], encoding: str, quote: str, **ho
 
 
 def _iterate_records(path: Path, encoding: str, quote: str) -> Iterator[bytes]:
-    """The text below the header in parts of whole records: each ends at a line end outside of quotes."""
+    """Yield the text below the header in blocks of complete records: each ends at a line end outside of quotes."""
     mark = ord(quote) if quote else None
     kept = [b""]
     inside = 0
@@ -139,7 +142,9 @@ def _iterate_records(path: Path, encoding: str, quote: str) -> Iterator[bytes]:
 
 
 def _find_record_ends(text: bytes, quote: int | None, inside: int) -> tuple[np.ndarray, int]:
-    """Where records end, in a text that begins inside of quotes (1) or not (0); and whether it ends inside of them."""
+    """Return where records end, in a text that begins inside of quotes (1) or not (0), and whether it ends inside of
+    them.
+    """
     data = np.frombuffer(text, np.uint8)
     ends = data == _NEWLINE_BYTE
     if quote is not None and quote in text:
@@ -160,19 +165,12 @@ def _require_record_size(path: Path, size: int) -> None:
         )
 
 
-# MERGED: reticent.table.ragged: CSV rows that have fewer or more fields than the header: refused with the number of the line.
-#
-# A short row would be read as one whose last values are missing, a long one would move values into the columns beside
-# them.  Marks and line ends outside of quotes are counted in one pass over the bytes; only where a count is not the
-# header's, the file is read record by record to say which line it is.
-
-
 _CHECK_BYTES = 1 << 24  # bytes
 _LINE_FEED = 10
 
 
 def require_even_rows(path: Path, delimiter: str, quote: str, encoding: str = "utf-8") -> None:
-    """A file that has not changed is looked at once."""
+    """Refuse rows with another number of fields than the header; a file that has not changed is checked once."""
     found = path.stat()
     _check_rows(path, delimiter, quote, encoding, found.st_mtime_ns, found.st_size)
 
@@ -210,7 +208,7 @@ def _make_ragged_error(path: Path, line: int, fields: int, width: int) -> Source
 
 
 def _has_even_rows(path: Path, encoding: str, mark: int, quote: int | None) -> bool:
-    """Whether each record has as many marks as the first one, quotes being taken for pairs."""
+    """Tell whether each record has as many delimiters as the first one, assuming that quotes come in pairs."""
     width = None
     marks = 0
     inside = 0
@@ -243,7 +241,7 @@ _MARK_EXAMPLES = {"delimiter": 'delimiter = ";".', "quote": 'quote = "\'", or qu
 
 
 def require_valid_marks(delimiter: str | None, quote: str, encoding: str) -> None:
-    """Refuse marks that are not one character, and encodings that are none of text."""
+    """Refuse a delimiter or quote that is not one character, and unknown text encodings."""
     for name, mark in (("delimiter", delimiter), ("quote", quote or None)):
         if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in "\r\n\x00"):
             raise SourceError(
@@ -264,7 +262,7 @@ def require_valid_marks(delimiter: str | None, quote: str, encoding: str) -> Non
 def scan_csv(
     path: Path, delimiter: str | None, quote: str, encoding: str, *, empty_is_missing: bool = True
 ) -> pl.LazyFrame:
-    """The rows, lazily, each field a text."""
+    """Scan the rows lazily, each field a text."""
     mark = delimiter or guess_delimiter(path, encoding)
     require_even_rows(path, mark, quote, encoding)
     names = read_header(str(path), delimiter, quote, encoding)
@@ -291,7 +289,7 @@ def _return_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[str]:
-    """The names in the first line, repeated ones repeated."""
+    """Return the names in the first line, including repeated ones."""
     try:
         text = _read_first_line(Path(path), encoding).decode("utf-8-sig")
     except UnicodeError as error:
@@ -330,7 +328,7 @@ def _read_first_line(path: Path, encoding: str = "utf-8") -> bytes:
 
 
 def guess_delimiter(path: Path, encoding: str = "utf-8") -> str:
-    """A tab in a .tsv file, else the mark that is most frequent in the first line."""
+    """Return a tab for a .tsv file, else the most frequent candidate in the first line."""
     if find_data_suffix(path) == ".tsv":
         return "\t"
     head = _read_first_line(path, encoding).decode("latin-1")

@@ -2,9 +2,13 @@
 
     postgresql://user@host/name        sqlite:///folder/file.db        duckdb:///folder/file.duckdb
 
-with a table's name or a query of one's own, which are read and nothing else.  A password belongs in the environment
-(PGPASSWORD, PGPASSFILE, PGSERVICEFILE, or `${NAME}` in the URL), not in a job file; one that stands in the URL is left out
-of every message and every stored job.
+A source names a table or holds a query of its own; both are read and nothing else. `require_single_query` refuses a
+query that is more than one statement or does not begin as a reading one, before a database is opened, so that the
+message can name the fault. What a query may do is enforced by the databases themselves, which are opened for reading
+only.
+
+A password belongs in the environment (PGPASSWORD, PGPASSFILE, PGSERVICEFILE, or `${NAME}` in the URL), not in a job
+file; a password in the URL is left out of every message and every stored job.
 """
 
 from __future__ import annotations
@@ -26,19 +30,13 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-# MERGED: reticent.table.statement: A job's query reads: one statement that begins as a question does.
-#
-# This is looked at before a database is opened, so that the message can say what is wrong.  What a query may do is kept
-# by the databases themselves, which are opened for reading only (`database.py`).
-
-
 QUERY_KEYWORDS = ("SELECT", "WITH", "VALUES", "TABLE", "FROM")
 _LEADING_PATTERN = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _QUOTED_PATTERN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def require_single_query(query: str) -> None:
-    """Refuse a query that is no question, or several statements."""
+    """Refuse a query that does not read, or is several statements."""
     first = re.match(r"\w*", query[_LEADING_PATTERN.match(query).end() :])  # type: ignore[union-attr]  # it matches nothing at least
     word = first[0].upper() if first else ""
     if word not in QUERY_KEYWORDS:
@@ -77,7 +75,7 @@ def build_select(table: str | None, query: str | None) -> str:
 
 
 def quote_table(table: str) -> str:
-    """A table's name as SQL takes it; `schema.table` is two names."""
+    """Quote a table's name for SQL; `schema.table` is two names."""
     return ".".join(map(quote_name, table.split(".")))
 
 
@@ -86,7 +84,7 @@ def quote_name(name: str) -> str:
 
 
 def read_database(url: str, table: str | None = None, query: str | None = None) -> pl.DataFrame:
-    """The rows of a table or query.  Errors of the drivers quote values: theirs are not passed on."""
+    """Read the rows of a table or query. Drivers' errors quote values, so they are not passed on."""
     statement = build_select(table, query)
     if query is not None:
         require_single_query(query)
@@ -105,7 +103,7 @@ def read_database(url: str, table: str | None = None, query: str | None = None) 
 
 
 def is_unreachable(error: Exception) -> bool:
-    """Whether the server did not answer, or refused to; a wrong table or query is another matter."""
+    """Tell whether the server did not answer, or refused to; a wrong table or query does not count."""
     said = str(error).lower()
     return any(
         word in said for word in ("failed to connect", "could not connect", "unable to open", "could not set lock")
@@ -113,7 +111,7 @@ def is_unreachable(error: Exception) -> bool:
 
 
 def expand_environment(url: str) -> str:
-    """The URL with `${NAME}` replaced by that environment variable, escaped as a URL needs it."""
+    """Replace `${NAME}` in a URL by that environment variable, escaped for a URL."""
 
     def value(at: re.Match[str]) -> str:
         if at[1] not in os.environ:
@@ -126,7 +124,7 @@ def expand_environment(url: str) -> str:
 
 
 def _read_postgresql(url: str, statement: str) -> pl.DataFrame:
-    """In a transaction that cannot write; the driver prepares its statement, and PostgreSQL prepares no more than one."""
+    """Read in a read-only transaction; the driver prepares its statement, and PostgreSQL prepares no more than one."""
     dbapi = import_driver("adbc_driver_postgresql.dbapi", "postgres")
     with dbapi.connect(url) as connection, connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION READ ONLY")
@@ -137,7 +135,7 @@ def _read_postgresql(url: str, statement: str) -> pl.DataFrame:
 
 
 def _unwrap_extension_types(table: Any) -> Any:
-    """Columns of PostgreSQL's own types as plain text."""
+    """Convert columns of PostgreSQL's own types to plain text."""
     import pyarrow as pa
 
     for at, field in enumerate(table.schema):
@@ -147,7 +145,7 @@ def _unwrap_extension_types(table: Any) -> Any:
 
 
 def _list_numeric_columns(schema: Any) -> list[str]:
-    """Those of PostgreSQL's type numeric, which arrive as opaque texts and have as many digits as somebody wrote."""
+    """List columns of PostgreSQL's type numeric, which arrive as opaque texts with as many digits as were written."""
     import pyarrow as pa
 
     return [
@@ -165,7 +163,9 @@ def _read_sqlite(url: str, statement: str) -> pl.DataFrame:
 
 
 def _require_exact_integers(connection: sqlite3.Connection, statement: str, frame: pl.DataFrame) -> None:
-    """A column of SQLite may hold whole numbers and fractions: as doubles, different whole numbers beyond 2^53 would be one."""
+    """Refuse a SQLite column of whole numbers and fractions where doubles would make different whole numbers beyond
+    2^53 equal.
+    """
     for name, dtype in frame.schema.items():
         if not dtype.is_float() or not (frame[name].abs() > MAX_EXACT_INTEGER).any():
             continue
@@ -181,7 +181,9 @@ def _require_exact_integers(connection: sqlite3.Connection, statement: str, fram
 
 
 def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
-    """A database that is neither changed nor made, whose statements read: none attaches, creates or sets anything."""
+    """Open a database without changing or creating it; statements can only read: none attaches, creates or sets
+    anything.
+    """
     import sqlite3
 
     reading = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
@@ -206,13 +208,13 @@ def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
 
 
 def open_duckdb_readonly(path: Path) -> Any:
-    """A database that is not changed, and from which no other file and no variable of this program is reached."""
+    """Open a database for reading, without access to any other file or to variables of this program."""
     shut = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
     return import_driver("duckdb", "query").connect(str(path), read_only=True, config=shut)
 
 
 def parse_database_path(url: str, *, there: bool = True) -> Path:
-    """The file of a SQLite or DuckDB URL: three slashes before a relative path, four before an absolute one."""
+    """Return the file of a SQLite or DuckDB URL: three slashes before a relative path, four before an absolute one."""
     path = Path(url.partition("://")[2].removeprefix("/"))
     if there and not path.exists():
         raise SourceUnreachable(

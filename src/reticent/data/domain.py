@@ -1,9 +1,19 @@
-"""The domain of a coded column: what its codes mean, how a span of codes prints, and what it loses.
+"""The domain of a coded column: what its codes mean, how a span of codes prints, and what the span loses.
 
-A number's, a date's or an ordered value's code is its rank (`RangeDomain`); a category's is its leaf's rank in the
-hierarchy's pre-order (`TreeDomain`); null is the last code, a leaf of its own directly under the root.  `split[c]` is
-the depth of the lowest common ancestor of codes c and c + 1, so that the lowest common ancestor of a span is where
-`split` is least in it: one array serves cuts, labels and losses alike."""
+The code of a number, a date or an ordered value is its rank (`RangeDomain`); the code of a category is its leaf's
+rank in the hierarchy's pre-order (`TreeDomain`); null is the last code, a leaf of its own directly under the root.
+`split[c]` is the depth of the lowest common ancestor of codes c and c + 1, so that the lowest common ancestor of a
+span is where `split` is least in it: one array serves cuts, labels and losses alike. `RangeMinimum` answers for whole
+arrays of spans at once.
+
+Numbers and dates under a hierarchy (`BandDomain`) are published by its nodes and measured as the ranges they are.
+Every node must be a stretch of the line. A steward's node prints by its label, `20-29`, and the manifest holds the
+hierarchy; a node of a hierarchy built from the data prints as a range, and needs none. A snapped range has the node's
+own ends, `[1990-01-01, 1990-12-31]` of a year, which are nobody's values; a tight range is that of what is published
+under the node.
+
+`prune_hierarchy` cuts a hierarchy built from data down to what is published of it.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +38,11 @@ from reticent.data.label_options import LabelOptions
 from reticent.data.rounding import StepEnds
 from reticent.errors import HierarchyError
 
-# MERGED: reticent.table.range_minimum: The least value of any span of an array, for whole arrays of spans at once.
-
 
 class RangeMinimum:
-    """A sparse table: minima over 1, 2, 4, ... positions; two of them answer for any span."""
+    """Minimum of any span of an array, by a sparse table: minima over 1, 2, 4, ... positions; two of them cover any
+    span.
+    """
 
     def __init__(self, values: np.ndarray):
         self.levels = [np.asarray(values, np.int32)]
@@ -43,7 +53,7 @@ class RangeMinimum:
             width *= 2
 
     def __call__(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Minimum of values[lower..upper], both ends included."""
+        """Return the minimum of values[lower..upper], both ends included, for arrays of spans."""
         level = np.frexp((upper - lower + 1).astype(np.float64))[1] - 1
         found = np.empty(len(lower), np.int32)
         for step in np.unique(level):
@@ -58,10 +68,10 @@ MAX_LOSS_TABLE_CODES = 2048  # a table of all spans fits the cache up to about h
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """What range and tree domains share.  `texts` are the printed values in code order, without the null.
+    """What range and tree domains share. `texts` are the printed values in code order, without the null.
 
-    `declared` is what the steward says a sensitive column can hold, apart from its data: the least and the greatest
-    number, or a list of values; None where only a hierarchy or an order says it, or nothing.
+    `declared` is what the steward declares that a sensitive column can hold, apart from its data: the least and the
+    greatest number, or a list of values; None where only a hierarchy or an order declares it, or nothing does.
     """
 
     name: str
@@ -87,7 +97,7 @@ class Domain:
 
     @cached_property
     def loss_table(self) -> np.ndarray:
-        """Loss of every span [lo, hi]; only for domains of at most TABLE_LIMIT codes."""
+        """Loss of every span [lo, hi]; only for domains of at most MAX_LOSS_TABLE_CODES codes."""
         lower, upper = np.triu_indices(self.size)
         table = np.zeros((self.size, self.size))
         table[lower, upper] = self.loss(lower, upper)
@@ -97,27 +107,33 @@ class Domain:
         raise NotImplementedError
 
     def printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """What the labels of spans lose: no less than the spans, where labels are wider (`printed.py`)."""
+        """Compute the loss of the labels of spans: at least that of the spans, more where labels are wider
+        (`data/labels.py`).
+        """
         return self.loss(lower, upper)
 
     @property
     def tight(self) -> Domain:
-        """The same column with labels that end at values."""
+        """Return the same column with labels that end at values."""
         return self
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         raise NotImplementedError
 
     def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The codes that the label of a span covers; -1 .. size where it prints `*`, which covers unknown values too."""
+        """Return the codes that the label of a span covers; -1 .. size where it prints `*`, which covers unknown
+        values too.
+        """
         raise NotImplementedError
 
     def format_sets(self, members: Sequence[Sequence[int] | np.ndarray]) -> list[str | None]:
-        """Labels that name exactly the values of a group."""
+        """Format labels that name exactly the values of a group."""
         return [self._format_set(codes) for codes in members]
 
     def format_packed_sets(self, codes: np.ndarray, offsets: np.ndarray) -> list[str | None]:
-        """`set_labels` of sets that lie one after another in `codes`, cut at `offsets`: those of several values are joined at once."""
+        """Format sets that lie one after another in `codes`, cut at `offsets`, as `format_sets` does; sets of several
+        at once.
+        """
         lengths = np.diff(offsets)
         several = (lengths > 1) & (codes[offsets[1:] - 1] != self.null_code)
         texts = np.array(self._member_texts, object)[codes[several.repeat(lengths)]].tolist()
@@ -143,10 +159,11 @@ class Domain:
 
 @dataclass(frozen=True, eq=False)
 class RangeDomain(Domain):
-    """Numbers, dates and ordered values; `positions` are what the loss of equation 2 (paper 1) is measured on.
+    """Numbers, dates and ordered values; the loss of equation 2 (paper 1) is measured on `positions`.
 
-    `ends` are the declared bounds that stand for all values beyond them.  Whole numbers beyond 2^53 are no doubles: positions
-    and span are then those of the numbers less `origin`, their least, and `declared_ends` are the exact ends of a declared domain.
+    `ends` are the declared bounds that stand for all values beyond them. Whole numbers beyond 2^53 are no doubles:
+    positions and span are then those of the numbers less `origin`, their least, and `declared_ends` are the exact
+    ends of a declared domain.
     """
 
     positions: np.ndarray
@@ -182,14 +199,18 @@ class RangeDomain(Domain):
 
 @dataclass(frozen=True, eq=False)
 class TreeDomain(Domain):
-    """Categories under a hierarchy; `given` tells a steward's hierarchy (published as it is) from one built from data."""
+    """Categories under a hierarchy; `given` is True for a steward's hierarchy (published as it is), False for one
+    built from data.
+    """
 
     hierarchy: Hierarchy
     is_from_steward: bool
     style: str | None = field(default=None, kw_only=True)  # "nodes" or "sets", where the column asks for one
 
     def find_common_ancestors(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """The lowest common ancestor of each span; -1 where the span is or holds the null beside other values, -2 the null alone."""
+        """Return the lowest common ancestor of each span; -1 if it holds the null beside other values, -2 if the null
+        alone.
+        """
         tree = self.hierarchy
         apart = lower != upper
         level = np.zeros(len(lower), np.int32)
@@ -201,7 +222,7 @@ class TreeDomain(Domain):
         return node
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Equation 3 of paper 1: leaves under the ancestor over all leaves, 0 for a single one."""
+        """Compute equation 3 of paper 1: leaves under the ancestor over all leaves, 0 for a single one."""
         tree = self.hierarchy
         node = self.find_common_ancestors(lower, upper)
         leaves = (tree.last - tree.first + 1)[np.maximum(node, 0)]
@@ -220,7 +241,7 @@ class TreeDomain(Domain):
 
     @cached_property
     def node_labels(self) -> tuple[str, ...]:
-        """A node's own label; where it could be read as another node with other leaves, the set of its leaves."""
+        """Each node's own label; if it could be read as another node with other leaves, the set of its leaves."""
         tree = self.hierarchy
         spans: dict[str, set[tuple[int, int]]] = {}
         for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
@@ -240,7 +261,9 @@ class TreeDomain(Domain):
         return tuple(found)
 
     def _format_set(self, codes: Sequence[int] | np.ndarray) -> str | None:
-        """A single value prints as its leaf does: in quotes where a node with other leaves bears its name."""
+        """Format a set of codes; a single value prints as its leaf does: quoted if a node with other leaves has its
+        name.
+        """
         alone = len(codes) == 1 and codes[0] != self.null_code
         return self.node_labels[self.hierarchy.paths[codes[0], 0]] if alone else Domain._format_set(self, codes)
 
@@ -280,17 +303,12 @@ def build_tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool
     return TreeDomain(name, dtype, tuple(hierarchy.leaves), null, split, "categorical", hierarchy, given)
 
 
-# MERGED: reticent.table.banded: Numbers and dates under a hierarchy: published by its nodes, measured as the ranges they are.
-#
-# Every node must be a stretch of the line.  A steward's node prints by its label, `20-29`, and the manifest holds the
-# hierarchy; a node of a hierarchy built from the data prints as a range, and needs none.  Snapped, the range has the node's own ends,
-# `[1990-01-01, 1990-12-31]` of a year, which are nobody's values; tight, it is the range of what is published under the node.
-
-
 @dataclass(frozen=True, eq=False)
 class NodeEnds:
-    """The ends of each node of a built hierarchy as they print, None of a node that has none of its own; for these the ends of the
-    step that each leaf lies in."""
+    """Printed ends of each node of a built hierarchy, None for a node without ends of its own.
+
+    For these nodes it holds the ends of the step that each leaf lies in.
+    """
 
     lower: tuple[str | None, ...]
     upper: tuple[str | None, ...]
@@ -299,9 +317,10 @@ class NodeEnds:
 
 @dataclass(frozen=True, eq=False)
 class BandDomain(TreeDomain):
-    """`positions` are the leaves on the line, `span` what losses are measured against (equation 2 of paper 1).
+    """Numbers or dates under a hierarchy.
 
-    `ends` are those that snapped labels of a built hierarchy have, by `labelling`; `asked` says whether the column asks for them.
+    `positions` are the leaves on the line, `span` is what losses are measured against (equation 2 of paper 1). `ends`
+    are those of snapped labels of a built hierarchy, by `labelling`; `asked` is whether the column declares them.
     """
 
     positions: np.ndarray
@@ -312,7 +331,7 @@ class BandDomain(TreeDomain):
 
     @property
     def tight(self) -> BandDomain:
-        """The same with labels that end at published values."""
+        """Return the same domain with labels that end at published values."""
         return replace(self, ends=None, label_options=None)
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -348,7 +367,9 @@ class BandDomain(TreeDomain):
         return tuple(found)
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
-        """Of a built hierarchy, the range of all spans here that meet in the same node: nothing but published values."""
+        """Format labels; of a built hierarchy, the range of all given spans that meet in the same node: only
+        published values.
+        """
         if self.is_from_steward:
             return TreeDomain.labels(self, lower, upper)
         node = self.find_common_ancestors(lower, upper)
@@ -360,7 +381,7 @@ class BandDomain(TreeDomain):
         return [special[at] if at < 0 else self._format_range(at, *ends[at]) for at in node.tolist()]
 
     def _format_range(self, node: int, low: int, high: int) -> str:
-        """The label of a node under which the published codes are low .. high; one value prints as it is."""
+        """Format the label of a node under which the published codes are low .. high; one value prints as it is."""
         if self.ends is None or low == high:
             return format_range_label(self.texts[low], self.texts[high])
         lower = self.ends.lower[node]
@@ -370,14 +391,16 @@ class BandDomain(TreeDomain):
         return format_range_label(lower, upper)
 
     def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of a built hierarchy no more than the span itself is sure: its label depends on what else is published."""
+        """Return the codes that a span's label covers; of a built hierarchy only the span: its label depends on other
+        groups.
+        """
         if self.is_from_steward:
             return TreeDomain.find_covered_codes(self, lower, upper)
         mixed = (upper == self.null_code) & (lower != upper)
         return np.where(mixed, -1, lower), np.where(mixed, self.size, upper)
 
     def format_sets(self, members: Sequence[Sequence[int] | np.ndarray]) -> list[str | None]:
-        """A stretch of a line is not published as a set."""
+        """Format groups as ranges: a stretch of a line is not published as a set."""
         return self.labels(np.array([codes[0] for codes in members]), np.array([codes[-1] for codes in members]))
 
 
@@ -392,7 +415,7 @@ def build_band_domain(
     null: bool,
     given: bool,
 ) -> BandDomain:
-    """`positions` of the hierarchy's leaves, in its order."""
+    """Build the domain; `positions` are those of the hierarchy's leaves, in its order."""
     if (np.diff(positions) <= 0).any():
         raise HierarchyError(
             f"The hierarchy of {name!r} is not one of ranges: a node holds values on both sides of another's.",
@@ -403,7 +426,7 @@ def build_band_domain(
 
 
 def sort_by_position(hierarchy: Hierarchy, positions: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
-    """The same tree with its rows in the order of the line, as far as its nodes let them be."""
+    """Return the same tree with its rows in the order of the line, as far as its nodes allow."""
     rows = hierarchy.rows()
     order = np.argsort(positions, kind="stable")
     found = Hierarchy.from_rows([rows[at] for at in order])
@@ -411,12 +434,11 @@ def sort_by_position(hierarchy: Hierarchy, positions: np.ndarray) -> tuple[Hiera
     return found, np.array([place[leaf] for leaf in found.leaves], np.float64)
 
 
-# MERGED: reticent.table.cut_down: A hierarchy built from data, cut down to what is published of it.
-
-
 def prune_hierarchy(domain: TreeDomain, published: Iterable[str | None]) -> list[list[str]]:
-    """The hierarchy cut down to the labels that are published: their own paths, and under a node two leaves for whatever
-    values it hides: how many they are is not said, and a loss read from the result is measured against it.
+    """Cut the hierarchy down to the published labels: their own paths, and two leaves under a node for the values it
+    hides.
+
+    The number of hidden values is not disclosed, and a loss computed from the result is relative to it.
     """
     tree = domain.hierarchy
     node_of = {label: node for node, label in enumerate(domain.node_labels)}
