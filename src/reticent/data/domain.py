@@ -40,7 +40,7 @@ from reticent.errors import HierarchyError
 
 
 class RangeMinimum:
-    """Minimum of any span of an array, by a sparse table: minima over 1, 2, 4, ... positions; two of them cover any
+    """Sparse table for the minimum of any span of an array: minima over 1, 2, 4, ... positions; two of them cover any
     span.
     """
 
@@ -107,9 +107,7 @@ class Domain:
         raise NotImplementedError
 
     def printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Compute the loss of the labels of spans: at least that of the spans, more where labels are wider
-        (`data/labels.py`).
-        """
+        """Compute the loss of the spans' labels: at least that of the spans, more where labels are wider (`labels`)."""
         return self.loss(lower, upper)
 
     @property
@@ -131,9 +129,7 @@ class Domain:
         return [self._format_set(codes) for codes in members]
 
     def format_packed_sets(self, codes: np.ndarray, offsets: np.ndarray) -> list[str | None]:
-        """Format sets that lie one after another in `codes`, cut at `offsets`, as `format_sets` does; sets of several
-        at once.
-        """
+        """Format sets as `format_sets` does, given one after another in `codes` and cut at `offsets`."""
         lengths = np.diff(offsets)
         several = (lengths > 1) & (codes[offsets[1:] - 1] != self.null_code)
         texts = np.array(self._member_texts, object)[codes[several.repeat(lengths)]].tolist()
@@ -199,8 +195,9 @@ class RangeDomain(Domain):
 
 @dataclass(frozen=True, eq=False)
 class TreeDomain(Domain):
-    """Categories under a hierarchy; `given` is True for a steward's hierarchy (published as it is), False for one
-    built from data.
+    """Categories under a hierarchy.
+
+    `is_from_steward` is True for a steward's hierarchy (published as it is) and False for one built from data.
     """
 
     hierarchy: Hierarchy
@@ -320,7 +317,8 @@ class BandDomain(TreeDomain):
     """Numbers or dates under a hierarchy.
 
     `positions` are the leaves on the line, `span` is what losses are measured against (equation 2 of paper 1). `ends`
-    are those of snapped labels of a built hierarchy, by `labelling`; `asked` is whether the column declares them.
+    are those of snapped labels of a built hierarchy, chosen by `label_options`; `is_requested` is whether the column
+    declares them.
     """
 
     positions: np.ndarray

@@ -1,7 +1,14 @@
-"""A source of several files: a folder of Parquet files, with or without hive partitions, a pattern such as `day-*.csv`.
+"""Files of a source: which ones a path names, and how their bytes become text or a table.
 
-Files stand in the order of their names.  All must have the same columns of the same types: a file that lacks one is refused by
-its name.  What begins with `_` or `.` is not data, as Spark and its kin leave it beside.
+- `resolve_files` finds the files of a folder (Parquet, with or without hive partitions) or of a pattern such as
+  `day-*.csv`. Files are taken in the order of their names. All must have the same columns of the same types: a file
+  that lacks one is refused by its name. What begins with `_` or `.` is not data, as Spark and similar programs leave
+  it there.
+- `open_text` gives a CSV's bytes as UTF-8, decompressed and recoded while they are read, never all at once.
+- `read_program_file` reads Excel, SPSS, Stata and SAS files, each with an optional dependency.
+- `scan_parquet` scans Parquet files with their partition columns.
+- `require_fits_memory` estimates the memory that a file's rows need before they are read: a file of few bytes may
+  hold many rows.
 """
 
 from __future__ import annotations
@@ -23,9 +30,6 @@ from reticent import memory
 from reticent.data.database import import_driver
 from reticent.errors import OutOfMemory, SourceError, SourceUnreachable, quote_list
 
-# MERGED: reticent.table.formats: Files of other programs: Excel, and SPSS, Stata and SAS, each by an extra.
-
-
 EXCEL_SUFFIXES = {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"}
 STATISTICS_READERS = {
     ".sav": "read_sav",
@@ -38,7 +42,7 @@ STATISTICS_READERS = {
 
 
 def read_program_file(path: Path) -> pl.DataFrame:
-    """The first sheet, or the data of the file; codes as they are stored, not their labels."""
+    """Read the first sheet, or the data of the file; codes as they are stored, not their labels."""
     if path.suffix.lower() in EXCEL_SUFFIXES:
         import_driver("fastexcel", "excel")
         return pl.read_excel(path, infer_schema_length=None)
@@ -48,13 +52,10 @@ def read_program_file(path: Path) -> pl.DataFrame:
 
 
 def restore_integers(frame: pl.DataFrame) -> pl.DataFrame:
-    """These formats store every number as a float: a column of whole numbers becomes one again."""
+    """Turn columns of whole numbers back into integers: these formats store every number as a float."""
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     whole = [name for name in floats if (frame[name].is_null() | (frame[name].round() == frame[name])).all()]
     return frame.with_columns(pl.col(whole).cast(pl.Int64)) if whole else frame
-
-
-# MERGED: reticent.table.opened: A CSV's bytes as UTF-8, whatever they are packed and encoded in: unpacked and recoded as they are read, never whole.
 
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
@@ -63,7 +64,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 def find_data_suffix(path: Path) -> str:
-    """What kind of file it is: `.csv` of `people.csv.gz`."""
+    """Return the suffix of the file's own format: `.csv` of `people.csv.gz`."""
     found = path.suffix.lower()
     return Path(path.stem).suffix.lower() if found in COMPRESSIONS else found
 
@@ -73,13 +74,13 @@ def is_utf8(encoding: str) -> bool:
 
 
 def is_plain_utf8(path: Path, encoding: str) -> bool:
-    """Whether the file's own bytes are the text."""
+    """Tell whether the file's own bytes are the text."""
     return path.suffix.lower() not in COMPRESSIONS and is_utf8(encoding)
 
 
 @contextmanager
 def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[bytes]]:
-    """The text's bytes, as UTF-8; a byte that is not in the encoding is refused with its place."""
+    """Open the text's bytes as UTF-8; a byte that is not valid in the encoding is refused with its position."""
     with _open_decompressed(path) as raw:
         yield raw if is_utf8(encoding) else io.BufferedReader(_RecodedFile(raw, path, encoding), _BUFFER_BYTES)
 
@@ -98,7 +99,7 @@ def _open_decompressed(path: Path) -> Iterator[Any]:
 
 
 class _DecompressedFile(io.RawIOBase):
-    """What a packed file holds; one that is cut off or damaged is refused by its name."""
+    """Content of a compressed file; a file that is cut off or damaged is refused by its name."""
 
     def __init__(self, inside: Any, path: Path):
         self.inside = inside
@@ -121,7 +122,7 @@ class _DecompressedFile(io.RawIOBase):
 
 
 class _RecodedFile(io.RawIOBase):
-    """Text of another encoding as UTF-8."""
+    """Text of another encoding, read as UTF-8."""
 
     def __init__(self, raw: IO[bytes], path: Path, encoding: str):
         self.raw = raw
@@ -169,9 +170,9 @@ _ZERO_PADDED_PATTERN = re.compile(r"=[+-]?0\d+(\.\d+)?$")
 
 @dataclass(frozen=True)
 class FileSet:
-    """The files of a source, all of one kind; of a folder, its `root`.
+    """The files of a source, all of one kind; `root` is the folder, if the source is one.
 
-    `keys`: the columns whose values are said by folders between the root and each file, as Hive lays them out.
+    `keys` are the columns whose values are in the names of folders between the root and each file, in Hive's layout.
     """
 
     paths: tuple[Path, ...]
@@ -180,7 +181,7 @@ class FileSet:
 
     @property
     def codes(self) -> set[str]:
-        """Those of the keys that some folder says with a zero before other digits: codes, as they are in a CSV, and no numbers."""
+        """Partition keys with a value that has a zero before other digits: codes, as in a CSV, not numbers."""
         parts = {
             part for path in self.paths if self.keys for part in _split_relative(path, self.root or path.parent)[:-1]
         }
@@ -192,7 +193,7 @@ class FileSet:
 
 
 def resolve_files(name: str) -> FileSet:
-    """The files that a source's path names."""
+    """Find the files that a source's path names."""
     path = Path(name)
     if path.is_dir():
         return _make_file_set(path, _list_folder(path), path)
@@ -212,7 +213,9 @@ def resolve_files(name: str) -> FileSet:
 
 
 def _list_folder(root: Path) -> list[Path]:
-    """The files of a folder and of those in it; whatever is no file and no folder is refused, and so are folders that are links."""
+    """List the files of a folder and its subfolders; refuse whatever is neither file nor folder, and folders that are
+    links.
+    """
     files: list[Path] = []
     for folder, folders, names in os.walk(root, onerror=_require_readable_folder):
         folders[:] = [name for name in folders if not name.startswith(_HIDDEN_PREFIXES)]
@@ -226,12 +229,12 @@ def _list_folder(root: Path) -> list[Path]:
 
 
 def _is_empty_part(folder: Path) -> bool:
-    """Whether a folder is called like a file of data and holds nothing."""
+    """Tell whether a folder is named like a data file and is empty."""
     return _find_kind(folder) != "" and os.access(folder, os.R_OK) and not os.listdir(folder)
 
 
 def _list_matching(pattern: str) -> list[Path]:
-    """The files that a pattern names; whatever else it names is refused, but folders whose files it names too."""
+    """List the files that a pattern matches; refuse other matches, except folders whose files it matches too."""
     parts = Path(pattern).parts
     spelled = _list_literal_parts(Path(pattern))
     for depth in range(1, len(parts)):  # of a folder that cannot be opened, no file is found
@@ -265,7 +268,7 @@ def _require_readable_folder(error: OSError | None) -> None:
 
 
 def _make_not_a_file_error(place: Path) -> SourceError:
-    """Why something among the parts of a source is none: its rows would be left out without a word."""
+    """Explain why an entry among the parts of a source is refused: its rows would be left out silently."""
     if place.is_symlink() and not place.exists():
         what = f"{place.name} among the parts of the source is a link to nothing."
     elif place.is_symlink():
@@ -303,7 +306,9 @@ def _make_file_set(path: Path, found: Iterable[Path], root: Path | None = None) 
 
 
 def _find_partition_keys(path: Path, paths: Sequence[Path], root: Path) -> tuple[str, ...]:
-    """The columns that folders say, which must be the same for every file: rows of the others would have no value, or be lost."""
+    """Return the partition columns, which must be the same for every file: rows of others would have no value, or be
+    lost.
+    """
     said = {
         tuple(_parse_partition_key(part) for part in _split_relative(one, root)[:-1] if "=" in part) for one in paths
     }
@@ -321,7 +326,9 @@ def _parse_partition_key(part: str) -> str:
 
 
 def find_outer_partition_keys(root: Path, keys: Sequence[str], columns: Iterable[str]) -> list[str]:
-    """Columns that folders above the source say, which are none of it; refused where they would stand for one that is."""
+    """Return partition columns of folders above the source, which do not belong to it; refuse those that hide one
+    that does.
+    """
     above = [_parse_partition_key(part) for part in root.parts if "=" in part]
     if taken := [name for name in above if name in {*keys, *columns}]:
         raise SourceError(
@@ -337,17 +344,17 @@ def _split_relative(path: Path, root: Path) -> tuple[str, ...]:
 
 
 def _list_literal_parts(pattern: Path) -> set[str]:
-    """The parts of a pattern that are names."""
+    """List the path components of a pattern that contain no wildcard."""
     return {part for part in pattern.parts if not any(mark in part for mark in _GLOB_MARKS)}
 
 
 def _is_hidden(path: Path, root: Path | None, spelled: set[str]) -> bool:
-    """Whether something is no data by its name, or by that of a folder it is in."""
+    """Tell whether an entry is no data, by its own name or that of a folder above it."""
     return any(part.startswith(_HIDDEN_PREFIXES) for part in _list_matched_parts(path, root, spelled))
 
 
 def _list_matched_parts(path: Path, root: Path | None, spelled: set[str]) -> tuple[str, ...]:
-    """What was found of a path and not asked for by its name."""
+    """List the path components that were found by a wildcard or in a folder, not named in the pattern."""
     return tuple(part for part in (path.parts if root is None else _split_relative(path, root)) if part not in spelled)
 
 
@@ -366,9 +373,9 @@ def _find_kind(path: Path) -> str:
 def require_same_columns(
     paths: Sequence[Path], schemas: Sequence[dict[str, pl.DataType]], *, named: bool = False
 ) -> None:
-    """All files have the columns of the first, in its order and types.
+    """Require that all files have the columns of the first, in its order and types.
 
-    `named`: the names are names; those of a CSV may be a record.
+    `named` is True where names are certain to be names; those of a CSV may be a record's values, which are not shown.
     """
     first = schemas[0]
     for path, schema in zip(paths, schemas, strict=True):
@@ -390,7 +397,7 @@ def require_same_columns(
 
 
 def scan_parquet(files: FileSet, above: Sequence[str]) -> pl.LazyFrame:
-    """Parquet files, with the columns that their folders say, and those `above` the source; codes are texts."""
+    """Scan Parquet files with their partition columns, and those `above` the source; codes are texts."""
     paths = list(files.paths)
     lazy = pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False)
     if codes := files.codes:
@@ -401,7 +408,7 @@ def scan_parquet(files: FileSet, above: Sequence[str]) -> pl.LazyFrame:
 
 
 def make_damaged_file_error(error: BaseException) -> SourceError:
-    """What a Parquet or Arrow file is whose header can be read and whose rows cannot."""
+    """Make the error for a Parquet or Arrow file whose header can be read and whose rows cannot."""
     return SourceError(
         f"A Parquet or Arrow file of the source is damaged ({type(error).__name__}).",
         why="Its header can be read, and a part of its rows cannot: it was cut off, or changed since it was written.",
@@ -410,11 +417,8 @@ def make_damaged_file_error(error: BaseException) -> SourceError:
 
 
 def is_file_error(error: BaseException) -> bool:
-    """Whether Polars could not read what a file holds; of some it says so in a panic, which is no Exception."""
+    """Tell whether Polars could not read a file's content; for some content it panics, which is no Exception."""
     return isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
-
-
-# MERGED: reticent.table.sized: How much memory the rows of a file take, told before they are read: a file of few bytes may hold many rows.
 
 
 MIN_VALUE_BYTES = 24  # bytes of memory for each value of a Parquet file at the least: a text of 16, and its code
@@ -442,7 +446,7 @@ def require_fits_memory(paths: Sequence[Path]) -> None:
 
 
 def _read_claimed_size(path: Path) -> tuple[int, int]:
-    """Rows and values, as the file's footer says them; 0 where it cannot be read, which its reader says."""
+    """Read the number of rows and of values in the file's footer; 0 if it cannot be read, which its reader reports."""
     import pyarrow.parquet as pq
 
     try:
@@ -453,7 +457,7 @@ def _read_claimed_size(path: Path) -> tuple[int, int]:
 
 
 def measure_unpacked_size(path: Path) -> int:
-    """Bytes, unpacked."""
+    """Count the decompressed bytes."""
     if path.suffix.lower() not in COMPRESSIONS:
         return path.stat().st_size
     found = 0

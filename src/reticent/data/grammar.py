@@ -1,4 +1,4 @@
-"""How a published value prints, and how it is read back.
+"""How a published value prints, and how it is parsed.
 
     [20, 29]              a range of numbers, dates or ordered values, both ends included
     {Private, State-gov}  a set of values
@@ -6,7 +6,7 @@
     *                     anything
     "[20, 29]"            a value that looks like one of the above or like a node with other values, JSON-quoted
 
-A null prints as null: it is a value of its own.  The schema in the manifest says which reading applies to a column.
+A null prints as null: it is a value of its own. The schema in the manifest decides which form applies to a column.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RESERVED_MARKS = frozenset(',"[]{}')
 
 
 def format_value_label(text: str, quoted: bool = False) -> str:
-    """A single value; quoted where it collides with the grammar, or with a node's label."""
+    """Format a single value, quoted where it collides with the grammar, or with a node's label."""
     collides = quoted or text in ("", ANY_LABEL) or text.startswith(_OPENING_MARKS)
     return json.dumps(text, ensure_ascii=False) if collides else text
 
@@ -36,14 +36,17 @@ def format_set_label(texts: Iterable[str]) -> str:
 
 
 def format_member(text: str) -> str:
-    """A value inside a range or a set; quoted where it would end there."""
+    """Format a value inside a range or a set, quoted where it would end there."""
     awkward = not text or text != text.strip() or not _RESERVED_MARKS.isdisjoint(text)
     return json.dumps(text, ensure_ascii=False) if awkward else text
 
 
 @lru_cache(maxsize=1 << 16)  # an audit reads each label for its loss, its cover, its entropy and its members
 def parse_label(label: str) -> tuple[str, tuple[str, ...]]:
-    """('value', (text,)), ('range', (lower, upper)) or ('set', texts); whether a value names a node is the schema's to say."""
+    """Parse a label into ('value', (text,)), ('range', (lower, upper)) or ('set', texts).
+
+    Whether a value names a node depends on the schema.
+    """
     if label.startswith('"'):
         return "value", (json.loads(label),)
     if label[:1] == "[" and label[-1:] == "]":
@@ -56,7 +59,9 @@ def parse_label(label: str) -> tuple[str, tuple[str, ...]]:
 
 
 def parse_third_party_label(label: str) -> tuple[str, tuple[str, ...]]:
-    """What a text of another tool's table says: as `parse`, and a value as it stands where it is none of our labels."""
+    """Parse a text of another tool's table as `parse_label` does; a text that is none of our labels is a value as it
+    is.
+    """
     try:
         return parse_label(label)
     except ValueError:
@@ -64,7 +69,7 @@ def parse_third_party_label(label: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _split_members(body: str) -> list[str]:
-    """Comma-separated members, JSON-quoted ones unquoted."""
+    """Split comma-separated members; JSON-quoted ones are unquoted."""
     if '"' not in body:
         parts = [part.strip() for part in body.split(",")]
         return parts if parts[-1] or body[-1:] == " " else parts[:-1]

@@ -44,7 +44,7 @@ class Hierarchy:
         return html_repr.render_hierarchy(self)
 
     def rows(self) -> list[list[str]]:
-        """The tree in ARX layout, leaves in pre-order."""
+        """Return the tree in ARX layout, leaves in pre-order."""
         return [[self.labels[node] for node in path] for path in self.paths]
 
     @validate_arguments(path=a_path)
@@ -122,7 +122,7 @@ class Hierarchy:
 
 
 def _require_publishable(rows: Sequence[Sequence[str]], name: str) -> None:
-    """Refuse, before anything is built of it, a hierarchy that no manifest could hold: a given one is published whole."""
+    """Refuse a hierarchy that no manifest could hold, before it is built: a steward's hierarchy is published whole."""
     values = sum(len(row) + 1 for row in rows)
     if values > MAX_HIERARCHY_VALUES:
         raise HierarchyError(
@@ -133,7 +133,7 @@ def _require_publishable(rows: Sequence[Sequence[str]], name: str) -> None:
 
 
 def sniff_delimiter(text: str) -> str:
-    """The delimiter that gives every row the same number of fields, the widest such; `;` if none does."""
+    """Return the delimiter that gives every row the same number of fields, the largest such; `;` if none does."""
     lines = [line for line in text.splitlines() if line.strip()][:200]
     best = ";"
     width = 1

@@ -1,8 +1,27 @@
-"""Hierarchies that other tools and tables hold: Amnesia's text and JSON, and data frames with a column for each level.
+"""Builds hierarchies from a column's values, from groups that a steward names, and from other tools' files.
 
-Amnesia's text file names the kind (`distinct` or `range`), then `name`, `type` and `height`, then the nodes, level by level,
-as `parent has child child ...`; of a range hierarchy the nodes are `low,high`, and the values of the data are put under
-the first of the finest ranges that holds them.  Its JSON lists nodes and edges; a nested tree is understood too.
+A job file asks for a builder by name, `hierarchy = { build = "intervals", width = [5, 10] }`; `build` calls it with
+the column's values and the number of rows that hold each. Builders share `DistinctValues` (values with their weights)
+and return a `BuiltHierarchy`.
+
+Numbers: `intervals` makes bands of a fixed width, `edges` bands between given edges, `quantiles` bands of equally
+many rows. Bands are computed on exact numbers: 0.3 in steps of 0.1 is where it should be. Over whole numbers a band
+prints with both ends included, `[20, 29]`; over others it is half open, `[0.5, 1)`.
+
+Dates: `dates` groups by month, quarter, year and decade: `2024-03-17`, `2024-03`, `2024-Q1`, `2024`, `2020s`, `*`.
+
+Any values: `grouped` takes groups named by the steward, `ordered` groups neighbours in an order, `balanced` makes a
+balanced tree. `prefixes` redacts codes whose every character refines them (ZIP, ICD, NACE) from the right: `12345`,
+`1234*`, `123**`, ..., `*`.
+
+Other tools: `from_frame` takes data frames with a column for each level, `from_amnesia` and `from_tree` Amnesia's
+text and JSON. Amnesia's text file names the kind (`distinct` or `range`), then `name`, `type` and `height`, then the
+nodes, level by level, as `parent has child child ...`; of a range hierarchy the nodes are `low,high`, and the values
+of the data are put under the first of the finest ranges that holds them. Its JSON lists nodes and edges; a nested
+tree is accepted too.
+
+`parse_node_ends` returns the ends that a node of a built hierarchy has by itself: the first and last day of a month,
+the edges of a band.
 """
 
 from __future__ import annotations
@@ -29,9 +48,6 @@ from reticent.errors import HierarchyError, suggest
 from reticent.exact_arithmetic import as_ratio, is_whole
 from reticent.limits import is_moderate_number, read_text_file
 
-# MERGED: reticent.table.builders.built: What builders share: the values of a column with their weights, and the hierarchy they make of them.
-
-
 ROOT = "*"
 
 
@@ -39,8 +55,9 @@ ROOT = "*"
 class BuiltHierarchy(Hierarchy):
     """A hierarchy over numbers, dates or other values (`kind`), made by a builder.
 
-    Where its leaves are the data's `own` values it is published only as far as its labels occur in the release; where a
-    steward listed them, as it is.  `asked` is how a job asked for it, by which an audit against the source builds it again.
+    If its leaves are the data's own values (`is_from_data`), it is published only as far as its labels occur in the
+    release; if a steward listed them, it is published as it is. `request` holds the job's options for the builder,
+    from which an audit against the source builds the hierarchy again.
     """
 
     kind: str = "categorical"
@@ -50,7 +67,7 @@ class BuiltHierarchy(Hierarchy):
 
 @dataclass(frozen=True, eq=False)
 class DistinctValues:
-    """Distinct values as they print, with the rows that hold each; `own` where they come from the data."""
+    """Distinct values as they print, with the rows that hold each; `is_from_data` is whether they come from the data."""
 
     texts: list[str]
     rows: list[int]
@@ -58,7 +75,9 @@ class DistinctValues:
 
     @classmethod
     def of(cls, values: Any, rows: Sequence[int] | None = None) -> DistinctValues:
-        """From a Series, an array, a list or a `range`; nulls are left out: a null is a leaf of its own in any column."""
+        """Make them from a Series, an array, a list or a `range`; nulls are left out: a null is a leaf of its own in
+        any column.
+        """
         own = not isinstance(values, range)
         series = values if isinstance(values, pl.Series) else _to_series(values)
         if isinstance(series.dtype, pl.Categorical | pl.Enum):
@@ -78,7 +97,7 @@ class DistinctValues:
         return cls(table["value"].cast(pl.String).to_list(), table["rows"].to_list(), own)
 
     def parse_numbers(self) -> list[Fraction]:
-        """The values as exact numbers."""
+        """Parse the values as exact numbers."""
         found = [number for text in self.texts if (number := _try_parse_fraction(text)) is not None]
         if lacking := len(self.texts) - len(found):
             raise HierarchyError(
@@ -107,7 +126,7 @@ def _to_series(values: Any) -> pl.Series:
 
 
 def parse_fraction(value: Any, what: str) -> Fraction:
-    """A number as it was written: 0.1 is one tenth."""
+    """Parse a number exactly as it was written: 0.1 is one tenth."""
     found = (
         None
         if isinstance(value, bool)
@@ -126,7 +145,7 @@ def _try_parse_fraction(text: str) -> Fraction | None:
 
 
 def drop_idle_levels(rows: list[list[str]]) -> list[list[str]]:
-    """Rows without the levels between leaf and root that have as many groups as the level below, or just one."""
+    """Drop levels between leaf and root that have as many groups as the level below, or just one."""
     kept = [0]
     groups = len({row[0] for row in rows})
     for level in range(1, len(rows[0]) - 1):
@@ -139,15 +158,9 @@ def drop_idle_levels(rows: list[list[str]]) -> list[list[str]]:
 
 
 def pad_rows(rows: list[list[str]]) -> list[list[str]]:
-    """Rows of unequal length made equal: a value nearer to the root stands for itself on the levels it lacks."""
+    """Make rows equally long: a value nearer to the root stands for itself on the levels it lacks."""
     width = max(len(row) for row in rows)
     return [[row[0]] * (width - len(row)) + row for row in rows]
-
-
-# MERGED: reticent.table.builders.bands: Hierarchies over numbers: bands of a fixed width, between given edges, or of equally many rows.
-#
-# Bands are computed on exact numbers: 0.3 in steps of 0.1 is where it says.  Over whole numbers a band prints with both ends
-# included, `[20, 29]`; over others it is half open, `[0.5, 1)`.
 
 
 def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[int] | None = None) -> BuiltHierarchy:
@@ -210,7 +223,7 @@ def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None 
 
 
 def cut_into_shares(found: DistinctValues, groups: Sequence[int]) -> list[list[str]]:
-    """Values in their order cut into shares of the rows, finest first."""
+    """Cut values, in their order, into shares of the rows, finest first."""
     columns = [found.texts]
     for count in groups:
         share = assign_shares(found.rows, count)
@@ -222,7 +235,9 @@ def cut_into_shares(found: DistinctValues, groups: Sequence[int]) -> list[list[s
 
 
 def assign_shares(weights: Sequence[int], count: int) -> list[int]:
-    """Which of `count` equal shares of the whole the middle of each weight falls in: rising, and nested for multiples."""
+    """Return which of `count` equal shares of the whole the middle of each weight falls in: rising, and nested for
+    multiples.
+    """
     total = sum(weights)
     found = []
     before = 0
@@ -233,7 +248,7 @@ def assign_shares(weights: Sequence[int], count: int) -> list[int]:
 
 
 def format_band(low: Fraction, high: Fraction, whole: bool) -> str:
-    """The band of numbers from low up to, not including, high."""
+    """Format the band of numbers from low up to, not including, high."""
     if whole:
         return _format_fraction(low) if high - low == 1 else f"[{_format_fraction(low)}, {_format_fraction(high - 1)}]"
     return f"[{_format_fraction(low)}, {_format_fraction(high)})"
@@ -255,7 +270,7 @@ def _are_integers(numbers: Sequence[Fraction]) -> bool:
 
 
 def _format_fraction(number: Fraction) -> str:
-    """A decimal where there is one."""
+    """Format a fraction, as a decimal where there is one."""
     if is_whole(number):
         return str(number)
     rest = as_ratio(number)[1]
@@ -267,9 +282,6 @@ def _format_fraction(number: Fraction) -> str:
 
 def _sort_by_number(table: list[list[str]], numbers: Sequence[Fraction]) -> list[list[str]]:
     return [table[at] for at in sorted(range(len(table)), key=lambda at: numbers[at])]
-
-
-# MERGED: reticent.table.builders.calendar: Dates by month, quarter, year and decade: `2024-03-17`, `2024-03`, `2024-Q1`, `2024`, `2020s`, `*`.
 
 
 CALENDAR_LEVELS = {
@@ -426,7 +438,7 @@ def _parse_amnesia_lines(body: str) -> Children:
 
 
 def _list_paths(children: Children) -> list[list[str]]:
-    """The paths from every leaf to the one root."""
+    """List the paths from every leaf to the one root."""
     children = {above: [child for child in below if child != above] for above, below in children.items()}
     parent: dict[str, str] = {}
     for above, below in children.items():
@@ -467,9 +479,6 @@ def _place_under_ranges(ranges: list[list[str]], values: Any) -> Hierarchy:
             f"{lacking} of {len(found.texts)} distinct values lie in no range.", attempt="wider ranges."
         )
     return found.build_hierarchy(rows, "numeric")
-
-
-# MERGED: reticent.table.builders.groups: Hierarchies over any values: groups named by the steward, neighbours in an order, and balanced trees.
 
 
 def grouped(groups: Mapping[str, Any], *, root: str = ROOT) -> Hierarchy:
@@ -555,23 +564,20 @@ def format_span(first: str, last: str) -> str:
     return first if first == last else f"{first} .. {last}"
 
 
-# MERGED: reticent.table.builders.node_ends: The ends that a node of a built hierarchy has of itself: of a calendar's month its first and last day, of a band its edges.
-
-
 _CALENDAR_LABEL_PATTERN = re.compile(r"(\d{4})(?:-(\d{2})|-Q([1-4])|(s))?")
 _BAND_LABEL_PATTERN = re.compile(r"\[([^,]+), ([^,\])]+)([\])])")
 _LAST_YEAR = 9999
 
 
 def parse_node_ends(builder: str, label: str) -> tuple[str, str] | None:
-    """Both ends of a node by its label, or None where the builder takes them from data or leaves one open."""
+    """Return both ends of a node by its label, or None where the builder takes them from data or leaves one open."""
     if builder == "dates":
         return _parse_calendar_ends(label)
     return _parse_band_ends(label) if builder in ("intervals", "edges") else None
 
 
 def _parse_calendar_ends(label: str) -> tuple[str, str] | None:
-    """The first and the last day of a month, quarter, year or decade."""
+    """Return the first and the last day of a month, quarter, year or decade."""
     found = _CALENDAR_LABEL_PATTERN.fullmatch(label)
     if found is None:
         return None
@@ -596,7 +602,7 @@ def _parse_calendar_ends(label: str) -> tuple[str, str] | None:
 
 
 def _parse_band_ends(label: str) -> tuple[str, str] | None:
-    """The edges of `[20, 29]` or `[0.5, 1)`; a band that is open prints with both of its edges."""
+    """Return the edges of `[20, 29]` or `[0.5, 1)`; a band that is open prints with both of its edges."""
     found = _BAND_LABEL_PATTERN.fullmatch(label)
     if found is None:
         return None
@@ -604,9 +610,6 @@ def _parse_band_ends(label: str) -> tuple[str, str] | None:
         return format_decimal(Decimal(found[1])), format_decimal(Decimal(found[2]))
     except InvalidOperation:  # an edge that no decimal is, as a third
         return None
-
-
-# MERGED: reticent.table.builders.prefixes: Codes that say more with every character (ZIP, ICD, NACE): redacted from the right, `12345`, `1234*`, `123**`, ..., `*`.
 
 
 def prefixes(
@@ -631,18 +634,12 @@ def prefixes(
     return found.build_hierarchy(drop_idle_levels(table) if keep is None else table)
 
 
-# MERGED: reticent.table.builders: Hierarchies without pain: built from a column's values, from groups a steward names, or from other tools' files.
-#
-# A job file asks for one by name, `hierarchy = { build = "intervals", width = [5, 10] }`; `build` makes it from the column's
-# values and the rows that hold each.
-
-
 __all__ = ["BUILDERS", "BuiltHierarchy", "balanced", "build", "dates", "edges", "from_amnesia", "from_frame", "from_tree",
            "grouped", "intervals", "ordered", "prefixes", "quantiles"]  # fmt: skip
 
 
 def _build_edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
-    """`edges = [18, 65]` or, with several levels, `edges = [[18, 30, 65], [18, 65]]`."""
+    """Build from a job's `edges = [18, 65]` or, with several levels, `edges = [[18, 30, 65], [18, 65]]`."""
     nested = bool(edges) and isinstance(edges[0], Sequence) and not isinstance(edges[0], str)
     return _bands_between(values, *(edges if nested else [edges]), rows=rows)
 
@@ -663,7 +660,7 @@ BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
 def build(
     asked: Mapping[str, Any], values: Any, rows: Sequence[int] | None = None, name: str = "hierarchy"
 ) -> Hierarchy:
-    """A hierarchy as a job file asks for it: `{build = "intervals", width = 10}`."""
+    """Build a hierarchy from a job file's options: `{build = "intervals", width = 10}`."""
     given = dict(asked)
     asked = dict(asked)
     kind = asked.pop("build", None)

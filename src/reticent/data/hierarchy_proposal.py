@@ -1,10 +1,12 @@
-"""Which builder suits a column, and why: what `reticent init` and `reticent hierarchy` propose.
+"""Proposes a builder for a column, with the reason, for `reticent init` and `reticent hierarchy`.
 
-dates                                   a calendar: month, quarter, year, decade
-numbers over a wide range               bands of a round width, about thirty of them, and bands of twice and ten times that
-codes of one length that share prefixes redacted from the right
-anything else with many values          a balanced tree over the sorted values
-few values                              none: flat, a value or `*`
+    dates                                   a calendar: month, quarter, year, decade
+    numbers over a wide range               bands of a round width, about thirty of them, and bands of twice and ten times that
+    codes of one length that share prefixes redacted from the right
+    anything else with many values          a balanced tree over the sorted values
+    few values                              none: flat, a value or `*`
+
+`format_hierarchy_command` writes the shell command that builds a hierarchy from the prefixes of a column's codes.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _DATE_PATTERN = r"^\d{4}-\d{2}-\d{2}"
 
 
 def propose_builder(series: pl.Series, name: str = "") -> tuple[dict[str, Any], str]:
-    """What to ask of a builder (empty for none), and the reason, in counts and never a value."""
+    """Return the options of the proposed builder (empty for none), and the reason, in counts and never a value."""
     values = series.unique().drop_nulls()
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
@@ -66,7 +68,7 @@ def _all_match(values: pl.Series, pattern: str) -> bool:
 
 
 def _are_codes(values: pl.Series) -> bool:
-    """Texts of one length with a digit in them, several of which begin alike."""
+    """Tell whether texts have one length and a digit in them, and several share a prefix."""
     if values.dtype != pl.String or values.str.len_chars().n_unique() != 1:
         return False
     length = int(values.str.len_chars()[0])
@@ -76,7 +78,7 @@ def _are_codes(values: pl.Series) -> bool:
 
 
 def choose_round_width(numbers: pl.Series, bands: int = TARGET_BANDS) -> int | float:
-    """A round width (1, 2 or 5 times a power of ten) of which the range holds about so many."""
+    """Choose a round width (1, 2 or 5 times a power of ten) that divides the range into about `bands` bands."""
     reach = float(cast("float", numbers.max())) - float(cast("float", numbers.min()))
     whole = bool((numbers == numbers.floor()).all())
     exponent = -6
@@ -87,16 +89,13 @@ def choose_round_width(numbers: pl.Series, bands: int = TARGET_BANDS) -> int | f
     return max(int(width), 1) if whole else width
 
 
-# MERGED: reticent.table.codes_command: The command that makes a hierarchy of the beginnings of a column's codes, as a shell takes it.
-
-
 def format_hierarchy_command(column: str, source: Source | None = None) -> str:
-    """With the options by which this source is read; without one, DATA stands for it."""
+    """Format the command with the reading options of the source; without a source, DATA stands for it."""
     return f"reticent hierarchy --data {format_source_options(source)} --column {quote(column)} --build prefixes -o {name_hierarchy_file(column)}"
 
 
 def name_hierarchy_file(column: str) -> str:
-    """A name that every shell and job takes as it is."""
+    """Make a file name that needs no quoting in a shell or a job."""
     return f"{re.sub(r'[^0-9A-Za-z_]+', '-', column).strip('-') or 'codes'}.csv"
 
 

@@ -1,4 +1,4 @@
-"""How a column's labels are printed, as the steward declares it: what the ends of its ranges may tell.
+"""Declares how a column's labels print, and so what the ends of its ranges may disclose.
 
 labels = "tight"                                a range ends at its group's least and greatest value
 labels = "snapped"                              ends lie on round numbers or calendar steps, chosen from the column's range
@@ -25,8 +25,11 @@ CALENDAR_STEPS = ("day", "week", "month", "quarter", "year", "decade")
 
 @dataclass(frozen=True, slots=True)
 class LabelOptions:
-    """`step` of snapped labels and `width` of padded ones are numbers, or of dates a calendar step and a number of days; `share` is
-    the most that an end is moved by as a share of its own range."""
+    """Style of a column's labels and its measures.
+
+    `step` of snapped labels and `width` of padded ones are numbers, or of dates a calendar step and a number of days;
+    `share` is the most that an end is moved by, as a share of its own range.
+    """
 
     style: str
     step: Any = None
@@ -35,7 +38,7 @@ class LabelOptions:
 
     @classmethod
     def of(cls, given: Any) -> LabelOptions:
-        """From a style's name, or a table with the style and its measure."""
+        """Parse a style's name, or a table with the style and its measure."""
         if isinstance(given, LabelOptions):
             return given
         table = {"style": given} if isinstance(given, str) else given
@@ -68,11 +71,13 @@ class LabelOptions:
             raise JobError("labels: share is at most 1, the whole of a range.", attempt=_SHARE_EXAMPLE)
 
     def find_max_pad(self, span: int, most: int) -> int:
-        """The most that an end of a range of so many units is moved by, of `most` that the width allows."""
+        """Return the most units that an end of a range of `span` units is moved by, of the `most` that the width
+        allows.
+        """
         return most if self.share is None else min(most, int(Fraction(str(self.share)) * span))
 
     def to_plain(self) -> str | dict[str, Any]:
-        """As a job file or a manifest says it."""
+        """Return the options as a job file or a manifest holds them."""
         measures = {name: value for name in _OPTION_NAMES[1:] if (value := getattr(self, name)) is not None}
         return {"style": self.style, **measures} if measures else self.style
 
@@ -83,7 +88,7 @@ _STYLE_EXAMPLE = 'labels = "snapped", or labels = { style = "padded", width = 2 
 
 
 def _parse_positive(value: Any, name: str) -> int | float | None:
-    """A number above 0, whole where it is."""
+    """Parse a number above 0, as an integer where it is whole."""
     if value is None:
         return None
     try:

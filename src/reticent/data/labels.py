@@ -1,8 +1,14 @@
-"""A line with the labels that its column asks for.
+"""Gives a domain on a line the labels that its column declares: tight, snapped to round places, or padded by secret
+amounts.
 
-Unasked, dates and fractions are snapped (ADR 6), and so are whole numbers that single people out: where at least one in ten of a
-column's distinct values is that of one person alone, and its range has room for a round step.  Other whole numbers are tight.  What
-is counted are the column's own values and rows, which every engine has alike.
+A method plans on values as they are, so that cuts and promises are those of tight labels; snapped and padded labels
+(`SnappedDomain`, `PaddedDomain`) print wider, so that they do not end at people's values. `mosaic` takes into account
+what a snapped label will lose (`planned_loss`). A group of one value prints that value: all of its rows have it, and
+none of them stands out. Fractions and times are as good as a name: `coarse` ones are rounded whatever the group.
+
+Without a declaration, dates and fractions are snapped (ADR 6), and so are whole numbers that single people out: if at
+least one in ten of a column's distinct values belongs to one person alone, and its range has room for a round step.
+Other whole numbers are tight. The counts are of the column's own values and rows, which are the same in every engine.
 """
 
 from __future__ import annotations
@@ -37,13 +43,6 @@ from reticent.data.rounding import (
 )
 from reticent.errors import ColumnError
 
-# MERGED: reticent.table.printed: Lines whose labels do not end at people's values: snapped to round places, or padded by secret amounts.
-#
-# A method plans on values as they are, so that cuts and promises are those of tight labels; what is printed is wider.  `mosaic` weighs
-# what a snapped label will lose (`planned_loss`).
-# A group of one value prints that value: all of its rows have it, and none of them stands out.  Fractions and times are as good
-# as a name: `coarse` ones are rounded whatever the group.
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WidenedDomain(RangeDomain):
@@ -53,7 +52,7 @@ class WidenedDomain(RangeDomain):
 
     @property
     def is_requested(self) -> bool:
-        """Whether the column asks for its labels, or has them by default."""
+        """Whether the column declares its labels, as opposed to having them by default."""
         return self.column.labels is not None
 
     @property
@@ -61,18 +60,20 @@ class WidenedDomain(RangeDomain):
         return RangeDomain(**copy_range_fields(self))
 
     def find_ranges(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Which spans print as a range with other ends than their own: not a null, not `*`, not a value that is printed as it is."""
+        """Find spans that print as a range with other ends than their own: no null, no `*`, no value that is printed
+        as it is.
+        """
         return (upper != self.null_code) & ((lower != upper) | self.coarse)
 
     def compute_range_loss(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """What ranges lose (equation 2 of paper 1)."""
+        """Compute the loss of ranges (equation 2 of paper 1)."""
         reach = self.span[1] - self.span[0]
         return (high - low) / reach if reach > 0 else np.zeros(len(low))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SnappedDomain(WidenedDomain):
-    """`places` are the ends of the step that each code lies in."""
+    """A domain with snapped labels; `places` are the ends of the step that each code lies in."""
 
     places: StepEnds
 
@@ -89,15 +90,21 @@ class SnappedDomain(WidenedDomain):
         return found
 
     def planned_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Halfway between what spans and what their labels lose: a method that saw labels alone would end groups on the grid, where
-        few people are, and isolate them again (ADR 6 has the figures)."""
+        """Return the mean of the loss of spans and the loss of their labels.
+
+        A method that saw labels alone would end groups on the grid, where few people are, and isolate them again (ADR
+        6 has the figures).
+        """
         return (self.loss(lower, upper) + self.printed_loss(lower, upper)) / 2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PaddedDomain(WidenedDomain):
-    """Ends are whole multiples of `unit` (1, a day, an hour, a round fraction), moved by at most `most`, by no more
-    than the declared share of the span, and not past `limits`."""
+    """A domain with padded labels.
+
+    Ends are whole multiples of `unit` (1, a day, an hour, a round fraction), moved by at most `max_pad`, by no more
+    than the declared share of the span, and not past `limits`.
+    """
 
     first: np.ndarray  # by code, the greatest multiple that is not above it
     last: np.ndarray  # by code, the least multiple that is not below it
@@ -106,7 +113,9 @@ class PaddedDomain(WidenedDomain):
     limits: tuple[RangeEnd | None, RangeEnd | None]
 
     def find_max_pads(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """The most that the ends of each span are moved by, in multiples of the unit; nothing where no range is printed."""
+        """Return the most that the ends of each span are moved by, in multiples of the unit; 0 where no range is
+        printed.
+        """
         found = np.zeros(len(lower), np.int64)
         ranged = np.flatnonzero(self.find_ranges(lower, upper))
         spans = (self.last[upper[ranged]] - self.first[lower[ranged]]).tolist()
@@ -116,7 +125,9 @@ class PaddedDomain(WidenedDomain):
     def format_moved_ends(
         self, lower: np.ndarray, upper: np.ndarray, pads: np.ndarray
     ) -> tuple[list[str | None], np.ndarray]:
-        """The labels of spans whose ends are moved outwards by `pads`, (spans, 2) multiples of the unit, and what they lose."""
+        """Format labels of spans whose ends are moved outwards by `pads`, (spans, 2) multiples of the unit; also
+        return their loss.
+        """
         found = RangeDomain.labels(self, lower, upper)
         lost = self.loss(lower, upper)
         here = np.flatnonzero(self.find_ranges(lower, upper))
@@ -128,12 +139,12 @@ class PaddedDomain(WidenedDomain):
         return found, lost
 
     def format_unit(self, unit: int) -> RangeEnd:
-        """One multiple of the unit as an end."""
+        """Format one multiple of the unit as an end."""
         texts, places = self._format_ends(np.array([unit], object), 0)
         return RangeEnd(texts[0], float(places[0]))
 
     def _format_ends(self, units: np.ndarray, side: int) -> tuple[list[str], np.ndarray]:
-        """Ends as they print, held within the limit of their side, and where they stand."""
+        """Format ends, held within the limit of their side; also return their positions."""
         places = np.array([float(unit * self.unit - self.origin) for unit in units.tolist()], np.float64)
         if self.kind == "numeric":
             texts = [format_decimal(Decimal(unit) * self.unit) for unit in units.tolist()]
@@ -151,7 +162,7 @@ class PaddedDomain(WidenedDomain):
 
 
 def copy_range_fields(domain: RangeDomain) -> dict[str, Any]:
-    """The fields that every line has."""
+    """Return the fields that every domain on a line has."""
     return {field.name: getattr(domain, field.name) for field in fields(RangeDomain)}
 
 
@@ -168,7 +179,9 @@ MAX_EXACT_INTEGER = (
 
 
 def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
-    """Columns of a release whose labels must not be wider than its groups, or that has none."""
+    """Return the columns with tight labels, for a release whose labels must not be wider than its groups, or that has
+    none.
+    """
     tight = LabelOptions("tight")
     return {
         name: replace(column, labels=tight) if column.role is Role.QUASI and column.labels is None else column
@@ -179,9 +192,10 @@ def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
 def apply_label_style(
     domain: Domain, column: Column, alone: Fraction = Fraction(0), tree: Hierarchy | None = None
 ) -> Domain:
-    """The domain as its column's labels are printed.
+    """Return the domain with its column's labels.
 
-    `alone` is the share of the column's distinct values that one person alone has; `tree` is the hierarchy that it asks for.
+    `alone` is the share of the column's distinct values that one person alone has; `tree` is the hierarchy that the
+    column declares.
     """
     style = column.labels.style if column.labels is not None else None
     if style == "tight" or not domain.texts:
@@ -203,7 +217,9 @@ def apply_label_style(
 
 
 def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Fraction:
-    """The share of a column's distinct values that one person alone has, or may have where people have several rows."""
+    """Compute the share of a column's distinct values that one person alone has, or may have where people have
+    several rows.
+    """
     held = (
         pl.DataFrame({"value": series, "rows": counts}).drop_nulls("value").group_by("value").agg(pl.col("rows").sum())
     )
@@ -213,7 +229,9 @@ def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: i
 
 
 def singles_out(domain: RangeDomain | BandDomain, alone: Fraction) -> bool:
-    """Whether whole numbers are snapped unasked: many are one person's alone, and a round step of two or more fits their range."""
+    """Tell whether whole numbers are snapped by default: many are one person's alone, and a round step of 2 or more
+    fits.
+    """
     if domain.kind != "numeric" or alone < MIN_LONE_SHARE:
         return False
     numbers = [Decimal(domain.texts[at]) for at in (0, -1)]
@@ -223,7 +241,7 @@ def singles_out(domain: RangeDomain | BandDomain, alone: Fraction) -> bool:
 
 
 def explain_snapping(quasi: Sequence[Domain]) -> list[str]:
-    """For the owner: which columns of whole numbers are snapped though nobody asked for it, and why."""
+    """Explain to the owner which columns of whole numbers are snapped by default, and why."""
     chosen = [
         domain.name
         for domain in quasi
@@ -242,7 +260,7 @@ def explain_snapping(quasi: Sequence[Domain]) -> list[str]:
 
 
 def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hierarchy | None) -> BandDomain:
-    """A built hierarchy whose nodes print with ends of their own: calendar steps, the edges of bands, or round numbers."""
+    """Give nodes of a built hierarchy ends of their own: calendar steps, the edges of bands, or round numbers."""
     asked = column.labels
     fine = _has_fractions(domain)
     if asked is None and not (fine or domain.kind == "date" or singles_out(domain, alone)):
@@ -277,7 +295,7 @@ def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hiera
 
 
 def _limit_end(domain: BandDomain, end: str, limits: tuple[RangeEnd | None, RangeEnd | None], side: int) -> str:
-    """An end of a node, or the limit that it goes past."""
+    """Return an end of a node, or the limit that it goes past."""
     limit = limits[side]
     if limit is None:
         return end
@@ -286,7 +304,9 @@ def _limit_end(domain: BandDomain, end: str, limits: tuple[RangeEnd | None, Rang
 
 
 def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
-    """Whether a column of numbers holds any that is not whole, however its type is named; none too large for round steps."""
+    """Tell whether a column of numbers holds one that is not whole, whatever its type; not if one is too large for
+    round steps.
+    """
     real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
     if not real or max(abs(Decimal(text)) for text in domain.texts) > MAX_EXACT_INTEGER:
         return False
@@ -315,7 +335,9 @@ def _style_line(
 
 
 def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
-    """The same labels, chosen for the codes first .. last: what was withheld beyond them leaves no trace in a step or a limit."""
+    """Choose the same labels for the codes first .. last: what was withheld beyond them leaves no trace in a step or
+    a limit.
+    """
     alone = (
         MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
     )  # what was chosen for all values is kept
@@ -406,7 +428,7 @@ def _to_physical(domain: RangeDomain) -> list[Decimal]:
 
 
 def _choose_pad_unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
-    """What a pad is a multiple of, how many of it the width has, and the same unit as the line counts."""
+    """Return the unit that pads are multiples of, how many of it the width has, and the unit on the line's own scale."""
     exact = Decimal(str(width))
     if _has_fractions(domain):
         unit = choose_round_step(Decimal(0), exact, MIN_PAD_UNITS)
@@ -426,7 +448,9 @@ def _choose_pad_unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any
 def _find_limits(
     domain: RangeDomain | BandDomain, column: Column, otherwise: tuple[RangeEnd, RangeEnd] | None = None
 ) -> tuple[RangeEnd | None, RangeEnd | None]:
-    """The places that no label goes past: the declared domain (or `otherwise`), top and bottom, and what the type can hold."""
+    """Return the positions that no label goes past: the declared domain (or `otherwise`), top and bottom, the type's
+    range.
+    """
     low: list[Any] = [column.bottom, *(column.domain or ())[:1]]
     high: list[Any] = [column.top, *(column.domain or ())[1:]]
     if domain.dtype.startswith(("Int", "UInt")):

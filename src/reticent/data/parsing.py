@@ -1,4 +1,9 @@
-"""A column's raw values as numbers, dates or texts, whatever the source wrote them as; no message quotes one."""
+"""Parses a column's raw values as numbers, dates or texts, whatever the source wrote them as; no message quotes a
+value.
+
+`parse_dtype` and `parse_texts` handle data types by name, so that a manifest can state them and a CSV can be read
+back with the types it was written from.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +55,9 @@ def to_comparable(name: str, series: pl.Series) -> pl.Series:
 
 
 def guess_type(raw: pl.Series) -> str:
-    """Numbers and dates of a typed source are ranges; so is text where every value is a number as a number is written."""
+    """Guess a column's type: numbers and dates of a typed source are ranges; so is text where every value spells a
+    number.
+    """
     if raw.dtype.is_numeric():
         return "numeric"
     if raw.dtype in (pl.Date, pl.Datetime):
@@ -61,7 +68,9 @@ def guess_type(raw: pl.Series) -> str:
 
 
 def spells_numbers(texts: pl.Series) -> bool:
-    """Whether there are texts, and every one is a number as a number is written, with no more digits than one holds."""
+    """Tell whether there are texts, and each spells a number in the usual way, with no more digits than a number
+    holds.
+    """
     return (
         len(texts) > 0
         and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
@@ -77,7 +86,7 @@ def _make_unreadable_error(name: str, raw: pl.Series, bad: pl.Series, kind: str)
 
 
 def parse_numbers(name: str, raw: pl.Series) -> pl.Series:
-    """Values as numbers: text where all of it reads as numbers, whole ones as integers."""
+    """Parse values as numbers: text where all of it reads as numbers, whole ones as integers."""
     if raw.dtype == pl.Boolean:
         return raw.cast(pl.Int64)
     if raw.dtype.is_decimal():
@@ -94,13 +103,13 @@ def parse_numbers(name: str, raw: pl.Series) -> pl.Series:
 
 
 def _count_max_digits(texts: pl.Series, pattern: str) -> int:
-    """The most characters that a pattern's group takes of any text."""
+    """Return the most characters that a pattern's group matches in any text."""
     lengths = texts.str.extract(pattern).str.len_chars().fill_null(0).to_list()
     return max(lengths, default=0)
 
 
 def parse_exact_numbers(texts: pl.Series) -> pl.Series:
-    """Decimal numbers written out, each exactly: as doubles or 64-bit integers where these hold all of them, else as decimals.
+    """Parse decimal numbers exactly: as doubles or 64-bit integers where these hold all of them, else as decimals.
 
     Numbers that no type holds, of more than 38 digits, stay texts.
     """
@@ -128,7 +137,7 @@ def _require_exact(name: str, raw: pl.Series, text: pl.Series, found: pl.Series)
 
 
 def _cast_numbers(text: pl.Series) -> pl.Series:
-    """Texts as numbers, null where they are none: whole ones as integers of 64 bits, where all of them are and fit."""
+    """Cast texts to numbers, null where they are none; to 64-bit integers where all of them are whole and fit."""
     if len(text) == 0 or text.str.contains(_INTEGER_PATTERN).all():
         for dtype in (pl.Int64, pl.UInt64):
             if not (found := text.cast(dtype, strict=False)).null_count():
@@ -137,7 +146,7 @@ def _cast_numbers(text: pl.Series) -> pl.Series:
 
 
 def _find_inexact(text: pl.Series, found: pl.Series) -> pl.Series:
-    """Which numbers are not the texts they were read from, but their nearest double."""
+    """Find numbers that are not the texts they were read from, but their nearest double."""
     if not found.dtype.is_float():
         return pl.Series([False] * len(text), dtype=pl.Boolean)
     long = text.str.contains(_LONG_DIGITS_PATTERN).fill_null(False).to_list()
@@ -152,7 +161,7 @@ def _is_exact(text: str, number: float) -> bool:
 
 
 def is_beyond_calendar(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Which days or moments lie before the year 1 or after 9999: Python, and most programs, have no such dates."""
+    """Find days or moments before the year 1 or after 9999: Python, and most programs, have no such dates."""
     first = FIRST_DAY
     last = LAST_DAY
     if isinstance(dtype, pl.Datetime):
@@ -164,7 +173,7 @@ def is_beyond_calendar(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def require_within_calendar(name: str, series: pl.Series) -> pl.Series:
-    """The same values; refused where one lies before the year 1 or after 9999."""
+    """Return the same values; refuse them if one lies before the year 1 or after 9999."""
     if not isinstance(series.dtype, pl.Date | pl.Datetime):
         return series
     held = series.drop_nulls().unique()
@@ -182,7 +191,7 @@ def make_calendar_error(name: str, many: str) -> ColumnError:
 
 
 def parse_dates(name: str, raw: pl.Series) -> pl.Series:
-    """Values as dates: text where all of it reads as YYYY-MM-DD."""
+    """Parse values as dates: text where all of it reads as YYYY-MM-DD."""
     if raw.dtype == pl.Null:
         return raw.cast(pl.Date)
     if raw.dtype == pl.String:
@@ -196,7 +205,7 @@ def parse_dates(name: str, raw: pl.Series) -> pl.Series:
 
 
 def categories_to_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Series, np.ndarray]:
-    """Categories as texts, each once and with the rows that hold it; other columns as they are."""
+    """Turn categories into texts, each once and with the rows that hold it; return other columns as they are."""
     if not isinstance(series.dtype, pl.Categorical):
         return series, counts
     values = series.unique()
@@ -204,9 +213,6 @@ def categories_to_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Serie
     missing = int(number.max() or 0) + 1  # type: ignore[arg-type]  # numbers of categories, or None
     rows = np.bincount(number.fill_null(missing).to_numpy(), weights=counts, minlength=missing + 1)
     return values.cast(pl.String), rows[held.fill_null(missing).to_numpy()].astype(np.int64)
-
-
-# MERGED: reticent.table.types: Data types by name, so that a manifest can say them and a CSV can be read back as what it was.
 
 
 _DATETIME_DTYPE_PATTERN = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([^']*)')\)")
@@ -245,7 +251,10 @@ def parse_dtype(name: str) -> pl.DataType:
 
 
 def parse_texts(texts: Sequence[str | None] | pl.Series, dtype: str, *, strict: bool = True) -> pl.Series:
-    """Texts as values of a named type; the inverse of printing them.  Unless strict, a text that is no number of the type is null."""
+    """Parse texts as values of a named type; the inverse of printing them.
+
+    Unless strict, a text that is no number of the type is null.
+    """
     series = texts if isinstance(texts, pl.Series) else pl.Series(texts, dtype=pl.String)
     kind = parse_dtype(dtype)
     if kind == pl.Date:

@@ -1,10 +1,20 @@
-"""Insensitive columns are not harmless: they are published beside each record, as they are or rounded.
+"""Columns that are no part of cells: insensitive columns, published beside each record, and identifying ones, only
+counted.
 
-Who knows a value that one row has knows the row.  So their uniqueness is measured before anything is published, and one
-that singles out too many rows is refused unless the steward acknowledges it; so is, on request, their association with
-each sensitive column (Cramer's V, 0 to 1: the mean square contingency over the most it can be).
+Insensitive (carried) columns are not harmless: an adversary who knows a value that one row has knows the row. So
+their uniqueness is measured before anything is published, and a column that singles out too many rows is refused
+unless the steward acknowledges it. `describe_uncovered` reports what a promise does not cover: carried columns that
+single people out, or that disclose a sensitive value; on request it measures their association with each sensitive
+column (Cramer's V, 0 to 1: the mean square contingency over the most it can be).
 
-Rounding: rint(x / step) * step in double precision, ties to even.  Only the multiple is published.
+Rounding: rint(x / step) * step in double precision, ties to even. Only the multiple is published.
+
+Identifying columns are never published, but they show how many rows a person has. `rows_per_person` declares the
+most: it is verified, and a group of k * rows_per_person rows then holds at least k persons.
+
+`build_frequency_expressions` and `read_frequencies` count how often values occur, for columns of both roles and in
+every engine; `profile_columns` computes all statistics in one pass. `cast_columns` returns rows with their columns as
+declared: dates and numbers parsed, carried numbers rounded.
 """
 
 from __future__ import annotations
@@ -24,12 +34,12 @@ from reticent.data.source import collect_frame, is_text
 from reticent.data.text_formats import parse_declared
 from reticent.errors import ColumnError, pluralize
 
-# MERGED: reticent.table.repeats: How often the values of a column occur: what is asked of carried and identifying columns, however they are counted.
-
 
 @dataclass(frozen=True, slots=True)
 class ValueFrequencies:
-    """Of the values that are not missing: how many differ, how many occur once, and how often the most frequent does."""
+    """Statistics of the values that are not missing: how many are distinct, how many occur once, the count of the
+    most frequent.
+    """
 
     missing: int
     distinct: int
@@ -38,7 +48,9 @@ class ValueFrequencies:
 
 
 def build_frequency_expressions(names: Iterable[str]) -> list[pl.Expr]:
-    """What to ask of each column in one pass: how often each value occurs, as one list; `answers` reads it."""
+    """Build the expressions that count, in one pass, how often each value of each column occurs; for
+    `read_frequencies`.
+    """
     found = []
     for name in names:
         times = pl.col(name).drop_nulls().alias("value").value_counts(name="times").struct.field("times")
@@ -63,7 +75,9 @@ MAX_UNIQUE_PERCENT = 10  # per cent of the rows that may have a value of their o
 
 @dataclass(frozen=True, slots=True)
 class PassthroughColumn:
-    """One column: how many distinct values, how many rows have one of their own, how it goes with each sensitive column."""
+    """Statistics of one column: distinct values, rows with a value of their own, association with each sensitive
+    column.
+    """
 
     column: str
     rows: int
@@ -92,13 +106,13 @@ class PassthroughColumn:
 
 
 def is_typed_by_declaration(dtype: pl.DataType, column: Column) -> bool:
-    """Whether a column is carried text that is declared to be numbers or dates."""
+    """Tell whether a column is carried text that is declared to be numbers or dates."""
     declared = column.role is Role.INSENSITIVE and column.type in ("numeric", "date") and column.round_to is None
     return declared and is_text(dtype)
 
 
 def cast_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
-    """The rows with carried text as the numbers or dates that it is declared to be; what does not read as one is refused."""
+    """Parse carried text as the numbers or dates that it is declared to be; refuse what does not parse."""
     schema = lazy.collect_schema()
     asked = {name: column.type for name, column in columns.items() if is_typed_by_declaration(schema[name], column)}
     if not asked:
@@ -119,7 +133,7 @@ def cast_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.La
 
 
 def round_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
-    """The rows with carried numbers rounded as declared."""
+    """Round carried numbers as declared."""
     steps = {name: column.round_to for name, column in columns.items() if column.round_to is not None}
     if not steps:
         return lazy
@@ -138,14 +152,16 @@ def round_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.L
 
 @dataclass(frozen=True, slots=True)
 class PassthroughCounts:
-    """How many rows hold a number other than 0 that rounding makes 0, and a date that no program reads, by column; none where 0."""
+    """Rows with a number other than 0 that rounding makes 0, and with a date beyond the calendar, by column; none
+    where 0.
+    """
 
     rounded_to_zero: Mapping[str, int] = field(default_factory=dict)
     beyond_calendar: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def add_up(cls, parts: Iterable[PassthroughCounts]) -> PassthroughCounts:
-        """The counts of all parts of a table."""
+        """Add up the counts of all parts of a table."""
         zeros: Counter[str] = Counter()
         beyond: Counter[str] = Counter()
         for part in parts:
@@ -159,7 +175,7 @@ class PassthroughCounts:
 
 
 def select_counted_columns(schema: Mapping[str, pl.DataType], columns: Mapping[str, Column]) -> dict[str, Column]:
-    """The carried columns that `count_passthrough` reads: those that are rounded, and those of dates."""
+    """Select the carried columns that `count_passthrough` reads: those that are rounded, and those of dates."""
     return {
         name: column
         for name, column in columns.items()
@@ -169,7 +185,7 @@ def select_counted_columns(schema: Mapping[str, pl.DataType], columns: Mapping[s
 
 
 def count_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughCounts:
-    """Of rows as their source has them, which are not rounded yet."""
+    """Count in rows as their source has them, before they are rounded."""
     wanted = select_counted_columns(lazy.collect_schema(), columns)
     if not wanted:
         return PassthroughCounts()
@@ -205,7 +221,7 @@ def describe_rounded_to_zero(counts: Mapping[str, int], columns: Mapping[str, Co
 
 
 def _build_number_expr(name: str, dtype: pl.DataType) -> pl.Expr:
-    """A column as double precision: null where it is missing, not a number where it is none."""
+    """Read a column in double precision: null where it is missing, NaN where it is no number."""
     if is_text(dtype):
         text = pl.col(name).cast(pl.String).str.strip_chars()
         return pl.when(text.is_not_null()).then(text.cast(pl.Float64, strict=False).fill_null(float("nan")))
@@ -242,7 +258,7 @@ def _require_numbers(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None
 def summarize_passthrough(
     columns: Mapping[str, Column], rows: int, repeats: Mapping[str, ValueFrequencies]
 ) -> tuple[PassthroughColumn, ...]:
-    """What was counted of each carried column; a missing value is a value like another."""
+    """Summarize the counts of each carried column; a missing value counts as a value."""
     found = []
     for name in find_columns_with_role(columns, Role.INSENSITIVE):
         held = repeats[name]
@@ -261,7 +277,9 @@ def require_not_near_unique(carried: Iterable[PassthroughColumn], columns: Mappi
 
 
 def compute_cramers_v(pairs: pl.DataFrame) -> float:
-    """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of pairs and their counts; 0 where a column holds one value."""
+    """Compute sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of counted pairs; 0 where a column holds one
+    value.
+    """
     pairs = pairs.rename(dict(zip(pairs.columns, ("one", "other", "n"), strict=True)))
     n = pl.col("n").cast(pl.Float64)
     over = pl.col("n").sum().cast(pl.Float64)
@@ -271,13 +289,8 @@ def compute_cramers_v(pairs: pl.DataFrame) -> float:
     return min(sqrt(max(square - 1, 0.0) / (least - 1)), 1.0) if least > 1 else 0.0
 
 
-# MERGED: reticent.table.persons: Persons with several rows.  Identifying columns are never published, but they say how many rows a person has.
-#
-# `rows_per_person` declares the most: it is verified, and a group of k * rows_per_person rows then holds at least k persons.
-
-
 def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, ValueFrequencies]) -> int:
-    """The declared most rows of a person, 1 where none is declared; refused where a person of the data has more."""
+    """Return the declared maximum of rows per person, 1 if none is declared; refuse data in which a person has more."""
     declared = {name: column.rows_per_person for name, column in columns.items() if column.rows_per_person is not None}
     for name, most in declared.items():
         missing = counted[name].missing
@@ -297,7 +310,9 @@ def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, V
 
 
 def describe_repeated_identifiers(columns: Mapping[str, Column], counted: Mapping[str, ValueFrequencies]) -> list[str]:
-    """Identifying columns that repeat, though nothing is declared of it.  Where one does not, every row is a person's own."""
+    """Describe identifying columns that repeat without a declaration. If one does not repeat, every row is a person's
+    own.
+    """
     found = {name: counted[name].most for name in find_columns_with_role(columns, Role.IDENTIFYING)}
     alone = any(most == 1 and not counted[name].missing for name, most in found.items())
     if alone or any(columns[name].rows_per_person is not None for name in found):
@@ -310,12 +325,9 @@ def describe_repeated_identifiers(columns: Mapping[str, Column], counted: Mappin
     ]
 
 
-# MERGED: reticent.table.beside: What stands beside the cells, looked at in one pass: carried columns, which are published, and identifying ones, which are not.
-
-
 @dataclass(frozen=True, slots=True)
 class PassthroughProfile:
-    """`notices` are what the steward should know and nothing forbids."""
+    """Statistics of the columns that are no part of cells; `notices` are for the steward and forbid nothing."""
 
     carried: tuple[PassthroughColumn, ...] = ()
     rows_per_person: int = 1
@@ -323,7 +335,7 @@ class PassthroughProfile:
 
 
 def profile_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughProfile:
-    """Refuses near-unique carried columns and persons with more rows than is declared."""
+    """Compute the profile; refuse near-unique carried columns and persons with more rows than declared."""
     names = list_profiled_columns(columns)
     if not names:
         return PassthroughProfile()
@@ -333,22 +345,19 @@ def profile_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Passth
 
 
 def list_profiled_columns(columns: Mapping[str, Column]) -> list[str]:
-    """The columns that stand beside the cells."""
+    """List the columns that are no part of cells."""
     return [*find_columns_with_role(columns, Role.INSENSITIVE), *find_columns_with_role(columns, Role.IDENTIFYING)]
 
 
 def build_profile(
     columns: Mapping[str, Column], rows: int, counted: Mapping[str, ValueFrequencies]
 ) -> PassthroughProfile:
-    """What was counted, or a refusal."""
+    """Build the profile from what was counted, or refuse it."""
     found = summarize_passthrough(columns, rows, counted)
     require_not_near_unique(found, columns)
     return PassthroughProfile(
         found, check_rows_per_person(columns, counted), tuple(describe_repeated_identifiers(columns, counted))
     )
-
-
-# MERGED: reticent.table.guessing: What a promise does not cover: carried columns that single people out, or tell a sensitive value to who knows them.
 
 
 PairCounter = Callable[[list[str]], pl.DataFrame]
@@ -358,7 +367,7 @@ PairCounter = Callable[[list[str]], pl.DataFrame]
 def describe_uncovered(
     tallied: PairCounter, columns: Mapping[str, Column], carried: Iterable[PassthroughColumn]
 ) -> tuple[tuple[PassthroughColumn, ...], list[str]]:
-    """Carried columns with how each goes with each sensitive one, and what the promise does not cover, in sentences."""
+    """Add each carried column's association with each sensitive one; also describe what the promise does not cover."""
     found = []
     said = []
     for one in carried:
@@ -374,15 +383,14 @@ def describe_uncovered(
 
 
 def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
-    """How much better a sensitive value is guessed by who knows the carried one (Goodman and Kruskal's lambda, both sides)."""
+    """Describe how much better a sensitive value is guessed from the carried one (Goodman and Kruskal's lambda, both
+    sides).
+    """
     one, other, many = pairs.columns
     known = pairs.group_by(one).agg(pl.col(many).max())[many].sum()
     plain = pairs.group_by(other).agg(pl.col(many).sum())[many].max()
     shares = (float(right or 0) / rows for right in (known, plain))  # type: ignore[arg-type]  # counts
     return "; who knows it guesses {!r} in {:.1%} of the rows, who does not in {:.1%}".format(name, *shares)
-
-
-# MERGED: reticent.table.typed_rows: Rows with their columns as declared: dates and numbers read as they are written, carried numbers rounded.
 
 
 def cast_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:

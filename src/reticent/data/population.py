@@ -1,4 +1,12 @@
-"""A population: the table that a release's people were drawn from, read for k-map and never published."""
+"""A population: the table that a release's people were drawn from, read for k-map and never published.
+
+`locate_values` places another table's values on this table's domains, so that it can be computed whom a label covers
+there. A value lies between two codes: `down` is the greatest code whose value is not above it, `up` the least whose
+value is not below it; both are its code where the domain has it. A label that covers the codes lo .. hi covers the
+value iff lo <= down and up <= hi. A value that the domain does not contain (and one outside its range) lies in no
+span of codes, only under `*`, for which `Domain.find_covered_codes` gives -1 .. size. A number or date beyond a
+declared top or bottom is placed at the bound, as it would be published.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +27,9 @@ from reticent.data.parsing import parse_dates, parse_numbers, parse_texts, to_co
 from reticent.data.source import Source, collect_frame, scan_source
 from reticent.errors import ColumnError, pluralize, quote_list
 
-# MERGED: reticent.table.placing: Another table's values placed on this table's domains, so that labels can be asked whom they cover there.
-#
-# A value lies between two codes: `down` is the greatest code whose value is not above it, `up` the least whose value
-# is not below it; both are its code where the domain has it.  A label that covers the codes lo .. hi covers the value
-# iff lo <= down and up <= hi.  A value the domain does not know (and one outside its range) lies in no span of codes,
-# only under `*`, which `Domain.covered` gives as -1 .. size.  A number or date beyond a declared top or bottom stands
-# at the bound, as it would if it were published.
-
 
 def locate_values(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.ndarray]:
-    """(down, up) of each value, int32."""
+    """Return (down, up) of each value, int32."""
     series = to_comparable(domain.name, series)
     raw = series.unique().drop_nulls()
     if isinstance(domain, RangeDomain) and domain.kind in ("numeric", "date"):
@@ -63,7 +63,9 @@ def _locate_between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np
 
 
 def _find_codes(domain: Domain, raw: pl.Series) -> np.ndarray:
-    """The code of each value that the domain knows, -1 of others; under a hierarchy of numbers they are compared as numbers."""
+    """Return the code of each value, -1 if the domain lacks it; under a hierarchy of numbers values are compared as
+    numbers.
+    """
     texts: list = raw.cast(pl.String).to_list()
     known = {text: code for code, text in enumerate(domain.texts)}
     if isinstance(domain, BandDomain) and domain.kind == "numeric":
@@ -81,14 +83,14 @@ def _spread_codes(series: pl.Series, raw: pl.Series, codes: np.ndarray, null: in
 
 @dataclass(frozen=True, eq=False)
 class LoadedPopulation:
-    """A population that was read, and what the promise calls it."""
+    """A population that was read, and the name that the promise gives it."""
 
     named: Any
     rows: pl.DataFrame
 
 
 def scan_population(population: Any) -> pl.LazyFrame:
-    """The people, lazily, from a path, a `Source` or a frame."""
+    """Scan the people lazily, from a path, a `Source` or a frame."""
     if isinstance(population, LoadedPopulation):
         return population.rows.lazy()
     if isinstance(population, Path | str):
@@ -97,7 +99,7 @@ def scan_population(population: Any) -> pl.LazyFrame:
 
 
 def count_population(population: Any, names: Sequence[str]) -> tuple[pl.DataFrame, np.ndarray]:
-    """The distinct combinations of these columns, and how many people have each."""
+    """Return the distinct combinations of these columns, and how many people have each."""
     lazy = scan_population(population)
     schema = lazy.collect_schema()
     lacking = [name for name in names if name not in schema]

@@ -1,6 +1,8 @@
-"""Round places on a line: the step that a number lies in, the calendar step that a date lies in, and which steps are round.
+"""Round positions on a line: the step that a number lies in, the calendar step that a date lies in, and which steps
+are round.
 
-Everything is exact: numbers are decimals as they are printed, so that what is read back covers what was rounded.
+Everything is exact: numbers are decimals as they are printed, so that a label that is read back covers the values
+that were rounded.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ _DECIMAL_CONTEXT = Context(prec=60)
 
 @dataclass(frozen=True, eq=False)
 class StepEnds:
-    """The ends of the step that each value lies in: as printed, and where they stand on the line."""
+    """The ends of the step that each value lies in: as printed, and their positions on the line."""
 
     lower: tuple[str, ...]
     upper: tuple[str, ...]
@@ -31,14 +33,17 @@ class StepEnds:
 
 @dataclass(frozen=True, slots=True)
 class RangeEnd:
-    """One end: as it prints, and where it stands."""
+    """One end: as it prints, and its position."""
 
     text: str
     position: float
 
 
 def choose_round_step(low: Decimal, high: Decimal, steps: int = MIN_STEPS_IN_RANGE) -> Decimal:
-    """The greatest of 1, 2, 5, 10, 20, ... (and their tenths) of which the range has `steps`; of one value, its third digit."""
+    """Return the greatest of 1, 2, 5, 10, 20, ... (and their tenths) that the range holds `steps` times.
+
+    For a single value, the step is that of its third digit.
+    """
     with localcontext(_DECIMAL_CONTEXT):
         wanted = (high - low) / steps or max(abs(high), Decimal(1)) / 100
         power = Decimal(1).scaleb(wanted.adjusted())
@@ -46,9 +51,10 @@ def choose_round_step(low: Decimal, high: Decimal, steps: int = MIN_STEPS_IN_RAN
 
 
 def find_number_steps(texts: Sequence[str], step: Decimal, *, whole: bool, origin: int = 0) -> StepEnds:
-    """Steps of whole numbers are apart, [35, 39] and [40, 44]; those of others touch, and a multiple of the step is one by itself.
+    """Find the step of each number.
 
-    They stand where the line counts from: at `origin`.
+    Steps of whole numbers are apart, [35, 39] and [40, 44]; those of others touch, and a multiple of the step is one
+    by itself. Positions are relative to `origin`.
     """
     with localcontext(_DECIMAL_CONTEXT):
         values = [Decimal(text) for text in texts]
@@ -64,7 +70,7 @@ def find_number_steps(texts: Sequence[str], step: Decimal, *, whole: bool, origi
 
 
 def choose_date_step(values: pl.Series) -> str:
-    """The greatest calendar step of which the range has STEPS; below a day for times."""
+    """Return the greatest calendar step that the range holds MIN_STEPS_IN_RANGE times; below a day for times."""
     steps = _CALENDAR_INTERVALS if values.dtype == pl.Date else {**_CALENDAR_INTERVALS, **_CLOCK_INTERVALS}
     ends = values.gather([0, -1])
     for name, every in steps.items():
@@ -78,7 +84,7 @@ def choose_date_step(values: pl.Series) -> str:
 
 
 def find_date_steps(values: pl.Series, step: str, origin: int = 0) -> StepEnds:
-    """Days: the first and the last one of the step.  Times: its start, and the start of the next."""
+    """Find the step of each value: for days, its first and last day; for times, its start and the start of the next."""
     every = {**_CALENDAR_INTERVALS, **_CLOCK_INTERVALS}[step]
     lower = values.dt.truncate(every)
     after = lower.dt.offset_by(every)
@@ -92,17 +98,17 @@ def find_date_steps(values: pl.Series, step: str, origin: int = 0) -> StepEnds:
 
 
 def to_positions(values: pl.Series, origin: int = 0) -> np.ndarray:
-    """Where dates and times stand on a line that counts from an origin."""
+    """Return the positions of dates and times on a line that counts from an origin."""
     return (values.to_physical() - origin).cast(pl.Float64).to_numpy()
 
 
 def format_iso(values: pl.Series) -> list[str]:
-    """Dates and times as labels print them."""
+    """Format dates and times as labels print them."""
     return (values.cast(pl.String) if values.dtype == pl.Date else values.dt.to_string("iso")).to_list()
 
 
 def format_decimal(value: Decimal) -> str:
-    """A decimal without an exponent and without trailing zeros."""
+    """Format a decimal without an exponent and without trailing zeros."""
     text = format(value, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text

@@ -1,11 +1,13 @@
-"""Numbers that stand far from all others: codes such as 999 for "not known", and single values that stretch a range.
+"""Finds numbers that lie far from all others: codes such as 999 for "not known", and single values that stretch a
+range.
 
-Distances, bandwidths, bands and losses are relative to a column's range.  A few values that lie several ranges away from the
-others change all of them, whether they are codes that somebody forgot to declare missing, or true.
+Distances, bandwidths, bands and losses are relative to a column's range. A few values that lie several ranges away
+from the others change all of them, whether they are codes that were not declared missing, or true.
 
-    far      the gap to the nearest other value is GAP times the range of the others or more, and there are OTHERS of them
-    code     a number that files use for "missing" (a row of nines, eights or sevens, or a small negative one), with a gap of at
-             least CODE_GAP times the range of the others, or the only negative ones of a column of whole numbers
+    far      the gap to the nearest other value is MIN_FAR_GAP times the range of the others or more, and there are
+             MIN_OTHER_VALUES of them
+    code     a number that files use for "missing" (a row of nines, eights or sevens, or a small negative one), with a gap
+             of at least MIN_CODE_GAP times the range of the others, or the only negative ones of a column of whole numbers
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _CODE_DIGITS = "789"
 
 @dataclass(frozen=True, slots=True)
 class FarValues:
-    """The values of one column that stand apart: how many rows have one, and which of them look like codes."""
+    """The values of one column that lie far apart: how many rows have one, and which of them look like codes."""
 
     column: str
     rows: int
@@ -53,7 +55,7 @@ class FarValues:
 
 
 def find_far_values(column: str, texts: Sequence[str], positions: np.ndarray, counts: np.ndarray) -> FarValues | None:
-    """The values of a column that stand apart; None where none does.  Positions are distinct and ascend."""
+    """Find the far values of a column; None where there are none. Positions are distinct and ascend."""
     codes = _find_codes(texts, positions)
     apart = sorted(codes | _find_far(positions))
     if not apart:
@@ -65,7 +67,7 @@ def find_far_values(column: str, texts: Sequence[str], positions: np.ndarray, co
 
 
 def find_far_values_in_cells(cells: Cells) -> list[FarValues]:
-    """Those of all numeric columns of counted cells."""
+    """Find the far values of all numeric columns of cells."""
     found = []
     both = [(cells.quasi, cells.codes), (cells.sensitive, cells.values)]
     for domains, codes in both:
@@ -76,7 +78,10 @@ def find_far_values_in_cells(cells: Cells) -> list[FarValues]:
 
 
 def find_far_values_in_domain(domain: Domain, counts: np.ndarray) -> list[FarValues]:
-    """Those of a domain whose codes occur so often; none where its values are no line of numbers, or its bounds are declared."""
+    """Find the far values of a domain whose codes have these counts.
+
+    There are none if its values are no line of numbers, or if its bounds are declared.
+    """
     if not isinstance(domain, RangeDomain) or domain.kind != "numeric" or len(domain.texts) < 3:
         return []
     positions = domain.positions
@@ -87,7 +92,9 @@ def find_far_values_in_domain(domain: Domain, counts: np.ndarray) -> list[FarVal
 
 
 def _find_far(positions: np.ndarray) -> set[int]:
-    """The places of at most MAX_FAR_VALUES values at each end beyond a gap of several ranges of what lies between."""
+    """Return the indexes of at most MAX_FAR_VALUES values at each end beyond a gap of several ranges of the values
+    between.
+    """
     fewest: set[int] = set()
     for below, above in _list_end_counts(MAX_FAR_VALUES, MAX_FAR_VALUES):
         low, high, reach = _measure_gaps(positions, below, above, MIN_OTHER_VALUES)
@@ -97,7 +104,9 @@ def _find_far(positions: np.ndarray) -> set[int]:
 
 
 def _find_codes(texts: Sequence[str], positions: np.ndarray) -> set[int]:
-    """The places of the codes for "missing": as many at each end as look like codes and stand apart from what is left."""
+    """Return the indexes of codes for "missing": as many at each end as look like codes and lie apart from the
+    others.
+    """
     known = [_looks_like_code(text) for text in texts]
     most: set[int] = set()
     for below, above in _list_end_counts(_count_leading(known), _count_leading(reversed(known))):
@@ -121,7 +130,7 @@ def _list_end_places(size: int, below: int, above: int) -> set[int]:
 
 
 def _measure_gaps(positions: np.ndarray, below: int, above: int, others: int) -> tuple[float, float, float]:
-    """The gaps between what is left and the values below and above it, and its range; gaps of -1 where too few are left."""
+    """Return the gaps below and above the remaining values, and their range; gaps of -1 where too few remain."""
     rest = positions[below : len(positions) - above]
     if len(rest) < others:
         return -1.0, -1.0, 0.0
@@ -140,7 +149,7 @@ def _count_leading(known: Iterable[bool]) -> int:
 
 
 def _looks_like_code(text: str) -> bool:
-    """9, 99, 999, 98, 998, 9998, 888, 77, and the same below zero, and -1 to -9; whole numbers only."""
+    """Match 9, 99, 999, 98, 998, 9998, 888, 77, the same below zero, and -1 to -9; whole numbers only."""
     try:
         number = Decimal(text.strip())
     except InvalidOperation:

@@ -1,7 +1,8 @@
-"""Where rows come from: CSV, Parquet and Arrow files, and pandas, Polars and pyarrow frames, as one lazy Polars frame.
+"""Reads rows from CSV, Parquet and Arrow files, databases, and pandas, Polars and pyarrow frames, as one lazy Polars
+frame.
 
-CSV is read as text and parsed by column declaration, on distinct values only, so that a message can count what does not
-parse and never quote it.  Errors of the libraries below quote values: they are re-raised without them.
+CSV is read as text and parsed by column declaration, on distinct values only, so that a message can count what does
+not parse and never quote it. Errors of the underlying libraries quote values: they are re-raised without them.
 """
 
 from __future__ import annotations
@@ -78,13 +79,15 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class TextRows:
-    """Rows that were read from a CSV before and are handed on as a frame: their types are guessed, as the file's would be."""
+    """Rows that were read from a CSV before and are passed on as a frame: their types are guessed, as the file's
+    would be.
+    """
 
     rows: Any
 
 
 def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.LazyFrame:
-    """The rows, lazily, texts that mean missing as null; `by_pieces`: they need not fit memory."""
+    """Scan the rows lazily, null values replaced by null; with `by_pieces` they need not fit memory."""
     frame = frame.rows if isinstance(frame, TextRows) else frame
     if frame is not None:
         lazy = _scan_frame(frame)
@@ -99,7 +102,9 @@ def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -
 
 
 def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str, ...]) -> pl.LazyFrame:
-    """The rows with values that mean missing as null: texts, and numbers and dates that are written like a mark."""
+    """Replace values that mean missing by null: texts, and numbers and dates that are written like one of the
+    `marks`.
+    """
     kept = []
     for name, dtype in schema.items():
         value = pl.col(name).cast(pl.String) if is_text(dtype) else pl.col(name)
@@ -110,7 +115,7 @@ def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str,
 
 
 def _cast_null_values(marks: tuple[str, ...], dtype: pl.DataType) -> Any:
-    """Those of the marks that are values of a typed column: 999 of whole numbers, 9999-12-31 of dates."""
+    """Return the marks that are values of a typed column: 999 of whole numbers, 9999-12-31 of dates."""
     texts = pl.Series(marks, dtype=pl.String).str.strip_chars()
     if dtype.is_integer() or dtype.is_decimal():
         texts = texts.filter(texts.str.contains(_NUMBER_PATTERN)).str.replace(r"\.0+$", "")
@@ -125,7 +130,7 @@ def _cast_null_values(marks: tuple[str, ...], dtype: pl.DataType) -> Any:
 
 
 def _collect_schema(lazy: pl.LazyFrame) -> pl.Schema:
-    """The columns of a lazy frame, whose own functions may fail and quote what they saw."""
+    """Return the schema of a lazy frame, whose own functions may fail and quote values."""
     try:
         return lazy.collect_schema()
     except ReticentError:
@@ -137,12 +142,12 @@ def _collect_schema(lazy: pl.LazyFrame) -> pl.Schema:
 
 
 def is_text(dtype: pl.DataType) -> bool:
-    """Text, or categories of it: these are published as plain text."""
+    """Tell whether a type is text, or categories of it: these are published as plain text."""
     return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
 
 
 def list_source_columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None) -> list[str]:
-    """The column names as the source has them, repeated ones repeated."""
+    """List the column names as the source has them, including repeated ones."""
     if (held := getattr(lazy, "names", None)) is not None:  # rows that an engine holds elsewhere
         return held
     frame = frame.rows if isinstance(frame, TextRows) else frame
@@ -189,7 +194,7 @@ def _scan_frame(frame: Any) -> pl.LazyFrame:
 
 
 def _require_narrow_decimals(table: Any) -> None:
-    """Polars cannot take decimals of 256 bits, and says so by ending its thread."""
+    """Refuse decimals of 256 bits: Polars cannot take them and panics."""
     import pyarrow as pa
 
     wide = [field.name for field in table.schema if pa.types.is_decimal256(field.type)]
@@ -230,7 +235,7 @@ def _scan_files(source: Source, by_pieces: bool) -> pl.LazyFrame:
 
 
 def require_not_empty(path: Path) -> None:
-    """A file without a byte has no header."""
+    """Refuse a file without a byte: it has no header."""
     try:
         with open(path, "rb") as handle:
             empty = not handle.read(1)
@@ -277,7 +282,7 @@ def _scan_program_file(path: Path) -> pl.LazyFrame:
 
 
 def collect_frame(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"] = "auto") -> pl.DataFrame:
-    """Collect with the library's message withheld: it may quote a value."""
+    """Collect a lazy frame; the library's message is withheld, since it may quote a value."""
     try:
         return lazy.collect(engine=engine)
     except BaseException as error:
@@ -285,7 +290,7 @@ def collect_frame(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "strea
 
 
 def iterate_batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]:
-    """The rows in their order, so many at a time, none of them kept; messages of the library withheld."""
+    """Yield the rows in their order, `rows` at a time, keeping none; the library's messages are withheld."""
     found = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
     try:
         yield from found
@@ -296,7 +301,7 @@ def iterate_batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.Da
 
 
 def _is_columnar_scan(lazy: pl.LazyFrame) -> bool:
-    """Whether rows come from Parquet or Arrow files, which have types and no delimiters."""
+    """Tell whether rows come from Parquet or Arrow files, which have types and no delimiters."""
     try:
         plan = lazy.explain(optimized=False)
     except BaseException:
@@ -305,7 +310,7 @@ def _is_columnar_scan(lazy: pl.LazyFrame) -> bool:
 
 
 def _translate_error(error: BaseException, doing: str, lazy: pl.LazyFrame) -> BaseException:
-    """An error of a library as one of ours; ours, memory that ran out and interrupts, as they are."""
+    """Turn a library's error into one of ours; our own errors, lack of memory and interrupts stay as they are."""
     is_panic = type(error).__name__ == "PanicException"  # of Polars, and no Exception
     if isinstance(error, ReticentError | MemoryError) or not (is_panic or isinstance(error, Exception)):
         return error

@@ -1,9 +1,9 @@
-"""Values that differ in spelling alone: `HIV`, `hiv` and `HIV ` count as three values, and are one to a reader.
+"""Finds values that differ in spelling alone: `HIV`, `hiv` and `HIV ` count as three values, and are one to a reader.
 
-Two texts are spelled alike if they are equal after Unicode's compatibility composition (NFKC), case folding,
-leaving out invisible characters (category Cf), and one space for every run of white space, none at the
-ends.  Nothing is changed or refused: the steward, and whoever audits, is told the column and how many, since only
-they know what the values mean.
+Two texts are spelled alike if they are equal after Unicode's compatibility composition (NFKC), case folding, removal
+of invisible characters (category Cf), and collapsing every run of white space to one space, none at the ends. Nothing
+is changed or refused: the steward and the auditor get the column and the number of such values, since only they know
+what the values mean.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SpellingVariants:
 
 
 def fold_spelling(text: str) -> str:
-    """What texts that are spelled alike have in common."""
+    """Return the form that texts spelled alike have in common."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).casefold()
         text = "".join(mark for mark in unicodedata.normalize("NFKC", text) if unicodedata.category(mark) != "Cf")
@@ -50,7 +50,7 @@ def fold_spelling(text: str) -> str:
 
 
 def find_variants(values: Iterable[Any]) -> list[list[str]]:
-    """The distinct values that are spelled alike, in groups of two or more; a null is none of them."""
+    """Group the distinct values that are spelled alike, in groups of two or more; a null is never among them."""
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(str(value) for value in values if value is not None):
         groups.setdefault(fold_spelling(text), []).append(text)
@@ -58,13 +58,13 @@ def find_variants(values: Iterable[Any]) -> list[list[str]]:
 
 
 def describe_variants(column: str, distinct: Iterable[Any]) -> str | None:
-    """One sentence about a column whose values differ in spelling alone: its name and how many, no value."""
+    """Describe in one sentence a column whose values differ in spelling alone: its name and how many, no value."""
     found = find_variants(distinct)
     return str(SpellingVariants(column, tuple(map(tuple, found)))) if found else None
 
 
 def find_spelling_variants(cells: Cells) -> tuple[SpellingVariants, ...]:
-    """Every quasi-identifying and sensitive column of categories, and every hierarchy, that holds such values."""
+    """Find such values in every quasi-identifying and sensitive column of categories, and in every hierarchy."""
     return tuple(found for domain in (*cells.quasi, *cells.sensitive) for found in _find_in_domain(domain))
 
 

@@ -1,9 +1,9 @@
-"""Dates and numbers as people write them, read once into typed values; publish and audit read them by the same function.
+"""Parses dates and numbers as people write them into typed values; publish and audit use the same functions.
 
-A column's `format` says how its text is written: `%m/%d/%Y` and its kin for days and moments (chrono's directives; with
-`%z` a moment is read in UTC), `1,234.5` or `1.234,5` for numbers, with or without a currency sign.  Without a format
-a column of type `date` may be written `2020-01-31`, `2020-01-31 13:45:00`, `2020-01-31T13:45Z` or `2020-01-31T13:45+02:00`.
-Moments that are all midnights are days: that is how pandas holds days.
+A column's `format` declares how its text is written: `%m/%d/%Y` and similar for days and moments (chrono's
+directives; with `%z` a moment is read in UTC), `1,234.5` or `1.234,5` for numbers, with or without a currency sign.
+Without a format a column of type `date` may be written `2020-01-31`, `2020-01-31 13:45:00`, `2020-01-31T13:45Z` or
+`2020-01-31T13:45+02:00`. Moments that are all midnights are days: that is how pandas holds days.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
 
 
 class ColumnDeclaration(Protocol):
-    """What is read of a declaration, a job's or a manifest's."""
+    """The fields that are read of a column declaration, a job's or a manifest's."""
 
     @property
     def role(self) -> str: ...
@@ -45,7 +45,7 @@ class ColumnDeclaration(Protocol):
 
 
 def parse_format_type(format: str, type: str | None) -> str:
-    """The type that a format gives a column: "date" or "numeric"."""
+    """Return the type that a format gives a column: "date" or "numeric"."""
     found = "numeric" if format in NUMBER_FORMATS else "date" if isinstance(format, str) and "%" in format else None
     if found is None or type not in (None, found):
         raise JobError(
@@ -56,7 +56,7 @@ def parse_format_type(format: str, type: str | None) -> str:
 
 
 def parse_declared(lazy: pl.LazyFrame, columns: Mapping[str, ColumnDeclaration]) -> pl.LazyFrame:
-    """The rows with these columns typed; refused, by column and count, where values do not read as declared."""
+    """Parse these columns; refuse, by column and count, values that do not parse as declared."""
     schema = lazy.collect_schema()
     faults = []
     found = []
@@ -88,7 +88,7 @@ def parse_declared(lazy: pl.LazyFrame, columns: Mapping[str, ColumnDeclaration])
 
 
 def count_units(texts: pl.Series) -> dict[str, int]:
-    """The units that amounts are written with, and how many of the texts have each; one with two units counts for both."""
+    """Count the texts that are written with each unit of amounts; a text with two units counts for both."""
     signs = texts.str.extract_all(_UNIT_PATTERN).list.unique().explode(empty_as_null=False).drop_nulls()
     counted = signs.value_counts(sort=True)
     return dict(sorted(zip(counted[texts.name].to_list(), counted["count"].to_list(), strict=True)))
@@ -104,7 +104,7 @@ def _make_mixed_units_error(name: str, distinct: int, units: Mapping[str, int]) 
 
 
 def parse_stated(rows: Table, columns: Mapping[str, ColumnDeclaration], types: Mapping[str, str]) -> Table:
-    """A table's columns read as a manifest states them; one that does not read stays as it is."""
+    """Parse a table's columns as a manifest states them; a column that does not parse stays as it is."""
     schema = rows.collect_schema()
     for name, column in columns.items():
         if name not in schema or not needs_parsing(schema[name], column):
@@ -120,7 +120,9 @@ def parse_stated(rows: Table, columns: Mapping[str, ColumnDeclaration], types: M
 
 
 def needs_parsing(dtype: pl.DataType, column: ColumnDeclaration) -> bool:
-    """Not where values are counted only, are carried as they are, or are leaves of a given hierarchy in their spelling."""
+    """Tell whether values are to be parsed: not if they are only counted, carried as they are, or leaves of a given
+    hierarchy.
+    """
     built = column.hierarchy is None or isinstance(column.hierarchy, Mapping) or column.format in NUMBER_FORMATS
     if column.role == "identifying" or not built:
         return False
@@ -132,10 +134,11 @@ def needs_parsing(dtype: pl.DataType, column: ColumnDeclaration) -> bool:
 def build_parse_expression(
     distinct: pl.Series, column: ColumnDeclaration, *, day: bool | None = None
 ) -> pl.Expr | None:
-    """How a column's values are read, null where they do not read; None: they are left as they are.
+    """Build the expression that parses a column's values, null where they do not parse; None: they are left as they
+    are.
 
-    `day` says that days are wanted, or moments; without it, moments that are all midnights are days, and so are those
-    that a calendar is built over.
+    `day` selects days or moments; without it, moments that are all midnights are days, and so are those that a
+    calendar is built over.
     """
     value = pl.col(distinct.name)
     text = value.cast(pl.String).str.strip_chars()
@@ -179,7 +182,7 @@ def _parse_formatted(text: pl.Expr, format: str) -> pl.Expr:
 
 
 def _parse_iso(found: pl.Series, text: pl.Expr) -> pl.Expr | None:
-    """ISO 8601: days are left to be read as they are; moments of a zone are read in UTC."""
+    """Parse ISO 8601: days are left as they are; moments with a zone are read in UTC."""
     if not len(found) or found.str.contains(_DAY_PATTERN).all():
         return None
     joined = text.str.replace(" ", "T", literal=True)
@@ -194,7 +197,7 @@ def _parse_iso(found: pl.Series, text: pl.Expr) -> pl.Expr | None:
 
 
 def _are_midnights(moments: pl.Series) -> bool:
-    """Whether there are moments of no zone, and each is the beginning of a day."""
+    """Tell whether there are moments without a zone, and each is the beginning of a day."""
     held = moments.drop_nulls()
     plain = isinstance(held.dtype, pl.Datetime) and held.dtype.time_zone is None and len(held) > 0
     return plain and bool((held.dt.date().cast(held.dtype) == held).all())
