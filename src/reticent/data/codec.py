@@ -77,9 +77,7 @@ class Coding:
 
 
 def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[Cells, np.ndarray]:
-    """Turn counted combinations of raw values (with a COUNT column) into cells; also return the cell of each
-    combination.
-    """
+    """Turn counted combinations of raw values (counts in COUNT_COLUMN) into cells, with the cell of each combination."""
     quasi = find_columns_with_role(columns, Role.QUASI)
     sensitive = find_columns_with_role(columns, Role.SENSITIVE)
     counts = counted[COUNT_COLUMN].to_numpy().astype(np.int64)

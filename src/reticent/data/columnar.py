@@ -18,10 +18,10 @@ from reticent.data.files import ARROW_SUFFIXES, find_data_suffix, is_file_error,
 
 SPAN_BYTES = 1 << 26  # bytes in memory that are read at once
 BATCH_BYTES = 1 << 22  # bytes of them that are handed over together
-FIRST_SPAN_BYTES = 1 << 22  # bytes of the first span, every value taken for VALUE
+FIRST_SPAN_BYTES = 1 << 22  # bytes of the first span, every value taken for VALUE_BYTES
 VALUE_BYTES = 24
 TEXT_VIEW_BYTES = 16  # bytes of a text beside its letters
-MAX_NARROW_ROW_BYTES = 1 << 8  # bytes of a row up to which Polars may read ahead, every value taken for VALUE
+MAX_NARROW_ROW_BYTES = 1 << 8  # bytes of a row up to which Polars may read ahead, every value taken for VALUE_BYTES
 NARROW_BATCH_ROWS = 1 << 17  # of such rows that are handed over together
 MAX_SCAN_GROUP_BYTES = 1 << 23  # bytes on disk of files that are scanned together
 MAX_SPAN_GROWTH = 8  # how many times the rows of the span before the next one may have

@@ -1,4 +1,4 @@
-"""Columns that are no part of cells: insensitive columns, published beside each record, and identifying ones, only
+"""Columns that are no part of cells: insensitive ones, published beside each record, and identifying ones, only
 counted.
 
 Insensitive (carried) columns are not harmless: an adversary who knows a value that one row has knows the row. So

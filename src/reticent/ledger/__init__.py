@@ -1,1 +1,1 @@
-"""What stays with the publisher: the ledger, the store, and what several releases say together."""
+"""What stays with the publisher: the ledger, the notes on each release, and what several releases disclose together."""

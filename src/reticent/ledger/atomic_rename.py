@@ -1,7 +1,7 @@
-"""Two names exchanged in one step, and a name taken only where nothing has it, by the system's own calls.
+"""Exchanges two names in one step, and takes a name only if nothing has it, by the system's own calls.
 
-Linux has `renameat2` and macOS `renameatx_np`.  Where the system or the file system has neither, `swap` says so and does
-nothing, and `move` looks first and renames then.
+Linux has `renameat2` and macOS `renameatx_np`. Where the system or the file system has neither, `swap_names` returns
+False and does nothing, and `move_to_new_name` checks first and then renames.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNSUPPORTED_ERRNOS = {
 
 
 def swap_names(one: Path, other: Path) -> bool:
-    """Each has the other's name at once; False, and nothing happened, where that cannot be done in one step."""
+    """Exchange two names in one step; return False, without any change, where that is not possible."""
     number = _call_rename(one, other, _EXCHANGE_FLAG)
     if number and number not in _UNSUPPORTED_ERRNOS:
         raise OSError(number, os.strerror(number), str(other))
@@ -33,7 +33,7 @@ def swap_names(one: Path, other: Path) -> bool:
 
 
 def move_to_new_name(one: Path, other: Path) -> None:
-    """A new name, which nothing may have: FileExistsError if something has it."""
+    """Rename to a name that nothing may have; raise FileExistsError if something has it."""
     number = _call_rename(one, other, _NO_REPLACE_FLAG)
     if number in _UNSUPPORTED_ERRNOS:
         if os.path.lexists(other):
@@ -58,7 +58,10 @@ def move_between(source: int, name: str, destination: int, new_name: str) -> Non
 
 
 def replace_dir(folder: Path, place: Path, aside: Path, *, replace: bool) -> None:
-    """A folder in its place.  What it replaces has the folder's name then, or lies aside where two steps are needed."""
+    """Put a folder in its place.
+
+    What it replaces has the folder's name afterwards, or is at `aside` where two steps are needed.
+    """
     if not replace:
         move_to_new_name(folder, place)
     elif not swap_names(folder, place):
@@ -71,7 +74,7 @@ def replace_dir(folder: Path, place: Path, aside: Path, *, replace: bool) -> Non
 
 
 def undo_replace(folder: Path, place: Path, aside: Path) -> None:
-    """Undo `put`."""
+    """Undo `replace_dir`."""
     if os.path.lexists(aside):
         os.rename(place, folder)
         os.rename(aside, place)
@@ -88,7 +91,7 @@ def _call_rename(
     source: int = _CURRENT_FOLDER_HANDLE,
     destination: int = _CURRENT_FOLDER_HANDLE,
 ) -> int:
-    """0, or the number of the error; names are relative to the open folders `source` and `destination`."""
+    """Return 0, or the error number; names are relative to the open folders `source` and `destination`."""
     import ctypes
 
     try:

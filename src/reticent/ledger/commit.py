@@ -1,7 +1,10 @@
-"""Keeping a release: journalled, put in its place in one step, noted; or undone if any of it fails.
+"""Commits a release: journals it, puts it in its place in one step, records it; undoes all of it if any step fails.
 
-At every moment the old release or the new one stands whole (or none, before the first).  A process that is ended in the
+At every moment the old release or the new one is complete (or none, before the first). A process that ends in the
 middle leaves its journal, and the next command settles it (`journal`).
+
+`recover` settles what interrupted runs of this user left, by the ledger's journal and staging records. It looks at
+nothing else: what is in the temporary folder, beside an output or inside an input may be anybody's, and stays.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ def require_target_free(target: Path, force: bool) -> None:
 def commit_release(
     ledger: Path, intent: CommitIntent, notes: Mapping[str, bytes | str], sketches: Mapping[str, bytes]
 ) -> None:
-    """A staged release in its place, in the ledger and in the owner's notes.  The ledger's lock is held."""
+    """Put a staged release in its place, in the ledger and in the owner's notes. The caller holds the ledger's lock."""
     staged = Path(intent.staged)
     target = Path(intent.target)
     switched = False
@@ -72,7 +75,7 @@ def commit_release(
 
 
 def require_not_recorded(target: Path, digest: str) -> None:
-    """Refuse to put a copy of a release where the owner's notes speak of another: audits would take it for a forgery."""
+    """Refuse to put a copy of a release where the owner's notes are on another: audits would take it for a forgery."""
     noted = [read_digest_file(notes) for notes in list_notes_folders(target)]
     if any(one is not None and one != digest for one in noted):
         raise OutputExists(
@@ -83,7 +86,7 @@ def require_not_recorded(target: Path, digest: str) -> None:
 
 
 def place_copy(staged: Path, target: Path, force: bool) -> None:
-    """A staged copy of a release in its place; nothing is noted of it."""
+    """Put a staged copy of a release in its place, without recording it."""
     with ignore_signals(), translate_disk_errors(target):
         os.chmod(staged, 0o755)
         private_files.sync_tree(staged)
@@ -103,7 +106,7 @@ def _place_release(staged: Path, target: Path) -> None:
 
 
 def _undo_commit(ledger: Path, intent: CommitIntent, switched: bool) -> None:
-    """Take back what was done since the journal was begun, the latest first."""
+    """Undo what was done since the journal was begun, the latest step first."""
     staged = Path(intent.staged)
     target = Path(intent.target)
     digest = intent.entry["digest"]
@@ -115,20 +118,16 @@ def _undo_commit(ledger: Path, intent: CommitIntent, switched: bool) -> None:
     journal.roll_back_commit(ledger, intent)
 
 
-# MERGED: reticent.owner.recovery: Recovery: what interrupted runs of this user left, by the ledger's journal and records, settled by a later command.
-#
-# Nothing else is looked at.  What lies in the temporary folder, beside an output or inside an input may be anybody's, and stays.
-
-
 MAX_NAMED_FOLDERS = 3
 
 
 def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = False) -> list[str]:
-    """Settle a ledger's journal and remove the staging folders that it has records of; sentences about what was done.
+    """Settle a ledger's journal and remove the staging folders that it has records of; return sentences on what was
+    done.
 
-    With `only_journal`, as commands do that write nothing, only a ledger of this user's own is settled, and no folder is removed
-    but the one that its journal is about.  Beside
-    the outputs of `targets` this user's folders of older versions are named.
+    With `only_journal`, for commands that write nothing, only a ledger of this user's own is settled, and no folder
+    is removed but the one that its journal is about. This user's folders of older versions beside the outputs of
+    `targets` are only named.
     """
     if not private_files.HAS_DIRECTORY_HANDLES or (only_journal and not _is_own_ledger(ledger)):
         return []

@@ -1,16 +1,31 @@
-"""What the rows of a table are, whatever their order, format or source: the fingerprint that the ledger keeps.
+"""Fingerprints of tables, which the ledger keeps: the same for the same rows, whatever their order, format or source.
 
-Counted combinations of values in, a `TableFingerprint` out; the cost grows with the distinct combinations, not with the
-rows.  Each distinct value of each column is written as one canonical text (`canonical`) and hashed by BLAKE2b under
-the ledger's key, together with the column's name.  A combination's hash is the mixed sum of its values' hashes, so
-that the order of columns does not matter.  The *mark* is two sums over all rows of 64-bit hashes: equal tables have
-equal marks, in whatever order.
+Counted combinations of values in, a `TableFingerprint` out; the cost grows with the distinct combinations, not with
+the rows. `canonicalize` writes each distinct value of each column as one canonical text: 1, "1", " 1.0" and 1.00
+agree, and so do a date, its ISO text and its midnight. The texts are hashed and compared, never shown. Where the
+rules read too much into a text ("007" is taken for 7), two values become one, which makes two tables no less alike.
+Each text is hashed by BLAKE2b under the ledger's key, together with the column's name. A combination's hash is the
+mixed sum of its values' hashes, so that the order of columns does not matter. The *mark* is two sums over all rows of
+64-bit hashes: equal tables have equal marks, in whatever order.
 
-The *sample* tells tables that are alike.  A combination with hash u (from 0 to 1) and c rows has the rank u / c;
-the combinations of least rank are kept, with the hash of each of their values and with c.  Two tables keep the same
+The *sample* detects tables that are alike. A combination with hash u (from 0 to 1) and c rows has the rank u / c; the
+combinations of least rank are kept, with the hash of each of their values and with c. Two tables keep the same
 combinations where they hold the same rows (priority sampling, Duffield, Lund & Thorup 2007, with hashes for random
-numbers).  A sampled combination stands for max(c, 1 / rate) rows, where the rate is the least rank that was not
-kept.
+numbers). A sampled combination stands for max(c, 1 / rate) rows, where the rate is the least rank that was not kept.
+`pack_sketch` and `read_sketch` store a fingerprint in a file named by its mark: one line of JSON, then 64-bit words,
+for each sampled combination the hashes of its values and its number of rows.
+
+`measure_similarity` estimates how much of an earlier table is in a new one, and how much tables of different people
+have in common anyway. The new table is available as a whole, the earlier one as its sample. The overlap is the number
+of rows that both hold, with repetitions; the share is the overlap over the rows of the smaller table, so that a
+subset and a table that has grown are detected as well. The columns are those that both have: if the earlier table has
+others besides, its rows count as held if the new table has their shared part at all.
+
+Coarse tables are alike without a person in common. What strangers share is estimated from the larger table alone, as
+if the smaller one were drawn from the same population: a combination with r rows is met at the rate r, for small r at
+Good and Turing's (r + 1) N(r + 1) / N(r), where N(r) combinations have r rows. A table is a near repeat if it misses
+at most half of what strangers would miss, and strangers would miss at least twenty rows. Where all rows differ, that
+is half of the rows.
 """
 
 from __future__ import annotations
@@ -31,20 +46,13 @@ import polars as pl
 from reticent.data.parsing import to_comparable
 from reticent.data.source import Source, collect_frame
 
-# MERGED: reticent.owner.canonical: One text for each value, however a source writes it: 1, "1", " 1.0" and 1.00 agree, and so do a date, its ISO text
-# and its midnight.
-#
-# The texts are hashed and compared, never shown.  Where the rules read too much into a text ("007" is taken for 7),
-# two values become one, which makes two tables no less alike.
-
-
 _NUMBER_PATTERN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _MOMENT_PATTERN = re.compile(r"(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(:\d{2})?(\.\d+)?")
 _MAX_EXACT_INTEGER = 2.0**53  # whole numbers up to here are exact in double precision
 
 
 def canonicalize(values: pl.Series) -> list[str]:
-    """The canonical text of each of some values, none of them missing."""
+    """Return the canonical text of each value; none of them is missing."""
     if values.dtype.is_integer():
         return list(map(str, values.to_list()))
     if isinstance(values.dtype, pl.Datetime):
@@ -95,15 +103,15 @@ class TableFingerprint:
 
     @property
     def stands_for(self) -> np.ndarray:
-        """How many rows of the table each sampled combination stands for."""
+        """Return how many rows of the table each sampled combination stands for."""
         return np.maximum(self.counts, 1 / self.rate)
 
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """The rows of a table as they were counted: distinct combinations of raw values, and how many rows have each.
+    """Rows of a table as they were counted: distinct combinations of raw values, and how many rows have each.
 
-    `source` is where they were read from, None of a frame.
+    `source` is where they were read from, None for a frame.
     """
 
     combinations: pl.DataFrame
@@ -119,7 +127,9 @@ class CountedRows:
         return cls(counted.drop(_COUNT_COLUMN), counted[_COUNT_COLUMN].to_numpy(), source)
 
     def hash_values(self, key: bytes) -> HashedRows:
-        """Under a ledger's key; kept, because rows are looked up before they are planned and noted afterwards."""
+        """Hash the values under a ledger's key; cached, because rows are looked up before planning and recorded
+        afterwards.
+        """
         if key not in self._hashed:
             names = sorted(self.combinations.columns)
             hashes = {name: _hash_column(name, self.combinations[name], key) for name in names}
@@ -131,7 +141,7 @@ class CountedRows:
 class HashedRows:
     """Combinations as hashes of their values, by column in the order of names, with the rows of each.
 
-    `shares` is kept by the ledger: what it found of each mark it compared.
+    `shares` is filled by the ledger: the share of rows in common with each mark that it compared.
     """
 
     hashes: Mapping[str, np.ndarray]
@@ -146,13 +156,13 @@ class HashedRows:
         return int(self.counts.sum())
 
     def combine_columns(self, names: tuple[str, ...]) -> np.ndarray:
-        """Each combination's hash over some of the columns."""
+        """Return each combination's hash over some of the columns."""
         if names not in self._combined:
             self._combined[names] = combine_hashes(self.hashes[name] for name in names)
         return self._combined[names]
 
     def count_rows_with(self, names: tuple[str, ...], wanted: np.ndarray) -> np.ndarray:
-        """How many rows have each of these combinations of some columns."""
+        """Count the rows that have each of these combinations of some columns."""
         most = int(wanted.max())
         if names not in self._sorted or self._sorted[names][0] < most:
             self._sorted[names] = most, *self._merge_combinations(names, most)
@@ -163,16 +173,16 @@ class HashedRows:
         return np.where(found[at] == wanted, counts[at], 0)
 
     def count_sizes(self, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of rows that combinations of some columns have, and how many combinations have each number."""
+        """Return the distinct row counts of combinations of some columns, and how many combinations have each."""
         if names not in self._sizes:
             counts = self.counts if len(names) == len(self.hashes) else self._merge_combinations(names)[1]
             self._sizes[names] = np.unique(counts, return_counts=True)
         return self._sizes[names]
 
     def _merge_combinations(self, names: tuple[str, ...], most: int = 2**64 - 1) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct combinations with a hash of at most so much, in its order, and the rows of each.
+        """Return distinct combinations with a hash of at most `most`, in its order, and the rows of each.
 
-        A sample's hashes are small: sorting what is as small is cheaper than sorting everything.
+        A sample's hashes are small: sorting only hashes that are as small is cheaper than sorting everything.
         """
         combined = self.combine_columns(names)
         counts = self.counts
@@ -203,7 +213,7 @@ class HashedRows:
 
 
 def _select_least_ranked(rank: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
-    """The combinations of least rank, and the least rank that was left out (from 0 to 1)."""
+    """Select the combinations of least rank; also return the least rank that was left out (from 0 to 1)."""
     if len(rank) <= SAMPLE_SIZE:
         return np.arange(len(rank)), np.inf
     few = np.flatnonzero(rank < 2.0**65 * SAMPLE_SIZE / rows)  # about twice as many as are wanted
@@ -215,8 +225,9 @@ def _select_least_ranked(rank: np.ndarray, rows: int) -> tuple[np.ndarray, float
 
 
 def combine_hashes(columns: Iterable[np.ndarray]) -> np.ndarray:
-    """The sum of hashes, column by column, modulo 2^64, mixed: every bit of it moves every bit of the result (the
-    finalizer of MurmurHash3)."""
+    """Add hashes, column by column, modulo 2^64, and mix the sum (the finalizer of MurmurHash3): every bit affects
+    every bit.
+    """
     first, *others = columns
     total = first.copy()
     for words in others:
@@ -232,7 +243,7 @@ def combine_hashes(columns: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def _hash_column(name: str, series: pl.Series, key: bytes) -> np.ndarray:
-    """The hash of each entry's value under the column's name."""
+    """Hash each entry's value under the column's name."""
     start = hashlib.blake2b(name.strip().casefold().encode() + b"\0", key=key, digest_size=8)
 
     def hashes(values: pl.Series) -> np.ndarray:
@@ -257,7 +268,7 @@ def _hash_column(name: str, series: pl.Series, key: bytes) -> np.ndarray:
 def _hash_by_number(
     numbers: pl.Series, low: int, high: int, hashes: Callable[[np.ndarray], np.ndarray], missing: np.uint64
 ) -> np.ndarray:
-    """The hash of each entry of a column whose values are numbers close together, or numbered."""
+    """Hash each entry of a column whose values are numbers close together, or are numbered."""
     nowhere = high - low + 1
     is_missing = numbers.is_null().to_numpy()
     values = numbers.fill_null(low).to_numpy()
@@ -281,20 +292,6 @@ def _hash_text(start: hashlib.blake2b, text: str | None) -> bytes:
     return found.digest()
 
 
-# MERGED: reticent.owner.likeness: How much of an earlier table is in a new one, and how much tables of different people have in common anyway.
-#
-# The new table is at hand as a whole, the earlier one as its sample (`fingerprint`).  The overlap is the number of
-# rows that both hold, with repetitions; the share is the overlap over the rows of the smaller table, so that a subset
-# and a table that has grown are told as well.  The columns are those that both have: where the earlier table has
-# others besides, its rows count as held if the new table has their shared part at all.
-#
-# Coarse tables are alike without a person in common.  What strangers share is estimated from the larger table alone,
-# as if the smaller one were drawn from the same population: a combination with r rows is met at the rate r, for small
-# r at Good and Turing's (r + 1) N(r + 1) / N(r), where N(r) combinations have r rows.  A table is a near repeat if it
-# misses at most half of what strangers would miss, and strangers would miss at least twenty rows.  Where all rows
-# differ, that is half of the rows.
-
-
 MIN_MISSED_ROWS = 20  # rows that strangers must miss for a likeness to mean anything
 _MAX_TURING_ROWS = 5  # up to so many rows the rate at which a combination is met is estimated by Good and Turing
 _MAX_POISSON_ROWS = 30  # up to so many rows its overlap is summed, beyond them it is taken as normal
@@ -302,7 +299,7 @@ _MAX_POISSON_ROWS = 30  # up to so many rows its overlap is summed, beyond them 
 
 @dataclass(frozen=True, slots=True)
 class TableSimilarity:
-    """The share of the smaller table's rows that the other holds too, and that of strangers."""
+    """The share of the smaller table's rows that the other holds too, and the share expected of strangers."""
 
     share: float
     strangers: float
@@ -314,7 +311,7 @@ class TableSimilarity:
 
 
 def measure_similarity(table: HashedRows, earlier: TableFingerprint) -> TableSimilarity | None:
-    """Of a new table with an earlier one; None where the two have no column in common."""
+    """Compare a new table with an earlier one; None where the two have no column in common."""
     shared = tuple(name for name in earlier.columns if name in table.hashes)
     if not shared:
         return None
@@ -333,7 +330,7 @@ def measure_similarity(table: HashedRows, earlier: TableFingerprint) -> TableSim
 
 
 def _estimate_overlap(table: HashedRows, earlier: TableFingerprint, shared: tuple[str, ...], whole: bool) -> float:
-    """Rows of the earlier table that the new one holds too, estimated where the earlier one is a sample."""
+    """Count the rows of the earlier table that the new one holds too; an estimate where the earlier one is a sample."""
     places = [earlier.columns.index(name) for name in shared]
     held = table.count_rows_with(shared, combine_hashes(earlier.hashes[:, place] for place in places))
     part = np.minimum(held / earlier.counts, 1.0) if whole else (held > 0).astype(np.float64)
@@ -342,12 +339,16 @@ def _estimate_overlap(table: HashedRows, earlier: TableFingerprint, shared: tupl
 
 
 def _estimate_coverage(sizes: np.ndarray, times: np.ndarray) -> float:
-    """The chance that a stranger's combination is among these (Good and Turing): one less the share of single rows."""
+    """Estimate the chance that a stranger's combination is among these (Good and Turing): 1 less the share of single
+    rows.
+    """
     return 1 - float(times[sizes == 1].sum()) / float(sizes @ times)
 
 
 def _estimate_stranger_overlap(sizes: np.ndarray, times: np.ndarray, others: int) -> float:
-    """How many of so many strangers' rows would be, with repetitions, in a table with combinations of these sizes."""
+    """Estimate how many of `others` strangers' rows are, with repetitions, in a table with combinations of these
+    sizes.
+    """
     of_size = dict(zip(sizes.tolist(), times.tolist(), strict=True))
     share = others / int(sizes @ times)
     expected = 0.0
@@ -358,7 +359,9 @@ def _estimate_stranger_overlap(sizes: np.ndarray, times: np.ndarray, others: int
 
 
 def _compute_mean_minimum(rate: float, size: int, share: float) -> float:
-    """The mean of min(X, size), X being how many strangers have a combination that is met `rate` times on average."""
+    """Compute the mean of min(X, size), X being how many strangers have a combination that is met `rate` times on
+    average.
+    """
     if size <= _MAX_POISSON_ROWS:
         chance = exp(-rate)
         below = 0.0
@@ -372,11 +375,6 @@ def _compute_mean_minimum(rate: float, size: int, share: float) -> float:
     over = size - rate
     normal = (1 + erf(over / spread / sqrt(2))) / 2
     return size - (over * normal + spread * exp(-((over / spread) ** 2) / 2) / sqrt(2 * pi))
-
-
-# MERGED: reticent.owner.sketches: What the ledger keeps of each table's content, a file for each, named by its mark.
-#
-# One line of JSON, then 64-bit words: for each sampled combination the hashes of its values and its number of rows.
 
 
 def pack_sketch(content: TableFingerprint) -> bytes:
@@ -393,7 +391,7 @@ def pack_sketch(content: TableFingerprint) -> bytes:
 
 
 def read_sketch(folder: Path, mark: str) -> TableFingerprint:
-    """Raises OSError, or ValueError where the file is damaged."""
+    """Read a stored fingerprint; raises OSError, or ValueError where the file is damaged."""
     line, _, rest = (folder / mark).read_bytes().partition(b"\n")
     try:
         head = json.loads(line)

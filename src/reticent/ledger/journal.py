@@ -1,17 +1,17 @@
-"""The journal of a ledger: what is about to be kept, written down before anything changes.
+"""The journal of a ledger: what is about to be committed, written before anything changes.
 
     ledger.journal/
-        intent.json     what is kept where, the ledger's line for it, and what there was before
+        intent.json     what is committed where, the ledger's line for it, and what there was before
         notes/          the owner's notes on it
         sketches/       what the ledger will keep of its rows
 
-The folder gets its name in one step, when all of it is on the disk, and loses it when everything is in place.  Who
-holds the ledger's lock and finds a journal knows that its maker is dead, and settles it: if the release stands in its
-place, the rest is done, and otherwise nothing of it remains.
+The folder gets its name in one step, when all of it is on the disk, and loses it when everything is in place. A
+process that holds the ledger's lock and finds a journal knows that its maker is dead, and settles it: if the release
+is in its place, the remaining steps are done, and otherwise nothing of it remains.
 
-The intent is signed with the ledger's secret (`ledger_key`): all paths, the staging folder's device and inode, and what is in
-every note and sketch.  A journal that is another user's, has other modes than 700 and 600, or is not signed for this very
-ledger, as those of older versions, is settled by nobody: the owner is told.
+The intent is signed with the ledger's secret (`storage`): all paths, the staging folder's device and inode, and the
+contents of every note and sketch. A journal that belongs to another user, has other modes than 700 and 600, or is not
+signed for this very ledger (as those of older versions) is not settled; the owner gets an error.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HEXADECIMAL_PATTERN = re.compile(r"[0-9a-f]{16,128}")
 
 @dataclass(frozen=True, slots=True)
 class CommitIntent:
-    """A release that is about to be kept.  Paths are absolute."""
+    """A release that is about to be committed. Paths are absolute."""
 
     target: str
     staged: str
@@ -60,7 +60,7 @@ class CommitIntent:
 
     @property
     def staged_notes(self) -> Path:
-        """Where the notes are written before they are put in place; the old ones, after that."""
+        """Where the notes are written before they are put in place; afterwards, where the old ones are."""
         notes = Path(self.notes)
         return notes.with_name(f".reticent-notes-{self.entry['digest'][:16]}")
 
@@ -71,14 +71,14 @@ class CommitIntent:
 
 
 def locate_draft(ledger: Path) -> Path:
-    """The folder that a journal of this user's is before it has its name, and after it has lost it."""
+    """Return the folder of a journal of this user before it gets its name, and after it has lost it."""
     return ledger / f".ledger.journal-{get_user_id()}"
 
 
 def write_journal(
     ledger: Path, intent: CommitIntent, notes: Mapping[str, bytes | str], sketches: Mapping[str, bytes]
 ) -> None:
-    """Write the journal, whole or not at all.  The ledger's lock is held."""
+    """Write the journal, whole or not at all. The caller holds the ledger's lock."""
     draft = locate_draft(ledger)
     try:
         _make_private_folder(draft)
@@ -102,20 +102,22 @@ def write_journal(
 
 
 def _make_private_folder(folder: Path) -> None:
-    """Make a folder that only this user can enter, in a ledger that is shared too."""
+    """Make a folder that only this user can enter, even in a shared ledger."""
     folder.mkdir(mode=private_files.PRIVATE_FOLDER_MODE)
     if folder.stat().st_mode & 0o7777 != private_files.PRIVATE_FOLDER_MODE:
         folder.chmod(private_files.PRIVATE_FOLDER_MODE)
 
 
 def is_pending(ledger: Path) -> bool:
-    """Whether something was left to settle."""
+    """Tell whether a journal was left to settle."""
     names = (ledger / JOURNAL_FOLDER, locate_draft(ledger), ledger / (KEY_FILE + ".part"))
     return any(os.path.lexists(name) for name in names)
 
 
 def read_intent(ledger: Path) -> CommitIntent | None:
-    """What the journal says; None where there is none, and RequestError where it is not this user's and this ledger's."""
+    """Read the journal's intent; None if there is no journal, RequestError if it is not this user's and this
+    ledger's.
+    """
     if not os.path.lexists(ledger / JOURNAL_FOLDER):
         return None
     if not private_files.HAS_DIRECTORY_HANDLES:
@@ -152,7 +154,7 @@ def _make_journal_error(ledger: Path, why: str) -> RequestError:
 
 
 def _require_valid_intent(intent: CommitIntent) -> None:
-    """ValueError unless an intent has the types of one, and names one target in the place where it was staged."""
+    """Raise ValueError unless an intent has the right types, and names one target in the place where it was staged."""
     texts = [intent.target, intent.staged, intent.notes, intent.batches, *intent.made]
     marks = [intent.entry["digest"], *intent.sketches]
     if not all(isinstance(text, str) for text in texts) or not all(
@@ -176,7 +178,9 @@ def _require_valid_intent(intent: CommitIntent) -> None:
 
 
 def _require_signed_contents(journal: int, contents: Mapping[str, str]) -> None:
-    """ValueError unless the journal's notes are those that were signed, and so is each sketch that is still there."""
+    """Raise ValueError unless the journal's notes are those that were signed, and so is each sketch that is still
+    there.
+    """
     for folder in (NOTES_FOLDER, PENDING_SKETCHES_FOLDER):
         signed = {path.split("/", 1)[1]: digest for path, digest in contents.items() if path.startswith(folder + "/")}
         with open_folder(folder, journal) as handle:
@@ -190,7 +194,7 @@ def _require_signed_contents(journal: int, contents: Mapping[str, str]) -> None:
 
 
 def settle_journal(ledger: Path) -> str | None:
-    """Complete or roll back what a dead process began; a sentence about it.  The ledger's lock is held."""
+    """Complete or roll back what a dead process began; return a sentence on it. The caller holds the ledger's lock."""
     intent = read_intent(ledger)
     (ledger / (KEY_FILE + ".part")).unlink(missing_ok=True)
     if intent is None:
@@ -217,7 +221,7 @@ def settle_journal(ledger: Path) -> str | None:
 
 
 def complete_commit(ledger: Path, intent: CommitIntent) -> None:
-    """Everything that follows the exchange; each step may have been done before."""
+    """Do everything that follows the exchange; each step may have been done before."""
     store_sketches(ledger, intent)
     write_notes(ledger, intent)
     append_entry(ledger, intent)
@@ -238,7 +242,7 @@ def store_sketches(ledger: Path, intent: CommitIntent) -> None:
 
 
 def write_notes(ledger: Path, intent: CommitIntent) -> None:
-    """The owner's notes beside their place."""
+    """Write the owner's notes beside their place."""
     beside = intent.staged_notes
     notes = ledger / JOURNAL_FOLDER / NOTES_FOLDER
     private_files.make_folder(beside.parent)
@@ -261,7 +265,7 @@ def replace_notes(intent: CommitIntent) -> None:
 
 
 def close_journal(ledger: Path, intent: CommitIntent) -> None:
-    """Nothing remains of what was replaced, and the journal ends."""
+    """Remove what was replaced, and end the journal."""
     _remove_staged_notes(intent)
     staging.discard_staged(Path(intent.staged))
     _end_journal(ledger)
@@ -282,7 +286,7 @@ def _remove_staged_notes(intent: CommitIntent) -> None:
 
 
 def roll_back_commit(ledger: Path, intent: CommitIntent) -> None:
-    """Nothing remains of what was begun; the release that was to be replaced stands, or none."""
+    """Remove everything that was begun; the release that was to be replaced stays, if there was one."""
     staging.restore_replaced(Path(intent.staged))
     if (ledger / LEDGER_FILE).exists() and (ledger / LEDGER_FILE).stat().st_size > intent.size:
         private_files.write_after(ledger / LEDGER_FILE, intent.size, b"")

@@ -1,12 +1,18 @@
 """The ledger: one list, for all outputs of an owner, of which rows were published in which release.
 
-It lies in the folder that is asked for, else in RETICENT_LEDGER, else in the user's state folder:
+Its folder is the one that a caller passes, else RETICENT_LEDGER, else one in the user's state folder:
 
     ledger.jsonl       a line for each release
     ledger.key         the secret under which values are hashed; it is made with the ledger
-    ledger-stages/     which staging folders there are, while there are any (`stage_records`)
+    ledger-stages/     which staging folders there are, while there are any (`staging_records`)
     ledger-sketches/   what is kept of each table's content (`fingerprint`)
-    ledger.journal/    while a release is being kept: what is about to change (`journal`)
+    ledger.journal/    while a release is being committed: what is about to change (`journal`)
+
+Ledgers of the first version are beside a release and identify a source by its bytes or its address
+(`find_legacy_entries`). They are read and no longer written. They recognize a file that has not changed since, or a
+database's table under the same address; not a frame, because they never recorded one.
+
+`require_same_people` tells a caller that joins releases whether the ledger records them as made from the same rows.
 """
 
 from __future__ import annotations
@@ -46,14 +52,9 @@ from reticent.ledger.storage import (
 )
 from reticent.ledger.witness import encrypt_witness
 
-# MERGED: reticent.owner.bytewise: Ledgers of the first version, which lie beside a release and know a source by its bytes or its address.
-#
-# They are read and no longer written.  A file that has not changed since, or a database's table under the same
-# address, is known again by them; a frame is not, because they never noted one.
-
 
 def find_legacy_entries(entries: Sequence[dict[str, Any]], source: Source | None) -> list[dict[str, Any]]:
-    """Those of a first ledger's entries that note this source."""
+    """Return the entries of a first-version ledger that record this source."""
     if not entries or source is None:
         return []
     known = compute_legacy_fingerprint(source)
@@ -61,7 +62,7 @@ def find_legacy_entries(entries: Sequence[dict[str, Any]], source: Source | None
 
 
 def compute_legacy_fingerprint(source: Source) -> str | None:
-    """SHA-256 of a file's bytes, or of a database's address and query."""
+    """Compute the SHA-256 of a file's bytes, or of a database's address and query."""
     if source.url:
         from reticent.data.database import build_select
         from reticent.redaction import redact
@@ -75,7 +76,7 @@ def compute_legacy_fingerprint(source: Source) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class BatchPublication:
-    """What is noted of a batch's set: which publication it is, the rows of all batches, and where they are put."""
+    """The set that a batch belongs to: which publication it is, the rows of all batches, and their target folder."""
 
     publication: str
     all_rows: CountedRows
@@ -83,7 +84,7 @@ class BatchPublication:
 
     @property
     def notes(self) -> Path:
-        """The folder of their notes."""
+        """The folder of the batches' notes."""
         return resolve_notes_folder(self.target)
 
 
@@ -97,21 +98,21 @@ class RepeatedRelease:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A ledger's folder; `batch` where what is published is one of several batches."""
+    """A ledger's folder; `batch` is set where the release is one of several batches."""
 
     folder: Path
     batch: BatchPublication | None = None
 
     @classmethod
     def of(cls, given: Ledger | str | Path | None = None) -> Ledger:
-        """The ledger in a folder; without one, that of RETICENT_LEDGER or of the user."""
+        """Return the ledger in a folder; without one, that of RETICENT_LEDGER or of the user."""
         return given if isinstance(given, Ledger) else cls(resolve_ledger_folder(given))
 
     def for_batches(self, whole: CountedRows, to: Path) -> Ledger:
         return replace(self, batch=BatchPublication(secrets.token_hex(8), whole, to))
 
     def read_entries(self) -> list[dict[str, Any]]:
-        """What it holds, oldest first."""
+        """Return the entries, oldest first."""
         with private_files.hold_read_lock(self.folder / LOCK_FILE):
             return read_entries(self.folder / LEDGER_FILE)
 
@@ -130,7 +131,7 @@ class Ledger:
         _require_no_repeats(self._find_repeats(rows.hash_values(key), self.read_entries()))
 
     def commit(self, staged: Path, target: Path, *, force: bool, again: bool, **owned: Any) -> None:
-        """Put a staged release in its place and note it here and in the owner's folder, whole or not at all."""
+        """Put a staged release in its place and record it here and in the owner's folder, whole or not at all."""
         with translate_disk_errors(target):
             os.chmod(staged, 0o755)
             private_files.sync_tree(staged)
@@ -153,11 +154,11 @@ class Ledger:
             commit_release(self.folder, intent, build_notes(entry, earlier, target, owned, encrypted), sketched)
 
     def find_repeats(self, rows: CountedRows) -> list[RepeatedRelease]:
-        """The earlier releases of the same people, oldest first."""
+        """Find the earlier releases of the same people, oldest first."""
         return self._find_repeats(rows.hash_values(self._ensure_key()), self.read_entries())
 
     def find_joined_entries(self, target: Path) -> list[dict[str, Any]]:
-        """A release's latest entry, after those of the earlier releases of the same people."""
+        """Return a release's latest entry, after those of the earlier releases of the same people."""
         place = (str(target.resolve().parent), target.name)
         noted = self.read_entries()
         at = max((i for i, one in enumerate(noted) if (one["folder"], one["release"]) == place), default=None)
@@ -168,7 +169,7 @@ class Ledger:
     def _make_entry(
         self, staged: Path, target: Path, rows: CountedRows, key: bytes
     ) -> tuple[dict[str, Any], dict[str, bytes]]:
-        """A release's line, and what is to be kept of its rows and of all batches', if the ledger lacks it."""
+        """Make a release's line, and the sketches of its rows and of all batches' rows that the ledger lacks."""
         content = rows.hash_values(key).content
         entry: dict[str, Any] = {
             "release": target.name,
@@ -198,7 +199,7 @@ class Ledger:
         return CommitIntent(places[0], places[1], places[2], lacking, size, marks, entry, within, device, inode)
 
     def _find_repeats(self, table: HashedRows, known: Sequence[dict[str, Any]]) -> list[RepeatedRelease]:
-        """Those of the known entries that are of the same people; not those of other batches of this publication."""
+        """Find the known entries that are of the same people, without those of other batches of this publication."""
         publication = None if self.batch is None else self.batch.publication
         others = [one for one in known if publication is None or one.get("publication") != publication]
         marks = dict.fromkeys(mark for entry in others for mark in _list_marks(entry))
@@ -207,7 +208,7 @@ class Ledger:
         return [repeat for repeat in found if repeat.share]
 
     def _measure_share(self, table: HashedRows, mark: str) -> float:
-        """The share of rows that a table has in common with an earlier one, 0 where it is no repeat of it."""
+        """Return the share of rows that a table has in common with an earlier one, 0 if it is no repeat of it."""
         if mark == table.content.mark:
             return 1.0
         try:
@@ -221,12 +222,12 @@ class Ledger:
         return private_files.hold_lock(self.folder / LOCK_FILE)
 
     def _ensure_key(self) -> bytes:
-        """The ledger's secret, made with the ledger."""
+        """Return the ledger's secret, made with the ledger."""
         return ensure_key(self.folder)
 
 
 def _list_marks(entry: Mapping[str, Any]) -> list[str]:
-    """What an entry's rows are known by: their own mark, and that of all batches together."""
+    """List the marks of an entry's rows: their own, and that of all batches together."""
     return [entry["content"], *([entry["whole"]] if "whole" in entry else [])]
 
 
@@ -252,13 +253,11 @@ def _make_repeat_error(what: str, noted: Sequence[Mapping[str, Any]], like: str 
     )
 
 
-# MERGED: reticent.owner.same_people: Whether the ledger notes that releases were made from the same rows: for who joins them.
-
-
 def require_same_people(folders: Sequence[Path], ledger: Ledger | None = None) -> bool:
-    """Refuse releases that the ledger notes as made from different rows; whether it knows them all.
+    """Refuse releases that the ledger records as made from different rows; return whether it records them all.
 
-    Rows are the same where their content has one fingerprint, or where the ledger noted one release as a repeat of the other.
+    Rows are the same if their content has one fingerprint, or if the ledger recorded one release as a repeat of the
+    other.
     """
     noted = (ledger or Ledger.of()).read_entries()
     known = [[entry for entry in noted if entry["digest"] == compute_release_digest(folder)] for folder in folders]

@@ -1,4 +1,15 @@
-"""What the owner's folder keeps of each release: its digest, audit and job, its place, and a README."""
+"""The owner's notes on a release: its digest, audit, job and place, a README, and checksums of its report pages.
+
+The README, for the owner alone, lists what several releases of the same people no longer promise together
+(`describe_lost_promises`).
+
+`record_page` keeps the checksums of public pages that this user wrote into release folders, in the ledger:
+
+    ledger-pages.jsonl     a line for each page: the digest of the release and the SHA-256 of the page
+
+Readers believe a page in a folder. Rendering it again to compare would run a renderer on an untrusted folder, so a
+page counts as checked only if the ledger, which nobody else can write, has its checksum.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +27,9 @@ from reticent.ledger.paths import DIGEST_FILE, PLACE_FILE, encode_place, resolve
 from reticent.ledger.storage import LOCK_FILE
 from reticent.ledger.witness import WITNESS
 
-# MERGED: reticent.owner.together: What several releases of the same people no longer promise together, and the owner's README that says so.
-
 
 def describe_lost_promises(entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each promise of the latest of these ledger entries; none where it is the only release."""
+    """Describe each promise of the latest of these ledger entries in a sentence; none if it is the only release."""
     if not entries:
         return []
     latest = entries[-1]
@@ -39,7 +48,10 @@ def describe_lost_promises(entries: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def summarize_lost_promises(entries: Sequence[Mapping[str, Any]]) -> str | None:
-    """Which promises of the latest entry no longer hold together with the others, as half a sentence; None where it is alone."""
+    """Name the promises of the latest entry that no longer hold together with the others, as half a sentence.
+
+    None if the entry is the only one.
+    """
     if not describe_lost_promises(entries):
         return None
     others = list(
@@ -60,7 +72,9 @@ def _locate_entry(entry: Mapping[str, Any]) -> tuple[str, str]:
 def render_owner_readme(
     entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = (), *, witnessed: bool = False
 ) -> str:
-    """For the owner's folder: what this release is, what to know of it, and what it and earlier ones say together."""
+    """Render the README of the owner's folder: what this release is, notices, and what it and earlier ones disclose
+    together.
+    """
     latest = entries[-1]
     parts = [
         f"# {latest['release']}: for its owner, never to be handed out",
@@ -87,7 +101,7 @@ def build_notes(
     owned: Mapping[str, Any],
     witness: bytes | None = None,
 ) -> dict[str, bytes | str]:
-    """The files of a release's notes; `witness` is the encrypted one, of a kind that has one."""
+    """Build the files of a release's notes; `witness` is the encrypted one, for kinds that have one."""
     notes: dict[str, bytes | str] = {
         DIGEST_FILE: entry["digest"] + "\n",
         PLACE_FILE: encode_place(target),
@@ -100,20 +114,12 @@ def build_notes(
     return notes
 
 
-# MERGED: reticent.owner.report_pages: Public pages that this user wrote into release folders, by their checksums, in the ledger.
-#
-#     ledger-pages.jsonl     a line for each page: the digest of the release and the SHA-256 of the page
-#
-# A page in a folder is believed by whoever opens it.  Making it anew to compare would run a renderer on a stranger's folder, so a
-# page counts as checked only if the ledger, which no stranger can write, has its checksum.
-
-
 PAGES_FILE = "ledger-pages.jsonl"
 MAX_PAGES_BYTES = 1 << 26
 
 
 def record_page(release_digest: str, page: bytes, ledger: Path | None = None) -> None:
-    """Note that this page is the one of the release with this digest; DiskError where the ledger cannot be written."""
+    """Record this page as the one of the release with this digest; DiskError if the ledger cannot be written."""
     book = resolve_ledger_folder() if ledger is None else ledger
     line = json.dumps({"release": release_digest, "page": _compute_checksum(page)}).encode("ascii") + b"\n"
     with translate_disk_errors(book):
@@ -127,7 +133,7 @@ def record_page(release_digest: str, page: bytes, ledger: Path | None = None) ->
 
 
 def is_page_recorded(release_digest: str, page: bytes) -> bool:
-    """Tell whether this user's ledger has noted the page as that of the release with this digest."""
+    """Tell whether this user's ledger has recorded the page as that of the release with this digest."""
     try:
         with private_files.hold_read_lock(resolve_ledger_folder() / LOCK_FILE):
             noted = _read_pages(resolve_ledger_folder())

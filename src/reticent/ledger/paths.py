@@ -1,4 +1,7 @@
-"""Where things of the owner lie: the ledger, the owner's folder, each release's notes; and where no release may lie."""
+"""Paths of the owner's data: the ledger, the owner's folder, each release's notes; and where no release may be.
+
+`read_recorded_digest` returns the digest in the owner's folder beside a release, for audits on the owner's machine.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ DIGEST_FILE = "digest.txt"
 
 
 def resolve_ledger_folder(given: str | Path | None = None) -> Path:
-    """The ledger's folder: the one that is given, else RETICENT_LEDGER, else one in the user's state folder."""
+    """Return the ledger's folder: the given one, else RETICENT_LEDGER, else one in the user's state folder."""
     if given or os.environ.get("RETICENT_LEDGER"):
         return Path(given or os.environ["RETICENT_LEDGER"])
     try:
@@ -32,10 +35,10 @@ def resolve_owner_folder(target: Path) -> Path:
 
 
 def resolve_notes_folder(target: Path) -> Path:
-    """Where a release's notes are, or will be: by its name, or by its name and place where another has the name.
+    """Return where a release's notes are, or will be: by its name, or by its name and place if another has the name.
 
-    Only RETICENT_OWNER can hold notes of two releases of one name.  Whose notes a folder has stands in its `place.txt`;
-    notes of an earlier version lack one and are this release's if they have its digest.
+    Only RETICENT_OWNER can hold notes of two releases of one name. The `place.txt` of a folder names the release that
+    its notes are on; notes of an earlier version lack one and are this release's if they have its digest.
     """
     notes = resolve_owner_folder(target) / target.name
     if not os.environ.get("RETICENT_OWNER") or not notes.exists():
@@ -51,17 +54,19 @@ def resolve_notes_folder(target: Path) -> Path:
 
 
 def list_notes_folders(target: Path) -> list[Path]:
-    """Where the notes of a release may be: its own, or those of the batch it is in."""
+    """List where the notes of a release may be: its own folder, or that of the batch it is in."""
     return [resolve_notes_folder(target), resolve_notes_folder(target.parent) / target.name]
 
 
 def encode_place(target: Path) -> bytes:
-    """A release's place as its notes say it."""
+    """Encode a release's place as its notes hold it."""
     return os.fsencode(target.resolve()) + b"\n"
 
 
 def compute_release_digest(folder: Path) -> str | None:
-    """A release's digest as `bundle.digest` has it, without loading what reads a release; None where there is none."""
+    """Compute a release's digest as `bundle.compute_digest` does, without importing the readers; None without a
+    manifest.
+    """
     try:
         with open(folder / "manifest.json", "rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
@@ -77,12 +82,14 @@ def read_digest_file(notes: Path) -> str | None:
 
 
 def find_enclosing_release(folder: Path) -> Path | None:
-    """The release that a folder is, or lies in."""
+    """Return the release that a folder is, or is in."""
     return next((place for place in (folder, *folder.parents) if _is_release(place)), None)
 
 
 def _is_release(folder: Path) -> bool:
-    """Other programs have a manifest.json, too; ours says by which version it was written."""
+    """Tell whether a folder is a release: other programs write a manifest.json, too; ours states the version that
+    wrote it.
+    """
     try:
         with open(folder / "manifest.json", "rb") as handle:
             return b'"reticent"' in handle.read(64 << 20)
@@ -100,7 +107,7 @@ def is_foreign_link(folder: Path) -> bool:
 
 
 def require_separate_folders(target: Path, ledger: Path) -> None:
-    """A release is handed out whole: neither does it lie among what stays with the owner, nor does that lie in it."""
+    """Require that a release is not inside the owner's folders, nor these in it: a release is handed out whole."""
     try:
         place = target.resolve()
         held = {"owner's folder": resolve_owner_folder(target).resolve(), "ledger": ledger.resolve()}
@@ -149,11 +156,8 @@ def require_separate_folders(target: Path, ledger: Path) -> None:
         )
 
 
-# MERGED: reticent.owner.noted: The digest that the owner's folder beside a release notes of it, for who audits on the owner's machine.
-
-
 def read_recorded_digest(folder: Path) -> str | None:
-    """The digest; None where nobody noted one, or it cannot be read."""
+    """Return the recorded digest; None if there is none, or it cannot be read."""
     for notes in list_notes_folders(Path(folder).absolute()):
         try:
             with open(notes / DIGEST_FILE, encoding="ascii") as handle:

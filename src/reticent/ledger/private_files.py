@@ -1,8 +1,12 @@
-"""Folders and files that only the owner can read, whatever the umask, and a lock around what several processes write.
+"""Folders and files that only the owner can read, whatever the umask, and a lock for what several processes write.
 
-A folder that is made here has the mode 700 and its files 600.  A folder that was there before keeps its mode: where
-a team has made one that its group may write to, files in it can be read and written by the group, and never by
-others.  What is written is on the disk, not in its cache, when a function returns.
+A folder that is made here has the mode 700 and its files 600. A folder that existed before keeps its mode: if a team
+has made one that its group may write to, files in it can be read and written by the group, and never by others. What
+is written is on the disk, not in its cache, when a function returns.
+
+Folders are accessed by open handles, so that nobody can exchange what was checked for something else before it is
+used. A path names whatever is there at the moment. A handle stays with one folder: what is opened, renamed or removed
+relative to it is in that folder, whatever happens to its name.
 """
 
 from __future__ import annotations
@@ -14,12 +18,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-
-# MERGED: reticent.owner.directory_handles: Folders reached by open handles, so that nobody can exchange what was checked for something else before it is used.
-#
-# A path names whatever lies there at the moment.  A handle stays with one folder: what is opened, renamed or removed relative to
-# it is in that folder, whatever happens to its name.
-
 
 HAS_DIRECTORY_HANDLES = (
     hasattr(os, "geteuid")
@@ -136,7 +134,7 @@ except ImportError:  # there is no such lock on Windows
 
 
 def make_folder(folder: Path, *, inside: bool = False) -> None:
-    """The folder, and those above it that lack; it is private, or as shared as the folder that it is `inside`."""
+    """Make the folder and missing ones above it; it is private, or as shared as the folder that it is `inside`."""
     if folder.is_dir():
         return
     for lacking in (*reversed([above for above in folder.parents if not above.exists()]), folder):
@@ -150,7 +148,7 @@ def make_folder(folder: Path, *, inside: bool = False) -> None:
 
 
 def write_file(path: Path, content: bytes | str) -> None:
-    """A file with this content: the whole of it, or what was there before."""
+    """Write a file atomically: it has the whole content, or what was there before."""
     part = path.with_name(path.name + ".part")
     try:
         write_new_file(part, content)
@@ -162,7 +160,7 @@ def write_file(path: Path, content: bytes | str) -> None:
 
 
 def write_new_file(path: Path, content: bytes | str) -> None:
-    """A file of a folder that has not got its name yet: half of it does no harm."""
+    """Write a file of a folder that has not got its name yet: half of it does no harm."""
     with os.fdopen(_open_file(path, os.O_WRONLY | os.O_TRUNC), "wb") as stream:
         stream.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
         stream.flush()
@@ -170,7 +168,7 @@ def write_new_file(path: Path, content: bytes | str) -> None:
 
 
 def write_after(path: Path, size: int, content: bytes) -> None:
-    """A file's first `size` bytes as they are, and this content after them."""
+    """Keep a file's first `size` bytes, and write this content after them."""
     handle = _open_file(path, os.O_WRONLY)
     try:
         os.ftruncate(handle, size)
@@ -190,7 +188,7 @@ def match_folder_mode(path: Path) -> None:
 
 
 def sync_to_disk(path: Path) -> None:
-    """A file's content, or the names in a folder, on the disk; not every file system can do that with a folder."""
+    """Flush a file's content, or the names in a folder, to the disk; not every file system can do that with a folder."""
     if os.name == "nt":
         return
     handle = os.open(path, os.O_RDONLY)
@@ -204,7 +202,7 @@ def sync_to_disk(path: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """A folder with all that is in it."""
+    """Flush a folder with all that is in it."""
     for path in sorted(folder.rglob("*"), reverse=True):
         sync_to_disk(path)
     sync_to_disk(folder)
@@ -212,7 +210,7 @@ def sync_tree(folder: Path) -> None:
 
 @contextmanager
 def hold_lock(path: Path) -> Iterator[None]:
-    """One process at a time in this block, by a lock file that stays."""
+    """Let one process at a time into this block, by a lock file that stays."""
     handle = _open_file(path, os.O_RDWR)
     try:
         if fcntl is not None:
@@ -224,7 +222,7 @@ def hold_lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def hold_read_lock(path: Path) -> Iterator[None]:
-    """No process writes in a `locked` block meanwhile; without a lock file nobody has written yet."""
+    """Keep processes out of `hold_lock` blocks meanwhile; without a lock file nobody has written yet."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:
@@ -240,7 +238,7 @@ def hold_read_lock(path: Path) -> Iterator[None]:
 
 
 def acquire_lock(handle: int, *, wait: bool) -> bool:
-    """Whether the open file is locked for us: False if another has it, or if locks do not work here."""
+    """Lock the open file; return False if another process has the lock, or if locks do not work here."""
     if fcntl is None:
         return False
     try:

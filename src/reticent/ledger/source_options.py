@@ -1,7 +1,8 @@
-"""The source of a release read as `publish` read it: by the job, by the owner's job beside the release, or by options.
+"""Reads the source of a release as `publish` read it: by the job, by the owner's job beside the release, or by
+options.
 
-Which texts mean missing, the delimiter, the encoding and the query decide what a value is.  A source that is read
-otherwise differs from its own release, and a good release would be called broken.
+The texts that mean missing, the delimiter, the encoding and the query decide what a value is. A source that is read
+in another way differs from its own release, and a good release would be reported as broken.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ JOB_FILE = "job.toml"
 
 
 def read_owner_source(release: Any) -> Source | None:
-    """What the owner's job says of the source of a release; None where there is no such job."""
+    """Read the source in the owner's job of a release; None if there is no such job."""
     text = getattr(release, "job_text", None) or _read_owner_job(getattr(release, "folder", release))
     if text is None:
         return None
@@ -34,7 +35,7 @@ def read_owner_source(release: Any) -> Source | None:
 
 
 def read_owner_person_columns(release: Any) -> tuple[str, ...]:
-    """The columns of which the owner's job of a release declares how many rows a person has; none where there is no such job."""
+    """List columns for which the owner's job of a release declares rows per person; none if there is no such job."""
     text = getattr(release, "job_text", None) or _read_owner_job(getattr(release, "folder", release))
     if text is None:
         return ()
@@ -50,7 +51,9 @@ def read_owner_person_columns(release: Any) -> tuple[str, ...]:
 def find_person_columns(
     release: Any, columns: Mapping[str, Column] | None = None, given: Iterable[str] | None = None
 ) -> tuple[str, ...]:
-    """The columns that say whose a row is: those given, or those that the columns' roles or the owner's job declare."""
+    """List the columns that identify a row's person: those given, or those that the columns' roles or the owner's job
+    declare.
+    """
     if given:
         return tuple(dict.fromkeys(given))
     declared = [name for name, column in (columns or {}).items() if column.rows_per_person is not None]
@@ -58,7 +61,7 @@ def find_person_columns(
 
 
 def _read_owner_job(folder: Any) -> str | None:
-    """The job in the owner's folder of a release, or of the batch that the release is in."""
+    """Read the job in the owner's folder of a release, or of the batch that the release is in."""
     if not isinstance(folder, str | Path) or not Path(folder).is_dir():
         return None
     place = Path(folder).resolve()
@@ -73,9 +76,9 @@ def _read_owner_job(folder: Any) -> str | None:
 def resolve_source(
     release: Any, given: Any, job: Any = None, *, missing: Sequence[str] = (), how: Mapping[str, Any] | None = None
 ) -> tuple[Source, Any]:
-    """How to read `given` (a path, an address, a frame or a `Source`), and the frame if it is one.
+    """Return how to read `given` (a path, an address, a frame or a `Source`), and the frame if it is one.
 
-    `how` holds fields of a `Source` that are given expressly; they win over the job's, which wins over the owner's.
+    `how` holds fields of a `Source` that are passed explicitly; they win over the job's, which win over the owner's.
     """
     how = dict(how or {})
     if isinstance(given, Source):
@@ -93,7 +96,7 @@ def resolve_source(
 
 
 def describe_source_options(source: Source) -> str:
-    """In which ways a source is not read as a file is that says nothing of itself; empty where it is."""
+    """List the non-default reading options of a source; empty if there are none."""
     found = [
         f"{name} {getattr(source, name)!r}"
         for name in ("delimiter", "encoding", "quote", "empty")

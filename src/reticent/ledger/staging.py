@@ -1,14 +1,17 @@
-"""Staging: what is being written, in a folder beside its target that only its maker can enter.
+"""Staging: writes go to a folder beside their target that only its maker can enter.
 
     .reticent-staging-XXXXXXXXXXXXXXXX/
-        note.json   signed: which folder this is, and the target's name (`stage_records`)
+        note.json   signed: which folder this is, and the target's name (`staging_records`)
         release/    what is staged, and after the exchange what it replaced
         replaced/   what it replaces, where two names cannot be exchanged in one step
 
-The ledger has a record of each folder, made before the folder is and locked as long as its maker lives.  A record whose lock is
-free is a dead process's.  Then the folder is put right and removed, if it is this user's, has the mode 700, is no link, lies
-where the record says and holds a note that the ledger signed for this very folder.  Any other folder stays as it is, whatever
-is in it.  Where a system has no user ids, modes, folder handles or locks, folders of killed processes stay.
+The ledger has a record of each folder, made before the folder is and locked as long as its maker lives. A record
+whose lock is free belongs to a dead process. Then the folder is put right and removed, if it belongs to this user,
+has the mode 700, is no link, is where the record states and holds a note that the ledger signed for this very folder.
+Any other folder stays as it is, whatever is in it. Where a system has no user ids, modes, folder handles or locks,
+folders of killed processes stay.
+
+`ignore_signals` and `defer_signals` protect steps that Ctrl-C, or an order to end, must not interrupt.
 """
 
 from __future__ import annotations
@@ -46,22 +49,19 @@ from reticent.ledger.staging_records import (
 )
 from reticent.ledger.storage import ensure_key, read_key
 
-# MERGED: reticent.owner.signals: Steps that Ctrl-C, or an order to end, must not fall into: it comes too late, or a moment later.
-
-
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextmanager
 def ignore_signals() -> Iterator[None]:
-    """What comes in this block is not heard."""
+    """Ignore signals that arrive in this block."""
     with _handle_signals(signal.SIG_IGN):
         yield
 
 
 @contextmanager
 def defer_signals() -> Iterator[None]:
-    """What comes in this block is heard at its end."""
+    """Handle signals that arrive in this block at its end."""
     came: list[int] = []
     try:
         with _handle_signals(lambda number, _: came.append(number)):
@@ -73,7 +73,7 @@ def defer_signals() -> Iterator[None]:
 
 @contextmanager
 def _handle_signals(how: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
-    """Only the main thread may say how signals are handled, and only those that somebody handles are touched."""
+    """Set the handler of signals: only in the main thread, and only for signals that have a handler."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -109,11 +109,12 @@ _LEFT_FOLDERS: set[Path] = set()  # folders that outlive the block that staged t
 
 @contextmanager
 def stage_folder(target: Path | None, ledger: Path | None = None) -> Iterator[Path]:
-    """An empty folder on the target's file system, or a temporary one: only its maker can read it, and it goes if the
-    block fails.
+    """Make an empty folder on the target's file system, or a temporary one, for a block; it is removed if the block
+    fails.
 
-    It is recorded in `ledger`, and nothing is staged where that cannot be written.  Without one it is recorded in the user's
-    own ledger if there is one that can be written, and otherwise nowhere: if the process is killed then, it stays.
+    Only its maker can read it. It is recorded in `ledger`, and nothing is staged if that cannot be written. Without
+    one it is recorded in the user's own ledger if there is one that can be written, and otherwise nowhere: if the
+    process is killed then, the folder stays.
     """
     folder: Path | None = None
     with _clean_up_parents(target):
@@ -134,7 +135,7 @@ def stage_folder(target: Path | None, ledger: Path | None = None) -> Iterator[Pa
 
 @contextmanager
 def _clean_up_parents(target: Path | None) -> Iterator[None]:
-    """Folders above the target that the block makes go with it if it fails."""
+    """Remove folders above the target that the block makes, if it fails."""
     lacking = [] if target is None else [parent for parent in target.parents if not parent.exists()]
     try:
         yield
@@ -153,9 +154,9 @@ def stage_file(
     near: Path | None = None,
     ledger: Path | None = None,
 ) -> Iterator[Path]:
-    """A path to write to; what is there when the block ends takes the target's place in one step.
+    """Yield a path to write to; what is there when the block ends takes the target's place in one step.
 
-    It is staged beside `near`, where that is given: a file of a release is staged beside the release, not among its files.
+    It is staged beside `near`, if given: a file of a release is staged beside the release, not among its files.
     """
     with stage_folder(near or target, ledger) as folder:
         with translate_disk_errors(target):
@@ -168,7 +169,9 @@ def stage_file(
 
 @contextmanager
 def make_temp_dirs(target: Path | None, ledger: Path | None = None) -> Iterator[Callable[[], Path]]:
-    """Makes folders for what does not fit memory, staged as a release is; all of them are gone when the block ends."""
+    """Yield a function that makes folders for what does not fit memory, staged as a release is and removed at the
+    block's end.
+    """
     with _clean_up_parents(target), ExitStack() as made:
 
         def room() -> Path:
@@ -197,7 +200,7 @@ def discard_staged(folder: Path) -> None:
 
 
 def leave_staged(folder: Path) -> None:
-    """What was staged stays for the next command, which a journal tells what to do with it."""
+    """Leave what was staged for the next command, which a journal instructs."""
     _LEFT_FOLDERS.add(folder)
     container = _STAGING_FOLDERS.pop(folder, None)
     if container is not None and container.record is not None:
@@ -210,7 +213,7 @@ def get_staged_identity(folder: Path) -> FolderIdentity:
 
 
 def find_temp_dir() -> Path:
-    """Where temporary releases are staged, without the trial file that `tempfile` writes to find it."""
+    """Return where temporary releases are staged, without the trial file that `tempfile` writes to find it."""
     named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
     return next((Path(name) for name in named if name and os.path.isdir(name)), Path("/tmp"))  # looked at
 
@@ -239,7 +242,7 @@ def adopt_staged(ledger: Path, folder: Path, identity: FolderIdentity) -> bool:
 def remove_abandoned(ledger: Path) -> tuple[int, list[str]]:
     """Remove the staging folders that dead processes of this user left, by the ledger's records.
 
-    Returns how many there were, and a sentence about each that is recorded and is not what was recorded.
+    Returns how many there were, and a sentence about each folder that differs from its record.
     """
     removed = 0
     sentences = []
@@ -255,7 +258,9 @@ def remove_abandoned(ledger: Path) -> tuple[int, list[str]]:
 
 
 def _repair_and_remove(record: StagingRecord) -> bool:
-    """Put right and remove the staging folder of a record that this process has claimed.  Whether there was one to remove."""
+    """Put right and remove the staging folder of a record that this process has claimed; return whether there was
+    one.
+    """
     try:
         container = _verify_folder(record)
     except BaseException as reason:
@@ -298,9 +303,11 @@ def list_older_folders(place: Path, min_age: float = 0) -> list[str]:
 
 
 def restore_replaced(folder: Path) -> None:
-    """Put what was replaced back, if its maker died between the two steps that replace it: what was staged is still there.
+    """Put what was replaced back, if its maker died between the two steps that replace it: what was staged is still
+    there.
 
-    NotOurs where something else has the target's name by now: nothing is written over, and what was replaced stays.
+    Raises UntrustedStagingError if something else has the target's name by now: nothing is written over, and what was
+    replaced stays.
     """
     container = _STAGING_FOLDERS.get(folder)
     if container is None or container.record is None or container.record.target is None:
@@ -316,9 +323,9 @@ def restore_replaced(folder: Path) -> None:
 
 
 def _verify_folder(record: StagingRecord) -> _StagingFolder | None:
-    """The staging folder of a record, if it is genuine; None if it is gone, or was never more than begun.
+    """Return the staging folder of a record, if it is genuine; None if it is gone, or was never more than begun.
 
-    NotOurs where something else lies there.
+    Raises UntrustedStagingError if something else is there.
     """
     try:
         with open_folder(record.place) as place:
@@ -346,7 +353,9 @@ def _build_staging_folder(record: StagingRecord, handle: int) -> _StagingFolder:
 
 @contextmanager
 def _open_staging_folder(container: _StagingFolder) -> Iterator[tuple[int, int]]:
-    """The handles of the place and of the staging folder; NotOurs if the name means another folder by now."""
+    """Yield handles of the place and the staging folder; UntrustedStagingError if the name means another folder by
+    now.
+    """
     try:
         with open_folder(container.place) as place, open_folder(container.name, place) as handle:
             if private_files.read_identity(handle) != container.identity:
@@ -359,9 +368,10 @@ def _open_staging_folder(container: _StagingFolder) -> Iterator[tuple[int, int]]
 
 
 def _remove_staging_folder(container: _StagingFolder) -> bool:
-    """Remove a staging folder; the note goes last, by which whoever comes after a kill knows the folder.
+    """Remove a staging folder and return whether it is gone; the note, which identifies the folder after a kill, goes
+    last.
 
-    Whether it is gone.  What lies in it is removed by its handle, and its name only if it is empty then.
+    What is in it is removed by its handle, and its name only if it is empty then.
     """
     if not private_files.HAS_DIRECTORY_HANDLES:
         shutil.rmtree(os.path.join(container.place, container.name), ignore_errors=True)
@@ -375,7 +385,7 @@ def _remove_staging_folder(container: _StagingFolder) -> bool:
 
 
 def _remove_empty_folder(name: str, place: int) -> bool:
-    """Remove a folder that was made and could not be opened, if it is empty.  Whether it is gone."""
+    """Remove a folder that was made and could not be opened, if it is empty; return whether it is gone."""
     with suppress(OSError):
         os.rmdir(name, dir_fd=place)
     return not exists_in(name, place)
@@ -408,7 +418,7 @@ def _begin_staging(place: Path, target: str | None, ledger: Path | None) -> Path
 def _record_folder(
     path: str, place_handle: int, target: str | None, ledger: Path | None
 ) -> tuple[StagingRecord | None, bytes]:
-    """The record of a staging folder that is about to be made, and the ledger's secret."""
+    """Return the record of a staging folder that is about to be made, and the ledger's secret."""
     try:
         book = (resolve_ledger_folder() if ledger is None else ledger).absolute()
         key = read_key(book) if ledger is None else ensure_key(book)

@@ -51,7 +51,7 @@ class UntrustedStagingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StagingRecord:
-    """What the ledger holds of one staging folder, with the lock that says that its maker lives."""
+    """What the ledger holds of one staging folder, with the lock that shows that its maker lives."""
 
     ledger: Path
     name: str
@@ -77,7 +77,7 @@ class StagingRecord:
         os.close(self.lock)
 
     def remove(self) -> None:
-        """Forget the folder, which is gone."""
+        """Remove the record of a folder that is gone."""
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
         self.release_lock()
@@ -147,7 +147,7 @@ def _build_note_fields(record: StagingRecord, folder_handle: int) -> dict[str, A
 
 
 def list_record_names(ledger: Path) -> list[str]:
-    """List the names of staging folders that the ledger has records of, whoever made them."""
+    """List the names of staging folders that the ledger has records of, of any user."""
     try:
         with open_folder(ledger / RECORDS_FOLDER) as records:
             names = sorted(os.listdir(records))
@@ -161,9 +161,10 @@ def list_record_names(ledger: Path) -> list[str]:
 
 
 def claim_record(ledger: Path, name: str) -> StagingRecord | None:
-    """Return the record of an abandoned staging folder, locked for this process; None if its maker lives or is another user.
+    """Return the record of an abandoned staging folder, locked for this process; None if its maker lives or is
+    another user.
 
-    NotOurs where the record is no genuine one.
+    Raises UntrustedStagingError if the record is not genuine.
     """
     try:
         with open_folder(ledger / RECORDS_FOLDER) as records:
@@ -198,7 +199,10 @@ def _claim_handle(ledger: Path, name: str, handle: int) -> StagingRecord | None:
 
 
 def _check_record(ledger: Path, name: str, stated: Any, lock: int) -> StagingRecord:
-    """Return the record that a file's content states; NotOurs unless it is signed and names one folder in one place."""
+    """Return the record that a file's content states.
+
+    Raises UntrustedStagingError unless it is signed and names one folder in one place.
+    """
     if not isinstance(stated, dict):
         raise UntrustedStagingError("its record in the ledger is damaged")
     fields = {field: value for field, value in stated.items() if field != "mac"}
@@ -218,13 +222,16 @@ def _check_record(ledger: Path, name: str, stated: Any, lock: int) -> StagingRec
 
 
 def require_genuine_place(record: StagingRecord, place_handle: int) -> None:
-    """NotOurs unless an open folder is the one that held the staging folder when it was recorded."""
+    """Raise UntrustedStagingError unless an open folder is the one that held the staging folder when it was recorded."""
     if read_identity(place_handle) != record.place_identity:
         raise UntrustedStagingError("it lies in another folder than the one recorded")
 
 
 def require_genuine_folder(record: StagingRecord, folder_handle: int) -> bool:
-    """NotOurs unless an open folder is the one recorded; False if its maker ended before it wrote the note."""
+    """Return whether the folder has its note: False if its maker ended before it wrote one.
+
+    Raises UntrustedStagingError unless the open folder is the one recorded.
+    """
     if not is_private_folder(folder_handle):
         raise UntrustedStagingError("it is another user's, or has another mode than 700")
     entries = os.listdir(folder_handle)
@@ -260,7 +267,9 @@ def _has_name(path: Path, handle: int) -> bool:
 
 
 def iterate_claimed_records(ledger: Path) -> Iterator[tuple[str, StagingRecord | UntrustedStagingError]]:
-    """Yield each abandoned staging folder's name with its record, locked, or with why it is none of ours."""
+    """Yield each abandoned staging folder's name with its record, locked, or with the reason why it cannot be
+    trusted.
+    """
     for name in list_record_names(ledger):
         try:
             record = claim_record(ledger, name)

@@ -1,4 +1,8 @@
-"""The secret of a ledger: made with it, and what its records, notes and journals are signed with."""
+"""Files of a ledger: the lines of its entries, and the secret that signs its records, notes and journals.
+
+Each line of a ledger's file is checked for the fields of an entry: a damaged ledger is refused, not partly read. The
+secret is made with the ledger.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +19,12 @@ from reticent.errors import RequestError
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files
 
-# MERGED: reticent.owner.lines: The lines of a ledger's file, each held to what a line has: a ledger that is damaged says nothing.
-
-
 _TEXT_FIELDS = ("release", "folder", "digest", "at", "content")
 _LIST_FIELDS = ("promises", "repeats", "columns")
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """What a ledger holds, oldest first; lines of the first version (`read_legacy_entries`) are no part of it."""
+    """Read a ledger's entries, oldest first, without lines of the first version (`read_legacy_entries`)."""
     found = [line for line in _read_lines(path) if "source" not in line or "content" in line]
     if not all(_is_complete(line) for line in found):
         raise make_unreadable_error(path)
@@ -31,7 +32,7 @@ def read_entries(path: Path) -> list[dict[str, Any]]:
 
 
 def read_legacy_entries(path: Path) -> list[dict[str, Any]]:
-    """The lines of a ledger of the first version, which knows a source by its bytes or its address."""
+    """Read the lines of a ledger of the first version, which identifies a source by its bytes or its address."""
     found = [line for line in _read_lines(path) if line.get("source") and "content" not in line]
     if not all(isinstance(line.get(name), str) for line in found for name in ("release", "at", "source")):
         raise make_unreadable_error(path)
@@ -85,7 +86,7 @@ def ensure_key(ledger: Path) -> bytes:
 
 
 def read_key(ledger: Path) -> bytes:
-    """Return the ledger's secret; RequestError where it cannot be read."""
+    """Return the ledger's secret; RequestError if it cannot be read."""
     path = ledger / KEY_FILE
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii"))
@@ -99,8 +100,8 @@ def read_key(ledger: Path) -> bytes:
 def sign_fields(ledger: Path, key: bytes, purpose: str, fields: Mapping[str, Any]) -> str:
     """Return the MAC of some fields by the ledger's secret.
 
-    It covers what the fields are for and the ledger's own path and inode: in a ledger that was copied, or unpacked from
-    somewhere, nothing is signed.
+    It covers the purpose of the fields and the ledger's own path and inode: in a ledger that was copied, or unpacked
+    from somewhere, no signature is valid.
     """
     place = os.path.realpath(ledger)
     signed = {"purpose": purpose, "ledger": place, "inode": os.stat(place).st_ino, "fields": dict(fields)}

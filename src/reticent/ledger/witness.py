@@ -1,10 +1,11 @@
-"""A release's witness: who has which of the values that stand apart from rows, kept by the owner for the audit against the source.
+"""A release's witness: which row has which of the values that are published apart from rows, for the owner's audit.
 
-It is the value of every published row, in the order of the file, as bytes that the kind understands.  Beside the release that is as
-secret as the source itself, so that it is never written in plain: the file `witness.bin` in the owner's notes is encrypted by the
-ledger's secret, which lies elsewhere.  Without either of them it says nothing but how long it is.
+It is the value of every published row, in the order of the file, as bytes that the release's kind interprets.
+Together with the release it is as secret as the source itself, so that it is never written in plain: the file
+`witness.bin` in the owner's notes is encrypted by the ledger's secret, which is stored elsewhere. Without either of
+them it discloses nothing but its length.
 
-Nothing vouches for what is read here: whoever uses a witness has to count it again.
+Nothing vouches for what is read here: users of a witness have to verify it by counting.
 """
 
 from __future__ import annotations
