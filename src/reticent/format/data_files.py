@@ -1,6 +1,22 @@
-"""Data files as tables with the types that a schema states, whole or counted.
+"""Reads the data files of a release as tables with the types that a schema states, whole, in batches or counted.
 
 A schema names a file's columns in order, each with the data type that its values have in the file.
+
+Parts: the rows of a table are in one file, or in parts, flat in the folder: `data-00000.parquet`,
+`data-00001.parquet`, ... (`DataFile`). Where rows are cut depends on their number and on the steward's `part_rows`
+alone: a table of no more rows is one file, `data.parquet`; of more rows every part has `part_rows`, and the last one
+the rest. So the way a release is cut discloses nothing but these two numbers, which its manifest states, and any
+other cutting is refused.
+
+Checks before reading: the number of rows, the decompressed size and the length of a line decide how much memory and
+time a reader takes. A forged file may claim any of them, so `require_sound_file` counts them first, within a few
+megabytes, and refuses what cannot be. `require_integers_between` and its neighbours check group numbers and counts
+before anything as long as the greatest of them is allocated.
+
+Formulas: a spreadsheet takes texts for formulas that begin with = + - @, a tab or a carriage return, and are no
+number. In a CSV they can be quoted: written with an apostrophe before them, which a spreadsheet takes for "this is
+text". A text that begins with apostrophes and then such a character gets one more, so that reading restores the
+original.
 """
 
 from __future__ import annotations
@@ -23,12 +39,6 @@ from reticent.format.parquet import ParquetClaims, UnsoundParquet, read_claims
 from reticent.format.schema_checks import MAX_COUNT
 from reticent.memory import get_available_memory, is_memory_error
 
-# MERGED: reticent.release.formulas: Texts that a spreadsheet takes for formulas: those that begin with = + - @, a tab or a carriage return, and are no number.
-#
-# In a CSV they can be quoted: written with an apostrophe before them, which a spreadsheet takes for "this is text".  A text that
-# begins with apostrophes and then such a mark gets one more, so that what is read back is what was there.
-
-
 FORMULAS_QUOTED = "quote"
 FORMULAS_PRESENT = "present"
 _FORMULA_PATTERN = r"^'*[=+\-@\t\r]"
@@ -37,12 +47,12 @@ _QUOTED_FORMULA_PATTERN = r"^'+[=+\-@\t\r]"
 
 
 def match_formulas(column: pl.Expr) -> pl.Expr:
-    """Which texts begin as formulas do; a plain number, -5, is none."""
+    """Match texts that begin as formulas do; a plain number, -5, is none."""
     return column.str.contains(_FORMULA_PATTERN) & column.str.contains(_NUMBER_PATTERN).not_()
 
 
 def contains_formula(series: Iterable[pl.Series]) -> bool:
-    """Whether a text, or a column's name, looks like a formula."""
+    """Tell whether a text, or a column's name, looks like a formula."""
     held = list(series)
     names = pl.Series([one.name for one in held], dtype=pl.String)
     texts = [names, *(one for one in held if one.dtype == pl.String)]
@@ -54,7 +64,7 @@ def quote_formula_name(name: str) -> str:
 
 
 def quote_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows as they are written: names and texts that look like formulas with an apostrophe before them."""
+    """Put an apostrophe before names and texts that look like formulas."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     return frame.with_columns(_quote_formula_text(pl.col(name)).alias(name) for name in texts).rename(
         {name: quote_formula_name(name) for name in frame.columns}
@@ -66,15 +76,8 @@ def _quote_formula_text(text: pl.Expr) -> pl.Expr:
 
 
 def unquote_formula_text(text: pl.Expr) -> pl.Expr:
-    """The text that was there before."""
+    """Restore the text that was quoted."""
     return pl.when(text.str.contains(_QUOTED_FORMULA_PATTERN)).then(text.str.slice(1)).otherwise(text)
-
-
-# MERGED: reticent.release.parts: A data file of a release: its rows in one file, or in parts, flat in the folder: `data-00000.parquet`, `data-00001.parquet`, ...
-#
-# Where rows are cut is a function of how many there are and of the steward's `part_rows`: a file of no more rows is one file,
-# `data.parquet`; of more rows every part has `part_rows`, and the last one what is left.  So how a release is cut says nothing but
-# these two numbers, which its manifest states, and any other cutting is refused.
 
 
 MAX_PARTS = 10_000  # parts of one file: a manifest has a line for each, and whoever checks opens each
@@ -91,7 +94,7 @@ class DataFile:
 
     @classmethod
     def of(cls, path: Path) -> DataFile:
-        """A file that is not cut."""
+        """Make one from a file that is not cut."""
         return cls(path.stem, (path,))
 
     @property
@@ -109,12 +112,12 @@ class DataFile:
         return sum(path.stat().st_size for path in self.paths)
 
     def each(self) -> Iterator[DataFile]:
-        """Every file that holds rows of it, by itself."""
+        """Yield every file that holds rows of it, by itself."""
         return (DataFile(self.name, (path,)) for path in self.paths)
 
 
 def list_part_names(name: str, format: str, rows: int, part_rows: int | None) -> list[str]:
-    """The files that so many rows are written to."""
+    """List the files that `rows` rows are written to."""
     if part_rows is None or rows <= part_rows:
         return [f"{name}.{format}"]
     parts = count_parts(rows, part_rows)
@@ -132,7 +135,7 @@ def count_parts(rows: int, part_rows: int) -> int:
 
 
 def group_files_by_table(data: Sequence[str]) -> dict[str, list[str]]:
-    """The files that a manifest lists, by the table whose rows they hold."""
+    """Group the files that a manifest lists by the table whose rows they hold."""
     found: dict[str, list[str]] = {}
     for file in data:
         stem = Path(file).stem
@@ -142,12 +145,14 @@ def group_files_by_table(data: Sequence[str]) -> dict[str, list[str]]:
 
 
 def format_file_pattern(files: Sequence[str]) -> str:
-    """The files of one table as a reader names them: one by its name, parts by a pattern."""
+    """Format the files of one table for a reader: a single file by its name, parts by a pattern."""
     return files[0] if len(files) == 1 else _PART_PATTERN.sub(r"\1-*", Path(files[0]).stem) + Path(files[0]).suffix
 
 
 def match_table_files(data: Sequence[str], wanted: Sequence[str]) -> dict[str, tuple[str, ...]] | None:
-    """The files of each table that a manifest lists, in this order; None where it lists others, or lists them otherwise."""
+    """Return the files of each table that a manifest lists, in this order; None if it lists others, or in another
+    way.
+    """
     found = group_files_by_table(data)
     suffixes = {Path(file).suffix for file in data}
     if list(found) != list(wanted) or len(suffixes) != 1 or not suffixes <= set(DATA_SUFFIXES):
@@ -162,7 +167,7 @@ def match_table_files(data: Sequence[str], wanted: Sequence[str]) -> dict[str, t
 
 
 def require_stated_parts(files: dict[str, tuple[str, ...]], rows: int, part_rows: int | None) -> None:
-    """Refuse a manifest whose files are not those that its first table's rows, and its `part_rows`, are written to."""
+    """Refuse a manifest whose files are not those that follow from its first table's rows and its `part_rows`."""
     first, *others = files.values()
     right = len(first) == (1 if part_rows is None else count_parts(rows, part_rows))
     cut = any(len(names) > 1 for names in (first, *others))
@@ -173,12 +178,6 @@ def require_stated_parts(files: dict[str, tuple[str, ...]], rows: int, part_rows
             why=f"It {stated}, and lists {pluralize(len(first), 'file')} for {pluralize(rows, 'row')}.",
             attempt="getting the folder again from its publisher.",
         )
-
-
-# MERGED: reticent.release.sound: Whether a data file can be what a manifest says, looked at before a row of it is read.
-#
-# The number of rows, the size of what is packed and the length of a line decide how much memory and time a reader takes.  A forged
-# file may claim any of them: so they are counted first, within a few megabytes, and what cannot be is refused.
 
 
 CHUNK_BYTES = 4 << 20  # bytes of a CSV that are looked at together
@@ -195,7 +194,7 @@ TEXT_TYPES = ("string", "large_string", "string_view", "dictionary")
 def require_sound_file(
     file: DataFile, schema: Mapping[str, str], rows: int | None, part_rows: int | None = None
 ) -> None:
-    """Refuse a file that is not what its manifest says; `rows` is None where the manifest does not say them."""
+    """Refuse a file that is not what its manifest states; `rows` is None where the manifest does not state them."""
     shown = file.shown
     found = 0
     try:
@@ -223,7 +222,9 @@ def require_sound_file(
 
 
 def _inspect_file(path: Path, schema: Mapping[str, str], *, only: bool) -> tuple[int, Any]:
-    """How many rows a file has, and, where it is not the `only` one of its table, what the others must be like."""
+    """Count a file's rows; if it is not the `only` one of its table, also return what the others must have in common
+    with it.
+    """
     if path.suffix == ".parquet":
         found = _read_parquet_claims(path, schema)
         return found.rows, found.columns
@@ -232,13 +233,13 @@ def _inspect_file(path: Path, schema: Mapping[str, str], *, only: bool) -> tuple
 
 
 def _require_part_size(rows: int, part_rows: int, *, whole: bool, last: bool) -> None:
-    """A file that is not cut has no more rows than a part; a part has as many, and the last one at least one."""
+    """Require that a single file has no more rows than a part, a part exactly as many, and the last one at least one."""
     if rows > part_rows or (not whole and (not rows or (not last and rows != part_rows))):
         raise UnsoundParquet(f"it has {rows:,} rows, and rows are cut into parts of {part_rows:,}")
 
 
 def require_memory(file: DataFile, schema: Mapping[str, str]) -> None:
-    """Refuse to read a file whole that would not fit in what memory is left, instead of dying of it."""
+    """Refuse to read a file whole that would not fit in the memory that is left."""
     need = COPIES_IN_MEMORY * _estimate_bytes(file, schema)
     left = get_available_memory() if need > SMALL_FILE_BYTES else None
     if left is not None and need > left:
@@ -250,7 +251,7 @@ def require_memory(file: DataFile, schema: Mapping[str, str]) -> None:
 
 
 def is_small_file(file: DataFile, schema: Mapping[str, str]) -> bool:
-    """Whether a file can be read whole without a thought of memory; a larger one is counted as a stream."""
+    """Tell whether a file can be read whole regardless of memory; a larger one is counted as a stream."""
     return COPIES_IN_MEMORY * _estimate_bytes(file, schema) <= MAX_COUNTED_BYTES
 
 
@@ -262,7 +263,7 @@ def _estimate_bytes(file: DataFile, schema: Mapping[str, str]) -> int:
 
 
 def _estimate_file_bytes(path: Path, schema: Mapping[str, str]) -> int:
-    """About how many bytes a file's rows take when they are read."""
+    """Estimate how many bytes a file's rows take in memory."""
     if path.suffix != ".parquet":
         if (
             most := (2 + TEXT_OVERHEAD_BYTES) * path.stat().st_size
@@ -295,7 +296,9 @@ def _find_arrow_type(dtype: str) -> Any:
 
 
 def _find_type_family(type: Any) -> str:
-    """Types that are read back as one another: texts, whole numbers of any width, moments of any zone."""
+    """Return the family of types that are read back as one another: texts, integers of any width, moments of any
+    zone.
+    """
     import pyarrow as pa
 
     name = str(type).partition("[")[0].partition("(")[0].partition("<")[0]
@@ -312,7 +315,7 @@ def _read_csv_header(path: Path) -> list[str]:
 
 
 def _count_csv_rows(path: Path) -> int:
-    """How many rows a CSV has below its header: line ends outside quotes."""
+    """Count the rows of a CSV below its header: line ends outside quotes."""
     records = 0
     since = 0
     inside = False
@@ -349,7 +352,7 @@ class QuotedSchema(dict[str, str]):
 
 
 def read_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> pl.DataFrame:
-    """The data file with the types of its schema, from CSV too; `only` some of its columns, where not all."""
+    """Read the data file with the types of its schema, from CSV too; `only` selects some of its columns."""
     wanted = _select_columns(schema, only)
     require_memory(file, wanted)
     lazy = _scan_file(file, schema).select(list(wanted))
@@ -357,7 +360,7 @@ def read_data(file: DataFile, schema: Schema, only: Collection[str] | None = Non
 
 
 def scan_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> pl.LazyFrame:
-    """The same rows, lazily, in their order."""
+    """Scan the same rows lazily, in their order."""
     wanted = _select_columns(schema, only)
     lazy = _scan_file(file, schema)
     found = lazy.collect_schema()
@@ -374,7 +377,7 @@ def scan_data(file: DataFile, schema: Schema, only: Collection[str] | None = Non
 
 
 def read_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
-    """The same rows, so many at a time; none are kept."""
+    """Yield the same rows, `rows` at a time; none are kept."""
     lazy = scan_data(file, schema)
     pieces = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
     while True:
@@ -389,7 +392,7 @@ def read_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataF
 
 
 def read_batches_on_demand(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
-    """The same rows, so many at a time or fewer, and none read ahead: for whoever is slower than the disk that they are on."""
+    """Yield the same rows, at most `rows` at a time and none read ahead: for consumers that are slower than the disk."""
     _scan_file(file, schema)  # refuses other columns
     pieces = _read_file_batches if file.suffix == ".parquet" else read_batches
     for one in file.each():
@@ -417,9 +420,10 @@ def _read_file_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl
 def count_distinct_rows(
     file: DataFile, schema: Schema, only: Collection[str] | None = None, limits: tuple[int, int] | None = None
 ) -> tuple[pl.DataFrame, np.ndarray]:
-    """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept.
+    """Count the distinct rows of the data file (in `only` some columns); rows are read as a stream and not kept.
 
-    `limits`: how many distinct values of a column and how many distinct rows are counted; of more, `TooManyDistinct` is raised.
+    `limits` are the most distinct values of a column and the most distinct rows that are counted; beyond them
+    `TooManyDistinct` is raised.
     """
     wanted = _select_columns(schema, only)
     names = list(wanted)
@@ -441,7 +445,7 @@ def count_distinct_rows(
 
 
 def _estimate_distinct(lazy: pl.LazyFrame, file: DataFile) -> int:
-    """About how many distinct rows there are."""
+    """Estimate the number of distinct rows."""
     found: int = _collect_frame(lazy.select(pl.struct(pl.all()).hash(7).approx_n_unique()), file).item()
     return found
 
@@ -449,7 +453,7 @@ def _estimate_distinct(lazy: pl.LazyFrame, file: DataFile) -> int:
 def count_distinct_rows_in_parts(
     file: DataFile, schema: Schema, column: str, beside: Collection[str]
 ) -> Iterator[tuple[pl.DataFrame, np.ndarray]]:
-    """The distinct rows in a column and in some beside it, and how often each occurs, in parts that memory holds.
+    """Count the distinct rows in a column and in some beside it, in parts that fit memory.
 
     All rows with one value of the column are in one part.
     """
@@ -473,7 +477,9 @@ def count_distinct_rows_in_parts(
 def read_partition(
     file: DataFile, schema: Schema, only: Collection[str], part: int, parts: int
 ) -> Iterator[pl.DataFrame]:
-    """Some columns of the data file, of every so-manieth row group from the `part`th on; of CSV, of every so-manieth file."""
+    """Read some columns of every `parts`-th row group, beginning with the `part`-th; for CSV, of every `parts`-th
+    file.
+    """
     wanted = _select_columns(schema, only)
     if file.suffix != ".parquet":
         for one in list(file.each())[part::parts]:
@@ -490,7 +496,7 @@ def read_partition(
 
 
 def count_partitions(file: DataFile) -> int:
-    """How many parts `read_partition` can read a file in."""
+    """Return how many parts `read_partition` can read a file in."""
     return max(len(_list_row_groups(file)), 1) if file.suffix == ".parquet" else len(file.paths)
 
 
@@ -506,7 +512,7 @@ def _select_columns(schema: Schema, only: Collection[str] | None) -> Schema:
 
 
 def _is_plain_dtype(dtype: pl.DataType) -> bool:
-    """Whether Python has these values without loss: it has no nanoseconds."""
+    """Tell whether Python has these values without loss: it has no nanoseconds."""
     return dtype in (pl.String, pl.Boolean, pl.Date) or dtype.is_integer() or dtype.is_float()
 
 
@@ -530,7 +536,7 @@ def _scan_file(file: DataFile, schema: Schema) -> pl.LazyFrame:
 
 
 def _unquote_frame(lazy: pl.LazyFrame, schema: QuotedSchema) -> pl.LazyFrame:
-    """Names and texts without the apostrophe that was put before them; a file with other names is left for its reader to refuse."""
+    """Remove the apostrophes from names and texts; a file with other names is left for its reader to refuse."""
     names = {quote_formula_name(name): name for name in schema}
     if lazy.collect_schema().names() != list(names):
         return lazy
@@ -547,13 +553,13 @@ def _collect_frame(lazy: pl.LazyFrame, file: DataFile) -> pl.DataFrame:
 
 
 def _translate_read_error(error: BaseException, file: DataFile) -> BaseException:
-    """A file that Polars cannot read is damaged; of some it says so in a panic, which is no Exception."""
+    """Turn an error of Polars into `BundleDamaged`; for some files it panics, which is no Exception."""
     ours = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
     return _make_read_error(error, file) if ours or is_memory_error(error) else error
 
 
 def _make_read_error(error: BaseException, file: DataFile) -> BundleDamaged | OutOfMemory:
-    """What an error of whoever reads the file means."""
+    """Make the error that a library's error while reading the file stands for."""
     return OutOfMemory() if is_memory_error(error) else BundleDamaged(f"{file.shown} cannot be read.")
 
 
@@ -570,7 +576,7 @@ def _cast_frame(frame: pl.DataFrame, schema: Schema, file: DataFile) -> pl.DataF
 
 
 def _require_short_texts(frame: pl.DataFrame, file: DataFile) -> None:
-    """A text of many megabytes is packed in few bytes, and whoever takes it apart needs many times its size."""
+    """Refuse long texts: many megabytes compress to few bytes, and parsing needs many times the size."""
     for name, dtype in frame.schema.items():
         if dtype == pl.String and (frame[name].str.len_bytes() > MAX_RECORD_BYTES).any():
             raise BundleDamaged(f"{file.shown} holds a text of more than {MAX_RECORD_BYTES:,} bytes.")
@@ -583,11 +589,8 @@ def _restore_dtype(series: pl.Series, dtype: str) -> pl.Series:
     return parse_texts(series, dtype).alias(series.name) if series.dtype == pl.String else series.cast(wanted)
 
 
-# MERGED: reticent.release.numbered: Group numbers and counts of a data file, looked at before anything is as long as the greatest of them.
-
-
 def require_integers_between(table: pl.DataFrame, name: str, least: int, most: int) -> None:
-    """Refuse a column of whole numbers where one is missing, below `least` or above `most`."""
+    """Refuse a column of integers where one is missing, below `least` or above `most`."""
     series = table[name]
     present = series.drop_nulls()
     outside = len(present) and (cast("int", present.min()) < least or cast("int", present.max()) > most)
@@ -599,7 +602,7 @@ def require_integers_between(table: pl.DataFrame, name: str, least: int, most: i
 
 
 def require_exact_total(series: pl.Series) -> None:
-    """Refuse counts that add up to more than is counted exactly."""
+    """Refuse counts whose sum is too large to be exact."""
     if sum(series.to_list()) > MAX_COUNT if _may_exceed_limit(series) else False:
         raise BundleDamaged(
             "The files of the release do not belong together.", why=f"The counts in {series.name!r} are too large."
@@ -607,7 +610,7 @@ def require_exact_total(series: pl.Series) -> None:
 
 
 def require_listed_values(table: pl.DataFrame, name: str, listed: Sequence[str]) -> None:
-    """Refuse a column that shows values which the manifest does not list, or none."""
+    """Refuse a column with missing values or values that the manifest does not list."""
     unknown = len(set(table[name].cast(pl.String).unique()) - set(listed))
     if unknown:
         raise BundleDamaged(

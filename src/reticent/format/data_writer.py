@@ -1,8 +1,12 @@
-"""Writing a release's data files, a piece at a time.
+"""Writes a release's data files, a batch at a time.
 
-Strings are written plain, with no categories, index or schema that could hold values of rows that were removed.  In Parquet a
-text column's pages are numbered by a dictionary of the published values: what a writer would do anyway, without hashing each row.
-Other columns of few values are numbered by the writer; whole numbers that are known to ascend are written by their differences.
+Strings are written plain, with no categories, index or schema that could hold values of rows that were removed. In
+Parquet a text column's pages are numbered by a dictionary of the published values: what a writer would do anyway,
+without hashing each row. Other columns of few values are numbered by the writer; integers that are known to ascend
+are written by their differences.
+
+A row group has BATCH_ROWS rows, or as many as MAX_GROUP_BYTES hold where rows are very wide: a writer holds a whole
+group. How rows arrive does not affect where groups end.
 """
 
 from __future__ import annotations
@@ -27,22 +31,17 @@ from reticent.format.rows import (
     RowBatch,
 )
 
-# MERGED: reticent.release.row_groups: Where row groups of a Parquet file end: how rows came in says nothing about it.
-#
-# A group has PIECE rows, or as many as GROUP bytes hold where rows are very wide: a writer holds a whole group.
-
-
 MAX_GROUP_BYTES = 1 << 29  # bytes of a row group in memory
 ASSUMED_TEXT_BYTES = 24  # bytes that a text is taken for
 
 
 def count_group_rows(schema: Any) -> int:
-    """How many rows a group has: as the columns' types say, and no row."""
+    """Return how many rows a group has, by the columns' types alone."""
     return max(min(BATCH_ROWS, MAX_GROUP_BYTES // max(sum(map(_estimate_value_bytes, schema.types)), 1)), 1)
 
 
 def _estimate_value_bytes(kind: Any) -> int:
-    """Bytes of a value in memory."""
+    """Estimate the bytes of a value in memory."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
@@ -54,7 +53,7 @@ def _estimate_value_bytes(kind: Any) -> int:
 
 
 def split_evenly(tables: Iterable[Any], schema: Any) -> Iterator[Any]:
-    """Tables of a group's rows each, the last one of what is left; one group is held at a time."""
+    """Yield tables of a group's rows each, the last one of the rest; one group is held at a time."""
     import pyarrow as pa
 
     size = count_group_rows(schema)
@@ -79,14 +78,14 @@ def split_evenly(tables: Iterable[Any], schema: Any) -> Iterator[Any]:
 
 
 class TableSplitter:
-    """Tables, or frames, cut where so many rows are taken of them; what was taken is not kept."""
+    """Tables, or frames, from which a given number of rows is taken at a time; what was taken is not kept."""
 
     def __init__(self, tables: Iterable[Any]):
         self._tables = iter(tables)
         self._rest = None
 
     def take(self, rows: int | None) -> Iterator[Any]:
-        """The next so many rows; all that are left where None is asked."""
+        """Yield the next `rows` rows; all that are left for None."""
         while rows is None or rows:
             table = next(self._tables, None) if self._rest is None else self._rest
             if table is None:
@@ -101,7 +100,7 @@ class TableSplitter:
 
 
 def trim_dictionaries(group: Any) -> Any:
-    """A row group whose dictionaries list its own values alone: a part of few rows repeats nothing of the others."""
+    """Limit a row group's dictionaries to its own values: a part of few rows repeats nothing of the others."""
     import pyarrow as pa
 
     columns = []
@@ -117,7 +116,7 @@ def trim_dictionaries(group: Any) -> Any:
 
 
 def find_used_codes(indices: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Which numbers occur, and the place of each row's number among them."""
+    """Return the codes that occur, and the index of each row's code among them."""
     stored = np.frombuffer(indices.buffers()[1], np.int32)  # not by to_numpy: it would load pandas
     stored = stored[indices.offset : indices.offset + len(indices)]
     size = int(stored.max(initial=-1)) + 1
@@ -129,7 +128,7 @@ def find_used_codes(indices: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def convert_to_int32(numbers: np.ndarray) -> Any:
-    """Numbers as Arrow has them: from_buffers, because pa.array looks for pandas and would load it."""
+    """Convert numbers to Arrow, with from_buffers, because pa.array looks for pandas and would load it."""
     import pyarrow as pa
 
     stored = np.ascontiguousarray(numbers, np.int32)
@@ -140,7 +139,7 @@ MAX_PAGE_DICTIONARY_VALUES = 1 << 12  # values that a page's dictionary may have
 
 
 def write_data(path: Path, rows: FileRows | pl.DataFrame, format: str, *, quote: bool = False) -> bool:
-    """Write rows to a file.  Returns whether a text of a CSV looks like a formula; in Parquet nobody takes one for it."""
+    """Write rows to a file; return whether a text of a CSV looks like a formula (in Parquet none is taken for one)."""
     if format == "parquet":
         whole = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
         write_parquet(path, whole.columns, whole.pieces)
@@ -152,7 +151,7 @@ def write_data(path: Path, rows: FileRows | pl.DataFrame, format: str, *, quote:
 def write_data_parts(
     paths: Sequence[Path], rows: FileRows | pl.DataFrame, format: str, part_rows: int | None, *, quote: bool = False
 ) -> bool:
-    """The same to one file or to several, so many rows each and what is left to the last."""
+    """Write rows to one file, or to several of `part_rows` rows each and the rest in the last."""
     if len(paths) == 1:
         return write_data(paths[0], rows, format, quote=quote)
     whole = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
@@ -172,7 +171,7 @@ def write_data_parts(
 
 
 def write_csv(handle: IO[bytes], rows: FileRows | pl.DataFrame, *, quote: bool = False) -> bool:
-    """The one way that rows are written as CSV: the same rows give the same bytes; formulas quoted where that is asked.
+    """Write rows as CSV, the one way for all: the same rows give the same bytes; formulas are quoted on request.
 
     Returns whether a text or a name looks like a formula.
     """
@@ -190,7 +189,7 @@ def write_csv(handle: IO[bytes], rows: FileRows | pl.DataFrame, *, quote: bool =
 def _write_frames(
     handle: IO[bytes], frames: Iterable[pl.DataFrame], beside: Sequence[str], found: bool, *, quote: bool
 ) -> bool:
-    """Whether a formula was `found` before, or is in one of the columns `beside`."""
+    """Return whether a formula was `found` before, or is in one of the columns `beside`."""
     header = True
     for frame in frames:
         found = found or contains_formula(frame[name] for name in beside)
@@ -204,7 +203,7 @@ def _list_batch_columns(columns: OutputColumns) -> list[str]:
 
 
 def _list_known_texts(columns: OutputColumns) -> list[pl.Series]:
-    """The texts that are known before any row is: names, and the values of coded columns."""
+    """List the texts that are known before any row is: names, and the values of coded columns."""
     return [
         (column.values if isinstance(column, CodedColumn) else pl.Series(dtype=pl.Int32)).alias(name)
         for name, column in columns.items()
@@ -212,13 +211,13 @@ def _list_known_texts(columns: OutputColumns) -> list[pl.Series]:
 
 
 def write_parquet(path: Path, columns: OutputColumns, pieces: Iterable[RowBatch]) -> None:
-    """One file, a row group for every PIECE of rows, or of fewer where they are wide."""
+    """Write one file, with a row group for every BATCH_ROWS rows, or for fewer where they are wide."""
     tables = _ArrowTables(columns)
     tables.write(path, split_evenly(tables.of(pieces), tables.held))
 
 
 class _ArrowTables:
-    """Rows as Arrow tables, and how they are written."""
+    """Converts rows to Arrow tables and writes them."""
 
     def __init__(self, columns: OutputColumns):
         import pyarrow as pa
@@ -261,7 +260,7 @@ class _ArrowTables:
 
 
 class _ArrowColumn:
-    """A column as Arrow: texts by number, everything else spelled out."""
+    """Converts a column to Arrow: texts by code, everything else as values."""
 
     def __init__(self, name: str, column: OutputColumn):
         import pyarrow as pa
@@ -295,7 +294,7 @@ class _ArrowColumn:
         return pa.DictionaryArray.from_arrays(numbers, self.values) if self.by_number else self.values.take(numbers)
 
     def look_up_texts(self, numbers: Any) -> Any:
-        """The texts of a row group's numbers."""
+        """Return the texts of a row group's codes."""
         import pyarrow as pa
 
         assert isinstance(self.column, LookupColumn)
@@ -309,7 +308,7 @@ class _ArrowColumn:
 
 
 def _make_example(column: OutputColumn) -> pl.Series:
-    """The values of a coded column, or an empty series of the column's type."""
+    """Return the values of a coded column, or an empty series of the column's type."""
     if isinstance(column, CodedColumn):
         return column.values
     if isinstance(column, LookupColumn):

@@ -1,7 +1,9 @@
-"""How often each combination of numbers occurs, counted as rows come in.
+"""Counts the distinct rows of a Parquet file, row group by row group, without materializing texts.
 
-The numbers of a row are packed into one word, so many bits for each column, and words are counted: short ones in an array,
-others in a table by hash.  Where a column needs more bits than it has, what was counted is packed anew.
+A text column's pages are numbered by a dictionary already. The codes of a row are packed into one word, so many bits
+for each column, and words are counted as rows arrive (`PackedTallies`): short ones in an array, others in a hash
+table. Where a column needs more bits than it has, the counts are packed again. Where a word is too small,
+combinations are sorted and merged (`SortedTallies`). Only what is distinct is kept: memory holds one row group.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ MAX_WAITING_ROWS = 1 << 20  # rows that are merged at once, where a word is too 
 
 
 class PackedTallies:
-    """Counts of combinations, in memory that grows with how many are distinct."""
+    """Counts of combinations, in memory that grows with the number of distinct ones."""
 
     def __init__(self, columns: int) -> None:
         self.bits = [0] * columns
@@ -32,15 +34,15 @@ class PackedTallies:
         self._allocate(INITIAL_PLACES)
 
     def __len__(self) -> int:
-        """How many distinct combinations there are."""
+        """Return how many distinct combinations there are."""
         return self.held if self.direct is None else int(np.count_nonzero(self.direct))
 
     def fits(self, sizes: list[int]) -> bool:
-        """Whether combinations of columns with so many numbers each can be packed."""
+        """Tell whether combinations of columns with so many codes each can be packed."""
         return sum(map(_count_bits, sizes)) <= MAX_WORD_BITS
 
     def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
-        """Count rows: the number of row i in a column is `meaning[column[i]]`, which is less than the column's size."""
+        """Count rows: the code of row i in a column is `meaning[column[i]]`, which is less than the column's size."""
         needed = [max(had, _count_bits(size)) for had, size in zip(self.bits, sizes, strict=True)]
         if needed != self.bits:
             codes, times = self.found()
@@ -60,7 +62,7 @@ class PackedTallies:
             self._place(self.keys[taken], self.times[taken], 2 * len(self.keys))
 
     def found(self) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct combinations in their order, and how often each occurs."""
+        """Return the distinct combinations in their order, and how often each occurs."""
         word, times = self._counted()
         codes = np.empty((len(word), len(self.bits)), np.int32)
         for at in reversed(range(len(self.bits))):
@@ -69,7 +71,7 @@ class PackedTallies:
         return codes, times
 
     def _counted(self) -> tuple[np.ndarray, np.ndarray]:
-        """The words in their order, and how often each occurs."""
+        """Return the words in their order, and how often each occurs."""
         if self.direct is not None:
             word = np.flatnonzero(self.direct)
             return word, self.direct[word]
@@ -80,7 +82,7 @@ class PackedTallies:
         return word[order], times[order]
 
     def _put(self, word: np.ndarray, times: np.ndarray) -> None:
-        """What was counted before, in words of other bits."""
+        """Add earlier counts, packed again with other bits."""
         if sum(self.bits) <= MAX_DIRECT_BITS:
             self.direct = np.zeros(1 << sum(self.bits), np.int64)
             self.direct[word] = times
@@ -101,14 +103,14 @@ class PackedTallies:
         self.held = 0
 
     def _place(self, word: np.ndarray, times: np.ndarray, places: int) -> None:
-        """A table of at least so many places, with what was counted."""
+        """Make a table of at least `places` places, with the counts so far."""
         self._allocate(max(places, len(self.keys)))
         place_words(word, times, self.keys, self.times)
         self.held = len(word)
 
 
 class SortedTallies:
-    """The same where a word is too small: combinations are sorted, and merged some row groups at a time."""
+    """Counts of combinations that do not fit one word: they are sorted, and merged some row groups at a time."""
 
     def __init__(self, codes: np.ndarray, times: np.ndarray) -> None:
         self.codes = codes
@@ -116,7 +118,7 @@ class SortedTallies:
         self.waiting: list[np.ndarray] = []
 
     def __len__(self) -> int:
-        """How many distinct combinations there are, those that wait to be merged not counted."""
+        """Return how many distinct combinations there are, without those that wait to be merged."""
         return len(self.codes)
 
     def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
@@ -148,7 +150,7 @@ class SortedTallies:
 
 
 def _pack_codes(codes: np.ndarray) -> list[np.ndarray]:
-    """Each row's codes in as few words as hold them, which order rows as their codes do."""
+    """Pack each row's codes in as few words as hold them, in an order that sorts rows as their codes do."""
     words = [np.zeros(len(codes), np.int64)]
     free = MAX_WORD_BITS
     for column in codes.T:
@@ -163,7 +165,7 @@ def _pack_codes(codes: np.ndarray) -> list[np.ndarray]:
 
 
 def _is_identity(meaning: np.ndarray) -> bool:
-    """Whether every number means itself: a file's dictionaries list values in one order."""
+    """Tell whether every code maps to itself: a file's dictionaries list values in one order."""
     return bool((meaning == np.arange(len(meaning))).all())
 
 
@@ -171,22 +173,16 @@ def _count_bits(size: int) -> int:
     return max(size - 1, 0).bit_length()
 
 
-# MERGED: reticent.release.distinct: The distinct rows of a Parquet file and how often each occurs, row group by row group, without spelling texts out.
-#
-# A text column's pages are numbered by a dictionary already.  The numbers of a row are packed into one word, words are
-# counted (`tallies.py`), and only what is distinct is kept: memory holds one row group.
-
-
 MAX_DIRECT_SPAN = 1 << 10  # whole numbers that lie no further apart are numbered by their distance from the least
 
 
 class TooManyDistinct(Exception):
-    """There are more distinct values, or rows, than are worth counting."""
+    """Raised if there are more distinct values, or rows, than are worth counting."""
 
 
 @dataclass(eq=False)
 class _ValueNumbers:
-    """The values met so far, numbered in the order they were met; a null is a value like another."""
+    """The values met so far, numbered in the order they were met; a null is a value too."""
 
     number: dict[Any, int] = field(default_factory=dict)
 
@@ -197,9 +193,10 @@ class _ValueNumbers:
 def count_distinct_parquet_rows(
     path: Path | Sequence[Path], names: list[str], limits: tuple[int, int] | None = None
 ) -> tuple[pl.DataFrame, np.ndarray]:
-    """Each distinct combination of the columns `names`, and how many rows have it; of a file, or of the parts of one.
+    """Count the rows of each distinct combination of the columns `names`, in a file or in the parts of one.
 
-    `limits`: `TooManyDistinct` is raised as soon as a column has more distinct values, or there are more distinct combinations.
+    `limits`: `TooManyDistinct` is raised as soon as a column has more distinct values, or there are more distinct
+    combinations.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -237,7 +234,7 @@ def _read_schema(path: Path) -> pl.Schema:
 
 
 class _RowGroupReader:
-    """The row groups of several files, one after the other; one file is open at a time."""
+    """Reads the row groups of several files, one after the other; one file is open at a time."""
 
     def __init__(self, paths: Sequence[Path], texts: list[str]):
         import pyarrow.parquet as pq
@@ -269,7 +266,7 @@ class _RowGroupReader:
 
 
 def _encode_column(column: Any) -> tuple[np.ndarray, list[Any]]:
-    """A column of one row group as numbers, and the value that each would stand for; None last where there are nulls."""
+    """Return a column of one row group as codes, and the value of each; None last where there are nulls."""
     import pyarrow as pa
 
     column = column.combine_chunks()
@@ -291,7 +288,7 @@ def _encode_column(column: Any) -> tuple[np.ndarray, list[Any]]:
 
 
 def _convert_to_numpy(numbers: Any) -> np.ndarray:
-    """The numbers of an Arrow array without nulls."""
+    """Return the numbers of an Arrow array without nulls."""
     width = numbers.type.to_pandas_dtype()
     stored = np.frombuffer(numbers.buffers()[1], width)  # not by to_numpy: it would load pandas
     return stored[numbers.offset : numbers.offset + len(numbers)]

@@ -1,6 +1,14 @@
-"""A release is regular files, all of them listed, in a real folder: links, sub-folders, pipes and the like are refused unread.
+"""The folder of a release: regular files, all of them listed, in a real folder; anything else is refused unread.
 
-A link may show one file to who checks and another to who reads later; a pipe never ends; what is not listed may be raw data.
+Links, sub-folders, pipes and the like are refused: a link may show one file to a check and another to a later reader;
+a pipe never ends; what is not listed may be raw data.
+
+`translate_disk_errors` turns what a disk refuses into one error: libraries report it in words only, each in its own.
+
+`read_report_page` reads the `report.html` of a release folder: one regular file of a page's size, which readers
+neither open nor render again. People believe a page that they open, and rendering it again to compare would run a
+renderer on an untrusted folder. So the audit states of every page whether its checksum is one that the owner
+recorded, and otherwise that it was not checked.
 """
 
 from __future__ import annotations
@@ -28,7 +36,7 @@ _FILE_KINDS = {
 
 
 def list_files(folder: Path) -> dict[str, int]:
-    """The name and size of every file of a folder that holds nothing but regular files."""
+    """Return the name and size of every file of a folder that holds nothing but regular files."""
     try:
         own = os.lstat(folder)
     except (OSError, ValueError):
@@ -65,7 +73,7 @@ def _describe_file_kind(mode: int) -> str:
 
 
 def make_damage_error(folder: Path, faults: list[str]) -> BundleDamaged:
-    """One error for all faults; a message is never longer than a screen."""
+    """Make one error for all faults; a message is never longer than a screen."""
     more = f"; and {len(faults) - MAX_FAULTS_SHOWN:,} more" if len(faults) > MAX_FAULTS_SHOWN else ""
     return BundleDamaged(
         f"The release {folder} is damaged or incomplete.",
@@ -75,13 +83,13 @@ def make_damage_error(folder: Path, faults: list[str]) -> BundleDamaged:
 
 
 def escape_name(name: str) -> str:
-    """A file's name in a message: what a terminal would obey is escaped, and a long name is cut."""
+    """Escape a file's name for a message: control characters are escaped, and a long name is cut."""
     plain = name if name.isprintable() else ascii(name)
     return plain if len(plain) <= MAX_NAME_LENGTH else plain[:MAX_NAME_LENGTH] + "..."
 
 
 def read_small_file(path: Path, most: int) -> bytes:
-    """A small file whole, through one handle that is no link; a longer one is refused before it is read."""
+    """Read a small file whole, through one handle that is no link; a longer one is refused before it is read."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
@@ -98,15 +106,12 @@ def read_small_file(path: Path, most: int) -> bytes:
         return stream.read(facts.st_size + 1)[: facts.st_size]
 
 
-# MERGED: reticent.release.disk: What a disk refuses, in one error: libraries say it in words only, and each in others.
-
-
 _ERROR_NUMBER_PATTERN = re.compile(r"os error (\d+)")
 
 
 @contextmanager
 def translate_disk_errors(target: str | Path | None) -> Iterator[None]:
-    """Turn what goes wrong with the disk in this block into a DiskError; everything else passes."""
+    """Turn errors of the disk in this block into a DiskError; everything else passes."""
     try:
         yield
     except Exception as error:
@@ -121,19 +126,15 @@ def translate_disk_errors(target: str | Path | None) -> Iterator[None]:
 
 
 def _find_error_number(error: Exception) -> int | None:
-    """The system's number of an error; Polars says it in words (it is known by its module, which need not be loaded)."""
+    """Return the system's number of an error; Polars reports it in words (recognized by its module, which need not be
+    loaded).
+    """
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     if isinstance(error, OSError) or type(error).__module__.startswith("polars."):
         said = _ERROR_NUMBER_PATTERN.search(str(error))
         return int(said[1]) if said else None
     return None
-
-
-# MERGED: reticent.release.page: A `report.html` in a release folder: one regular file of a page's size, which readers neither open nor make anew.
-#
-# Whoever opens a page believes it, and making it anew to compare would run a renderer on a stranger's folder.  So the audit says
-# of every page whether its checksum is one that the owner noted, and otherwise that it was not checked.
 
 
 MAX_REPORT_BYTES = 1 << 20

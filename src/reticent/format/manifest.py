@@ -1,7 +1,12 @@
-"""The manifest of a release as a value: what it says, typed, and nothing that its kind does not have.
+"""The manifest of a release as a typed value, with nothing in it that its kind does not have.
 
-`Manifest.of` reads what JSON gave; a key that is not known, at whatever depth, or a value of another type is refused, so that
-nothing can be hidden in a manifest and nothing below stumbles over a forged one.
+`Manifest.of` reads parsed JSON; an unknown key, at whatever depth, or a value of another type is refused, so that
+nothing can be hidden in a manifest and nothing that uses it stumbles over a forged one. `ColumnEntry` is the entry of
+one published column: the fields that its role has, with values that its type can hold. `ComponentEntry` is that of a
+promise, method or stage.
+
+`build_cached_tree` builds the hierarchies that manifests hold, once: opening, loss, cover and measures need the same
+tree again. `find_domain_declaration` finds what declared the domain that a release draws sensitive values from.
 """
 
 from __future__ import annotations
@@ -36,16 +41,13 @@ from reticent.format.schema_checks import (
     require_usable_weights,
 )
 
-# MERGED: reticent.release.trees: The hierarchies that manifests hold, built once: opening, loss, cover and measures ask for the same tree again.
-
-
 MAX_SMALL_TREE_LEAVES = 10_000  # of a tree that is remembered by its rows
 MAX_LARGE_TREES = 2  # of more leaves, remembered by a digest of their rows
 _LARGE_TREES: OrderedDict[bytes, Hierarchy] = OrderedDict()
 
 
 def build_cached_tree(rows: Sequence[Sequence[str]]) -> Hierarchy:
-    """The tree of a column's entry; raises `HierarchyError` where the rows are none."""
+    """Build the tree of a column's entry; raises `HierarchyError` if the rows are none."""
     if len(rows) <= MAX_SMALL_TREE_LEAVES:
         return _build_small_tree(tuple(map(tuple, rows)))
     digest = sha256(json.dumps(rows).encode()).digest()
@@ -61,11 +63,8 @@ def _build_small_tree(rows: tuple[tuple[str, ...], ...]) -> Hierarchy:
     return Hierarchy.of(rows)
 
 
-# MERGED: reticent.release.column_entry: What a manifest says of one published column, typed: the fields that its role has, values that its type can hold.
-
-
 def _check_dtype(value: Any) -> str:
-    """The name of a type that values are read back as."""
+    """Check the name of a type that values are read back as."""
     try:
         if str(found := parse_dtype(schema_checks.check_text(value))) == value:
             pl.Series([], dtype=found).to_arrow()  # a zone that is none is found here
@@ -79,7 +78,7 @@ def _check_dtype(value: Any) -> str:
 
 
 def _check_ends(value: Any) -> list[Any]:
-    """The least and the greatest value of a column; nothing where every label is `*`."""
+    """Check the least and the greatest value of a column; empty where every label is `*`."""
     found = schema_checks.check_list_of(schema_checks.check_scalar)(value)
     if len(found) not in (0, 2):
         raise MisshapenValue("no least and greatest value")
@@ -87,7 +86,7 @@ def _check_ends(value: Any) -> list[Any]:
 
 
 def _check_labels(value: Any) -> Any:
-    """How ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
+    """Check how ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
     try:
         if LabelOptions.of(value).to_plain() == value and LabelOptions.of(value).style in ("snapped", "padded"):
             return value
@@ -126,9 +125,10 @@ _FIELDS_BY_ROLE: dict[str, set[str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnEntry:
-    """What a manifest says of one published column; None is what it does not say.
+    """A manifest's entry of one published column; None where it states nothing.
 
-    `domain` is where the values of the whole source lie if it was `declared`; else it is where those of published rows do.
+    `domain` is where the values of the whole source lie if it was `declared`; else it is where those of published
+    rows do.
     """
 
     name: str
@@ -183,7 +183,7 @@ class ColumnEntry:
 
 
 def _require_ends_fit_type(entry: ColumnEntry) -> None:
-    """Ends and steps that a column of this type cannot have."""
+    """Refuse ends and steps that a column of this type cannot have."""
     given = [*(entry.domain or ()), *(end for end in (entry.bottom, entry.top) if end is not None)]
     if not all(_is_end_of_type(entry.type, end) for end in given):
         raise MisshapenValue("a column has ends that are none of its type", inside=True)
@@ -214,7 +214,7 @@ def _parse_end(end: Any) -> Any:
 
 
 def _parse_moment(text: str) -> datetime:
-    """A day as its midnight; moments with a zone compare as they are written."""
+    """Parse a moment, a day as its midnight; moments with a zone compare as they are written."""
     if len(text) == 10:
         return datetime.combine(date.fromisoformat(text), datetime.min.time())
     return datetime.fromisoformat(text[:26]).replace(tzinfo=None)
@@ -226,7 +226,7 @@ VERSION_PATTERN = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[a-z0-9.+-]{0,32}")
 
 @dataclass(frozen=True, slots=True)
 class ComponentEntry:
-    """A promise, method or stage as a manifest names it: its name and its parameters."""
+    """A promise, method or stage in a manifest: its name and its parameters."""
 
     name: str
     parameters: Mapping[str, Any]
@@ -240,7 +240,7 @@ class ComponentEntry:
 
 
 def parse_component(value: Any, rows: Mapping[str, Any], key: str, what: str) -> ComponentEntry:
-    """An entry {key: name, parameter: ...} whose name stands in the catalogue, with parameters that it has."""
+    """Parse an entry {key: name, parameter: ...} whose name is in the catalogue, with parameters that it has."""
     given = schema_checks.check_mapping(value)
     name = given.get(key)
     if not isinstance(name, str) or name not in rows:
@@ -281,7 +281,9 @@ def _check_file(value: Any) -> Mapping[str, Any]:
 
 
 def _check_file_name(value: Any) -> str:
-    """A file's name: of letters, digits and few signs, so that it means the same to every system and every terminal."""
+    """Check a file's name: letters, digits and few signs, so that it means the same to every system and every
+    terminal.
+    """
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}\.[a-z]{1,16}", schema_checks.check_text(value)):
         raise MisshapenValue("naming a file outside the folder, or one that is none of a release")
     return value
@@ -305,7 +307,7 @@ def _check_rows_per_person(value: Any) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """`own` are the fields that only the release's kind has (a perturbed release's matrix)."""
+    """What a release states about itself; `own` are the fields that only its kind has (a perturbed release's matrix)."""
 
     kind: str
     rows: int
@@ -332,7 +334,7 @@ class Manifest:
 
     @classmethod
     def of(cls, value: Any, own: Mapping[str, schema_checks.Checker], optional: Iterable[str] = ()) -> Manifest:
-        """From what JSON gave; `own` are the shapes of the fields that only this kind has, some of them `optional`."""
+        """Read parsed JSON; `own` are the shapes of the fields that only this kind has, some of them `optional`."""
         known = {**_MANIFEST_CHECKS, **own}
         found = schema_checks.check_fields("the manifest", value, known, set(known) - cls.OPTIONAL - set(optional))
         kept = {name: entry for name, entry in found.items() if name not in own}
@@ -366,7 +368,7 @@ class Manifest:
             require_known_columns(one.name, rows[one.name].fields, one.parameters, known)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it; what is unset is left out."""
+        """Return the manifest as JSON has it; unset fields are left out."""
         found: dict[str, Any] = {
             "reticent": self.reticent,
             "format": self.format,
@@ -428,13 +430,10 @@ _MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
 }
 
 
-# MERGED: reticent.release.domain_declaration: What declared the domain that a release draws sensitive values from.
-
-
 def find_domain_declaration(manifest: Manifest) -> str | None:
-    """What declared the domain that values were drawn from; None where it is the values that occur.
+    """Return what declared the domain that values were drawn from; None if it is the values that occur.
 
-    Manifests of older versions do not say it: there a hierarchy, an order or the method's own list shows it.
+    Manifests of older versions do not state it: there a hierarchy, an order or the method's own list shows it.
     """
     if "declared" in manifest.own:
         return str(manifest.own["declared"])

@@ -1,8 +1,12 @@
-"""A Parquet file by its footer and its page headers, before a page is opened: what it claims, and whether that can be.
+"""Checks a Parquet file by its footer and its page headers, before a page is opened: what it claims, and whether that
+can be.
 
-A few bytes can claim any number of rows, and a page any size: a reader that believes them dies of it.  So a release's file must
-be nothing but its column chunks and its footer, with no text of anybody's own, row groups and pages no larger than a writer makes
-them, pages that fill their chunks, and chunks that hold as many values as their group has rows.
+A few bytes can claim any number of rows, and a page any size: a reader that believes them runs out of memory. So a
+release's file must be nothing but its column chunks and its footer, with no free text, row groups and pages no larger
+than a writer makes them, pages that fill their chunks, and chunks that hold as many values as their group has rows.
+
+`ThriftReader` reads as much of Thrift's compact protocol as the headers of Parquet pages use; invalid bytes raise
+ValueError.
 """
 
 from __future__ import annotations
@@ -13,16 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# MERGED: reticent.release.thrift: Thrift's compact protocol, as much of it as the headers of Parquet pages use; bytes of a stranger raise ValueError.
-
-
 MAX_STRUCT_DEPTH = 8  # structs inside structs
 MAX_LIST_ENTRIES = 1 << 16  # entries of a list
 MAX_VARINT_BYTES = 10  # bytes of a number
 
 
 class ThriftReader:
-    """A reader at a place of some bytes; `end` is where they stop."""
+    """A reader at a position in some bytes; `end` is where they stop."""
 
     def __init__(self, raw: Any, at: int, end: int):
         self.raw = raw
@@ -30,7 +31,7 @@ class ThriftReader:
         self.end = end
 
     def struct(self, depth: int = 0) -> tuple[dict[int, Any], int]:
-        """The fields of a struct by number, and where it ends."""
+        """Read the fields of a struct by number; also return where it ends."""
         if depth > MAX_STRUCT_DEPTH:
             raise ValueError("structs are nested too deep")
         found: dict[int, Any] = {}
@@ -62,7 +63,7 @@ class ThriftReader:
         raise ValueError("no header")
 
     def _skip_bytes(self, size: int) -> None:
-        """Texts and doubles tell nothing of a page's size."""
+        """Skip texts and doubles: they do not affect a page's size."""
         self.at += size
         if self.at > self.end:
             raise ValueError("a header ends too late")
@@ -102,12 +103,14 @@ INDEX_PAGE = 1
 
 
 class UnsoundParquet(ValueError):
-    """What a file claims cannot be.  The message is a sentence that quotes nothing."""
+    """Raised if a file's claims cannot be true. The message is a sentence that quotes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageHeader:
-    """A page: its `kind`, the `fields` of its header, where its body starts, and its size packed and opened."""
+    """A page: its `kind`, the `fields` of its header, where its body starts, and its compressed and decompressed
+    size.
+    """
 
     kind: int
     fields: Mapping[int, Any]
@@ -128,7 +131,9 @@ class PageHeader:
 
 @dataclass(frozen=True, slots=True)
 class ParquetClaims:
-    """What a sound file says: its rows, columns with their Arrow types, and how many bytes its pages open to."""
+    """What a sound file claims: its rows, its columns with their Arrow types, and the decompressed bytes of its
+    pages.
+    """
 
     rows: int
     columns: Mapping[str, Any]
@@ -136,7 +141,10 @@ class ParquetClaims:
 
 
 def read_claims(path: Path, *, pages: bool = True) -> ParquetClaims:
-    """Raises `UnsoundParquet`; nothing is read but the footer and the headers of `pages`, where they were not looked at before."""
+    """Read and check a file's claims; raises `UnsoundParquet`.
+
+    Nothing is read but the footer and, with `pages`, the headers of the pages.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -177,7 +185,7 @@ def _list_chunks(metadata: Any) -> Iterator[Any]:
 
 
 def _require_sound_pages(raw: Any, metadata: Any, size: int) -> None:
-    """Every page of every chunk is looked at, and that chunks fill the file."""
+    """Check every page of every chunk, and that chunks fill the file."""
     groups = metadata.num_row_groups
     footer = size - TAIL_BYTES - int.from_bytes(raw[size - TAIL_BYTES : size - 4], "little")
     if not _read_codecs(raw, footer, size - TAIL_BYTES) <= ALLOWED_CODECS:
@@ -209,13 +217,13 @@ def _require_sound_pages(raw: Any, metadata: Any, size: int) -> None:
 
 
 def release_mapped_memory(raw: Any) -> None:
-    """Give back the memory of what was looked at: otherwise a file that is read from end to end is in memory whole."""
+    """Release the mapped memory that was read: otherwise a file that is read from end to end is in memory whole."""
     if hasattr(mmap, "MADV_DONTNEED"):
         raw.madvise(mmap.MADV_DONTNEED)
 
 
 def _read_codecs(raw: Any, start: int, end: int) -> set[Any]:
-    """How chunks are packed, by the format's own numbers: pyarrow ends the process where it is asked for one that it does not know."""
+    """Return the chunks' codecs by the format's own numbers: pyarrow ends the process if asked for one that it lacks."""
     try:
         groups = ThriftReader(raw, start, end).struct()[0].get(4, [])
         return {chunk[3][4] for group in groups for chunk in group[1]}
@@ -237,7 +245,7 @@ def _find_chunk_span(chunk: Any, size: int) -> tuple[int, int]:
 
 
 def _count_unpacked_bytes(raw: Any, span: tuple[int, int], rows: int, whole: int) -> int:
-    """How many bytes the pages of a chunk open to; its group has so many rows, the file `whole`."""
+    """Count the decompressed bytes of a chunk's pages; its group has `rows` rows, the file `whole`."""
     values = 0
     opened = 0
     for pages, header in enumerate(read_page_headers(raw, *span), start=1):
@@ -255,7 +263,9 @@ def _count_unpacked_bytes(raw: Any, span: tuple[int, int], rows: int, whole: int
 
 
 def read_page_headers(raw: Any, start: int, end: int, most: int = MAX_PAGE_BYTES) -> Iterator[PageHeader]:
-    """The pages of a chunk, from its first byte to its last, none of which opens to more than `most` bytes."""
+    """Yield the pages of a chunk, from its first byte to its last, none of which decompresses to more than `most`
+    bytes.
+    """
     at = start
     while at < end:
         try:

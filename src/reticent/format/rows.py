@@ -1,7 +1,9 @@
-"""Rows that are not spelled out yet: a column's distinct values, which of them each entry shows, and the entry of each row.
+"""Published rows before they are materialized: a column's distinct values, the value of each entry, the entry of each
+row.
 
-A release of five million rows has a few thousand different labels.  Rows come in pieces and are spelled out as they are
-written, so that memory holds one piece, and of an engine that has all rows in memory one number per row and not its texts.
+A release of five million rows has a few thousand different labels. Rows come in batches and are materialized as they
+are written, so that memory holds one batch; an engine that has all rows in memory holds one number per row and not
+its texts.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ BATCH_ROWS = 1 << 19  # rows; a piece is a row group of a Parquet file
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """`values[of_entry[e]]` is what entry e shows in this column; no value is listed that no row shows.
+    """A dictionary-encoded column: `values[of_entry[e]]` is the value of entry e; every listed value is in some row.
 
-    Where `of_entry` is shorter than the recipe (what a cell shows, whatever its entries), `by` says where each entry is in it.
-    Where there is no recipe of all rows, `beside` names the numbers that stand beside the rows of each piece.
+    If `of_entry` is shorter than the recipe (it is by cell, whatever the cell's entries), `by` is the index in it of
+    each entry. If there is no recipe of all rows, `beside` names the column of codes in each batch.
     """
 
     values: pl.Series
@@ -33,7 +35,7 @@ class CodedColumn:
     def of(
         cls, values: pl.Series, of_entry: np.ndarray, shown: np.ndarray, by: np.ndarray | None = None
     ) -> CodedColumn:
-        """With the values cut down to those that the places `shown` of `of_entry` use."""
+        """Make a column with the values cut down to those that the indexes `shown` of `of_entry` use."""
         used = np.zeros(len(values), bool)
         used[of_entry[shown]] = True
         number = np.cumsum(used, dtype=np.int32) - 1
@@ -42,7 +44,9 @@ class CodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class LookupColumn:
-    """Texts of which nobody holds all: numbers stand beside the rows of each piece, and `texts` looks up those of some, in their order."""
+    """A dictionary-encoded column whose dictionary is not in memory: each batch carries codes, and `texts` looks them
+    up.
+    """
 
     texts: Callable[[np.ndarray], pl.Series]
     beside: str
@@ -51,14 +55,14 @@ class LookupColumn:
 
 @dataclass(frozen=True, eq=False)
 class AscendingColumn:
-    """Whole numbers of 32 bits that are known to ascend from row to row: the number of each entry's group."""
+    """32-bit integers that are known to ascend from row to row: the number of each entry's group."""
 
     of_entry: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class BatchColumn:
-    """A column whose values stand beside the entries of a piece.  `nulls`: whether any may be missing."""
+    """A column whose values are in each batch. `nulls` is whether any may be missing."""
 
     dtype: pl.DataType
     nulls: bool = True
@@ -71,14 +75,14 @@ OutputColumns = Mapping[str, OutputColumn]
 
 @dataclass(frozen=True, eq=False)
 class RowBatch:
-    """Some rows: the entry of each, and the columns that stand beside."""
+    """Some rows: the entry of each, and the columns that the batch carries."""
 
     entry: np.ndarray | slice
     carried: pl.DataFrame | None = None
     _through: dict[int, np.ndarray] = field(default_factory=dict, repr=False)
 
     def codes(self, column: CodedColumn) -> np.ndarray:
-        """Which of a column's values each row shows."""
+        """Return the code of each row in a column."""
         if column.beside is not None:
             return self.beside(column.beside).to_numpy()
         if column.by is None:
@@ -96,21 +100,21 @@ class RowBatch:
 
 
 class RowBatches(Protocol):
-    """Published rows as an engine hands them over, in the order in which they are written; read once."""
+    """Published rows from an engine, in the order in which they are written; iterated once."""
 
     @property
     def rows(self) -> int: ...
 
     @property
     def beside(self) -> Mapping[str, BatchColumn]:
-        """The columns that stand beside the entries of each piece."""
+        """The columns that each batch carries beside the entries."""
 
     def __iter__(self) -> Iterator[RowBatch]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class InMemoryRows:
-    """All rows in memory: the entry of each (or a slice of all entries), and the columns that stand beside."""
+    """All rows in memory: the entry of each (or a slice of all entries), and the carried columns."""
 
     entry: np.ndarray | slice
     rows: int
@@ -129,7 +133,7 @@ class InMemoryRows:
         }
 
     def __iter__(self) -> Iterator[RowBatch]:
-        """An empty table is one empty piece."""
+        """Yield the batches; an empty table is one empty batch."""
         for start in range(0, max(self.rows, 1), BATCH_ROWS):
             here = slice(start, min(start + BATCH_ROWS, self.rows))
             entry = here if isinstance(self.entry, slice) else self.entry[here]
@@ -138,7 +142,7 @@ class InMemoryRows:
 
 @dataclass(frozen=True, eq=False)
 class FileRows:
-    """One published file: its columns in order, and its rows in pieces."""
+    """One published file: its columns in order, and its rows in batches."""
 
     columns: OutputColumns
     pieces: RowBatches
@@ -155,7 +159,7 @@ class FileRows:
         return pl.DataFrame({name: _spell_out_column(piece, name, column) for name, column in self.columns.items()})
 
     def frame(self) -> pl.DataFrame:
-        """All rows, spelled out."""
+        """Materialize all rows."""
         return pl.concat([self.spell_out(piece) for piece in self.pieces])
 
 

@@ -1,7 +1,15 @@
-"""The parameters of promises, methods and stages as a manifest may hold them: the catalogue's fields, checked for a stranger's file.
+"""Checks of what an untrusted manifest holds: JSON within limits, the shapes of fields, the parameters of components.
 
-A parameter that no job may have is refused by its name before anything is computed from it.  The constructors read the same fields
-with a check of their own (`reticent.validation`).
+- `parse_json` reads JSON within limits: sizes first, then keys, numbers and texts, then depth. Anything beyond a
+  limit, a repeated key or an unknown constant is refused with a sentence before anything is computed with it.
+- `parse_fraction` reads exact numbers, checking their length first: `Fraction("1e999999999")` is a whole number of a
+  thousand million digits, and adding fractions multiplies their denominators. So a number has at most 330 digits,
+  before and after the point together with what its exponent makes of them.
+- `check_text`, `check_list_of` and the like are the shapes that fields of a manifest may have; anything else is
+  refused before it is used.
+- `make_checker` turns the catalogue's fields of promises, methods and stages into such checks: a parameter that no
+  job may have is refused by its name before anything is computed from it. The constructors read the same fields with
+  a check of their own (`reticent.validation`).
 """
 
 from __future__ import annotations
@@ -20,19 +28,15 @@ from reticent.catalogue.fields import WEIGHTS_FIELD
 from reticent.errors import pluralize
 from reticent.limits import MAX_MANIFEST_VALUES
 
-# MERGED: reticent.release.numbers: Exact numbers that a stranger may have written: their length is looked at before they are computed.
-#
-# `Fraction("1e999999999")` is a whole number of a thousand million digits, and adding fractions multiplies their denominators:
-# so a number has at most 330 digits, before and after the point together with what its exponent makes of them.
-
-
 MAX_DIGITS = 420
 _MAX_BITS = 1400  # 420 digits; the least double is 5e-324
 _EXPONENT_PATTERN = re.compile(r"[eE]([-+]?\d+)\s*$")
 
 
 def parse_fraction(value: Any) -> Fraction:
-    """A number as it was written, 0.1 as one tenth; raises ValueError or TypeError for what is none, or is too long."""
+    """Parse a number as it was written, 0.1 as one tenth; raises ValueError or TypeError for what is none, or is too
+    long.
+    """
     if isinstance(value, bool):
         raise ValueError("a truth value is no number")
     if isinstance(value, float):
@@ -55,9 +59,6 @@ def _require_short_number(text: str) -> None:
         raise ValueError(f"a number has more than {MAX_DIGITS} digits")
 
 
-# MERGED: reticent.release.shape: The shapes that fields of a manifest may have; anything else is refused before it is used.
-
-
 Checker = Callable[[Any], Any]
 MAX_TEXT_LENGTH = limits.MAX_TEXT_CHARACTERS
 MAX_COUNT = (1 << 53) - 1  # rows, people and the like: a double counts them exactly
@@ -65,7 +66,7 @@ MAX_PARAMETER_DEPTH = 8  # tables and lists inside a parameter
 
 
 class MisshapenValue(ValueError):
-    """A value is not of the shape its field has.  The message says what was wanted, never the value.
+    """Raised if a value is not of the shape its field has. The message states what was expected, never the value.
 
     `inside` marks a fault of something inside the field, which is a sentence by itself.
     """
@@ -100,7 +101,7 @@ def check_count(value: Any) -> int:
 
 
 def check_number(value: Any) -> Any:
-    """A finite number, or a text that is one: `0.5`, `"1/3"`."""
+    """Check a finite number, or a text that is one: `0.5`, `"1/3"`."""
     try:
         parse_fraction(value)
     except (TypeError, ValueError, ArithmeticError):
@@ -119,7 +120,7 @@ def check_scalar(value: Any) -> Any:
 
 
 def check_list_of(each: Checker) -> Checker:
-    """A list whose entries have one shape."""
+    """Make the check of a list whose entries have one shape."""
 
     def check(value: Any) -> list[Any]:
         if not isinstance(value, list):
@@ -145,7 +146,7 @@ def check_one_of(*known: str) -> Checker:
 
 
 def check_table_of(each: Checker) -> Checker:
-    """A table whose entries have one shape."""
+    """Make the check of a table whose entries have one shape."""
 
     def check(value: Any) -> dict[str, Any]:
         return {check_text(key): each(entry) for key, entry in check_mapping(value).items()}
@@ -154,7 +155,7 @@ def check_table_of(each: Checker) -> Checker:
 
 
 def check_either(*shapes: Checker) -> Checker:
-    """One of several shapes."""
+    """Make the check for one of several shapes."""
 
     def check(value: Any) -> Any:
         for shape in shapes[:-1]:
@@ -168,7 +169,7 @@ def check_either(*shapes: Checker) -> Checker:
 
 
 def check_parameter(value: Any, depth: int = 0) -> Any:
-    """What a parameter of a promise, method or stage may be: a value, a list of them, or a table of such."""
+    """Check a parameter of a promise, method or stage: a value, a list of them, or a table of such."""
     if depth > MAX_PARAMETER_DEPTH:
         raise MisshapenValue("nested too deep")
     if isinstance(value, list):
@@ -181,7 +182,7 @@ def check_parameter(value: Any, depth: int = 0) -> Any:
 def check_fields(
     where: str, value: Any, known: Mapping[str, Checker], required: frozenset[str] | set[str]
 ) -> dict[str, Any]:
-    """A table with these fields and no other, each of its shape."""
+    """Check a table with these fields and no other, each of its shape."""
     given = check_mapping(value)
     extra = sorted(set(given) - set(known))
     lacking = sorted(required - set(given))
@@ -203,12 +204,12 @@ def check_fields(
 
 
 def check_weights(value: Any) -> Mapping[str, Any]:
-    """A weight for each column that has one."""
+    """Check a table with a weight for each column that has one."""
     return make_checker(WEIGHTS_FIELD)(value)
 
 
 def require_usable_weights(given: Mapping[str, Any] | None, quasi: Sequence[str]) -> None:
-    """Weights are those of quasi-identifiers, 1 where nothing is said, and one of them is above 0: their sum divides."""
+    """Require weights of quasi-identifiers only (1 by default), one of them above 0: their sum is a divisor."""
     if given and not set(given) <= set(quasi):
         raise MisshapenValue("a weight is that of no quasi-identifier", inside=True)
     if given and not any(parse_fraction(given.get(name, 1)) for name in quasi):
@@ -216,7 +217,7 @@ def require_usable_weights(given: Mapping[str, Any] | None, quasi: Sequence[str]
 
 
 def make_checker(field: Field) -> Checker:
-    """The check of one field: returns the value as it is, or raises `MisshapenValue`."""
+    """Make the check of one field: it returns the value as it is, or raises `MisshapenValue`."""
 
     def check(value: Any) -> Any:
         return _FIELD_CHECKS[field.kind](field, value)
@@ -225,17 +226,17 @@ def make_checker(field: Field) -> Checker:
 
 
 def make_checkers(fields: Mapping[str, Field]) -> dict[str, Checker]:
-    """The check of each parameter of a promise, method or stage."""
+    """Make the check of each parameter of a promise, method or stage."""
     return {name: make_checker(field) for name, field in fields.items()}
 
 
 def list_required_fields(fields: Mapping[str, Field]) -> set[str]:
-    """The parameters that must be there; a table that an audit is handed by itself need not be named."""
+    """List the required parameters; a table that is passed to an audit by itself need not be named."""
     return {name for name, field in fields.items() if field.required and field.kind != "file"}
 
 
 def require_relations(where: str, relations: Sequence[Relation], given: Mapping[str, Any]) -> None:
-    """Refuse parameters that are not what they must be to each other."""
+    """Refuse parameters that violate a relation between them."""
     for relation in relations:
         first = given.get(relation.first)
         second = given.get(relation.second)
@@ -263,7 +264,9 @@ def _relation_holds(relation: Relation, second: Any) -> bool:
 def require_known_columns(
     where: str, fields: Mapping[str, Field], given: Mapping[str, Any], columns: Mapping[str, Sequence[str]]
 ) -> None:
-    """Refuse parameters that name a column which the release does not have; `columns` are those of each role, "any" all of them."""
+    """Refuse parameters that name a column which the release lacks; `columns` are those of each role, "any" all of
+    them.
+    """
     for name, value in given.items():
         for column, role in _list_named_columns(fields[name], value):
             if column not in columns.get(role, ()):
@@ -272,7 +275,7 @@ def require_known_columns(
 
 
 def _list_named_columns(field: Field, value: Any) -> Iterator[tuple[str, str]]:
-    """The columns that a parameter names, and the role that each must have."""
+    """Yield the columns that a parameter names, and the role that each must have."""
     if field.kind == "column" and field.keys and isinstance(value, str):
         yield value, field.keys
     elif field.kind == "table" and field.keys and isinstance(value, Mapping):
@@ -289,7 +292,7 @@ def _list_named_columns(field: Field, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _find_alternative(field: Field, value: Any) -> Field:
-    """The first alternative that takes the value."""
+    """Return the first alternative that takes the value."""
     for one in field.alternatives:
         try:
             make_checker(one)(value)
@@ -367,7 +370,7 @@ def _check_variant_field(field: Field, value: Any) -> dict[str, Any]:
 
 
 def _check_inner_fields(value: Any, known: Mapping[str, Checker], needed: set[str]) -> dict[str, Any]:
-    """A table inside a parameter; what is wrong in it is told beside the parameter's name."""
+    """Check a table inside a parameter; a fault in it is reported with the parameter's name."""
     try:
         return check_fields("it", value, known, needed)
     except MisshapenValue as error:
@@ -375,7 +378,7 @@ def _check_inner_fields(value: Any, known: Mapping[str, Checker], needed: set[st
 
 
 def _check_either_field(field: Field, value: Any) -> Any:
-    """By the alternatives of the value's own shape: a table that is wrong inside is refused by what is wrong in it."""
+    """Check by the alternatives of the value's own shape: a table with a fault inside is refused by that fault."""
     shaped = [one for one in field.alternatives if one.published and _has_shape(one, value)]
     if len(shaped) == 1:
         return make_checker(shaped[0])(value)
@@ -405,7 +408,7 @@ def _check_grid_field(field: Field, value: Any) -> list[Any]:
 
 
 def _check_matrix_field(field: Field, value: Any) -> Mapping[str, Any]:
-    """Distances: a square with every value once, 0 on the diagonal, the same both ways and never negative."""
+    """Check distances: a square with every value once, 0 on the diagonal, symmetric and never negative."""
     table = _check_inner_fields(
         value,
         {"values": check_list_of(check_text), "rows": check_list_of(check_list_of(check_number))},
@@ -443,11 +446,6 @@ _FIELD_CHECKS: dict[str, Callable[[Field, Any], Any]] = {
 }
 
 
-# MERGED: reticent.release.parsed: JSON that a stranger may have written, read within limits: sizes first, then keys, numbers and texts, then depth.
-#
-# Whatever is beyond a limit, said twice or no value of ours is refused with a sentence before anything is computed with it.
-
-
 MAX_JSON_BYTES = 64 << 20
 """The longest manifest.  One with a matrix of 1,400 values is shorter."""
 MAX_JSON_VALUES = MAX_MANIFEST_VALUES
@@ -457,7 +455,7 @@ MAX_TABLE_KEYS = 1 << 16
 
 
 def parse_json(raw: bytes) -> Any:
-    """What the JSON says; raises `MisshapenValue`, which never quotes it."""
+    """Parse JSON; raises `MisshapenValue`, which never quotes it."""
     require_json_size(raw)
     try:
         return json.loads(

@@ -1,1 +1,3 @@
-"""Published labels back into sets and ranges: the one reader of labels, for audit, attacks, utility and queries."""
+"""Reads published labels back into sets and ranges, for audit, attacks, utility and queries: the one reader of
+labels.
+"""

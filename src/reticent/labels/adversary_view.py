@@ -1,7 +1,11 @@
-"""Groups of a generalized release as boxes of codes, exactly as their labels say: sets with holes, nulls, nodes, `*`.
+"""What an adversary reads from a release: its groups as boxes of codes, or groups whose members are known.
 
-The codes are those of the table that the boxes are laid over (the source's cells).  A node covers all leaves under it, `*` the
-whole domain: a reader of the labels knows no more.
+`Boxes` are the groups of a generalized release, exactly as their labels describe them: sets with holes, nulls, nodes,
+`*`. The codes are those of the table that the boxes are laid over (the source's cells). A node covers all leaves
+under it, `*` the whole domain: a reader of the labels knows no more. `PointBoxPairs` lists points with the boxes that
+cover them, for large tables, where most boxes cover few of the points.
+
+`GroupMembers` are groups whose people are known: each published row has exact quasi-identifiers and names its group.
 """
 
 from __future__ import annotations
@@ -20,15 +24,12 @@ from reticent.format.manifest import ColumnEntry
 from reticent.labels.cover import LabelCover, join_boxes, make_cover, place_values
 from reticent.labels.range_ends import RangeEnds, find_range_ends
 
-# MERGED: reticent.release.reading.pairs: Points and the boxes that cover them, as a list of pairs: for large tables, where most boxes cover few of the points.
-
-
 PAIRS_PER_BLOCK = 100_000  # pairs whose values are held together
 
 
 @dataclass(frozen=True, eq=False)
 class PointBoxPairs:
-    """`box` covers `point`; sorted by point, then by box."""
+    """Pairs in which `box` covers `point`; sorted by point, then by box."""
 
     point: np.ndarray
     box: np.ndarray
@@ -39,7 +40,7 @@ class PointBoxPairs:
         return cls(point[order], box[order])
 
     def add_up_boxes(self, of_boxes: np.ndarray, found: np.ndarray) -> np.ndarray:
-        """(points, ...): what the boxes over each point hold, added up in `found`, some points at a time."""
+        """Add up in `found`, (points, ...), what the boxes over each point hold, some points at a time."""
         starts = np.flatnonzero(np.diff(self.point, prepend=-1))
         stops = np.append(starts[1:], len(self.point))
         first = 0
@@ -55,7 +56,9 @@ class PointBoxPairs:
     def find_densest(
         self, density: np.ndarray, people: np.ndarray, nearest: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(point, box, people): the densest boxes over each point, at most `nearest`, sharing its people by their density."""
+        """Return (point, box, people): the densest boxes over each point, at most `nearest`, sharing its people by
+        their density.
+        """
         dense = density[self.box] > 0
         point = self.point[dense]
         box = self.box[dense]
@@ -82,7 +85,9 @@ MAX_LISTED_SHARE_DIVISOR = (
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """`covers` says which codes each label of a quasi-identifier covers, `label` which label each group has there."""
+    """Groups as boxes: `covers` are the codes under each label of a quasi-identifier, `label` is each group's label
+    there.
+    """
 
     covers: tuple[LabelCover, ...]
     label: np.ndarray  # (quasi, groups)
@@ -93,7 +98,9 @@ class Boxes:
 
     @classmethod
     def from_spans(cls, first: np.ndarray, last: np.ndarray, until: np.ndarray) -> Boxes:
-        """Boxes without holes, from the first and last code of each group on each quasi-identifier: (quasi, groups) each."""
+        """Make boxes without holes from the first and last code of each group on each quasi-identifier: (quasi,
+        groups) each.
+        """
         first, last = (np.asarray(ends, np.int64) for ends in (first, last))
         none = np.zeros((0, 1), np.int32)
         covers = tuple(
@@ -137,7 +144,7 @@ class Boxes:
         return self.counts / covered[:, None]
 
     def lay_over(self, entries: Sequence[ColumnEntry], cells: Cells, foreign: bool = False) -> Boxes:
-        """Lay the same groups over the cells of other people: a label may cover none of them.
+        """Lay the same groups over the cells of other people, where a label may cover none.
 
         Values keep their codes, and groups the density that they have over the source.
         """
@@ -163,7 +170,7 @@ class Boxes:
         return place, np.ascontiguousarray(np.concatenate(tables or [np.zeros((0, wide))]), np.int32)
 
     def covering(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """(points, groups): which boxes cover each point, a chunk of points at a time."""
+        """Yield (points, groups): which boxes cover each point, a chunk of points at a time."""
         groups = self.label.shape[1]
         for start in range(0, len(points), POINTS_PER_CHUNK):
             here = slice(start, min(start + POINTS_PER_CHUNK, len(points)))
@@ -173,7 +180,7 @@ class Boxes:
             yield here, inside
 
     def spread(self, axis: int, size: int) -> np.ndarray:
-        """(codes, values): the rows of every group counted at every code that its label covers."""
+        """Return (codes, values): the rows of every group counted at every code that its label covers."""
         column = self.covers[axis]
         label = self.label[axis]
         held = np.zeros((len(column.lower), self.counts.shape[1]))
@@ -181,7 +188,9 @@ class Boxes:
         return column.spread(held, size)
 
     def belief(self, points: np.ndarray) -> np.ndarray:
-        """(points, values): of every box that covers a point the density of its rows; 0 where none does."""
+        """Return (points, values): the summed density of the rows of every box that covers a point; 0 where none
+        does.
+        """
         density = self.density
         found = np.zeros((len(points), density.shape[1]))
         if (few := self._find_sparse_pairs(points)) is not None:
@@ -191,7 +200,7 @@ class Boxes:
         return found
 
     def _find_sparse_pairs(self, points: np.ndarray) -> PointBoxPairs | None:
-        """Which boxes cover which points, where it is worth listing: of many points and boxes, few of which meet."""
+        """Return which boxes cover which points, if listing them pays: for many points and boxes, few of which meet."""
         if len(points) * self.label.shape[1] < MIN_PAIRS_LISTED:
             return None
         regions = join_boxes(self.covers, self.label.T.astype(np.int64), points)
@@ -202,7 +211,9 @@ class Boxes:
         )
 
     def list_pairs(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield (point, box) of each box that covers a point, of some points after the other; points count from their first."""
+        """Yield (point, box) of each box that covers a point, a chunk of points at a time; points count from the
+        chunk's first.
+        """
         labels = self.label.T.astype(np.int64)
         starts = range(0, len(points), POINTS_AT_ONCE)
         waiting = [slice(start, min(start + POINTS_AT_ONCE, len(points))) for start in reversed(starts)]
@@ -218,7 +229,9 @@ class Boxes:
     def memberships(
         self, points: np.ndarray, people: np.ndarray, nearest: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(point, group, people): the densest boxes over each point, at most `nearest`, sharing its people by their density."""
+        """Return (point, group, people): the densest boxes over each point, at most `nearest`, sharing its people by
+        density.
+        """
         density = self.counts.sum(axis=1) / np.where(self.room > 0, self.room, np.inf)
         if (few := self._find_sparse_pairs(points)) is not None:
             return few.find_densest(density, people, nearest)
@@ -247,10 +260,11 @@ def build_boxes(
     others: bool = False,
     weights: np.ndarray | None = None,
 ) -> Boxes:
-    """The groups of a published table, over the cells of the table it was made from; `foreign`: another tool's labels.
+    """Build the groups of a published table over the cells of the table it was made from; `foreign`: another tool's
+    labels.
 
-    `others`: the cells are of people who are not in the release, so that a label may cover none of them.  `weights`: how many people
-    each row stands for.
+    `others`: the cells are of people who are not in the release, so that a label may cover none of them. `weights`:
+    how many people each row stands for.
     """
     sensitive = cells.sensitive[0]
     numbers = []
@@ -272,7 +286,7 @@ def build_boxes(
 
 
 def _encode_labels(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
-    """The number of each row's label, and the labels."""
+    """Return the code of each row's label, and the labels."""
     distinct = labels.unique(maintain_order=True)
     number = pl.DataFrame({"label": distinct, "number": np.arange(len(distinct))})
     rows = pl.DataFrame({"label": labels}).join(number, on="label", how="left", nulls_equal=True, maintain_order="left")
@@ -286,14 +300,14 @@ def find_covers(
     foreign: bool = False,
     others: bool = False,
 ) -> tuple[LabelCover, ...]:
-    """Which codes of the cells the distinct labels of each quasi-identifier cover."""
+    """Find the codes of the cells that the distinct labels of each quasi-identifier cover."""
     return tuple(_find_cover(*column, foreign, others) for column in zip(entries, cells.quasi, labels, strict=True))
 
 
 def list_range_ends(
     entries: Sequence[ColumnEntry], cells: Cells, labels: Sequence[list[str | None]], foreign: bool = False
 ) -> tuple[RangeEnds | None, ...]:
-    """Which codes of the cells stand at the ends of the distinct labels of each quasi-identifier."""
+    """List the codes of the cells at the ends of the distinct labels of each quasi-identifier."""
     columns = zip(entries, cells.quasi, labels, strict=True)
     return tuple(
         find_range_ends(entry, shown, _list_texts(domain), foreign=foreign) for entry, domain, shown in columns
@@ -307,7 +321,7 @@ def _list_texts(domain: Domain) -> pl.Series:
 def _find_cover(
     entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign: bool, others: bool
 ) -> LabelCover:
-    """What the labels cover, in the domain's own codes."""
+    """Find what the labels cover, in the domain's own codes."""
     texts = _list_texts(domain)
     try:
         found = place_values(entry, labels, texts, foreign=foreign)
@@ -322,18 +336,18 @@ def _find_cover(
 
 
 def _find_held_places(places: np.ndarray, held: np.ndarray) -> np.ndarray | slice:
-    """Which of the sorted places are among the sorted ones held."""
+    """Return which of the sorted places are among the sorted `held` ones."""
     if len(held) and held[-1] - held[0] + 1 == len(held):
         return slice(np.searchsorted(places, held[0]), np.searchsorted(places, held[-1], "right"))
     return np.isin(places, held)
 
 
-# MERGED: reticent.release.reading.members: Groups whose people are known: each published row has exact quasi-identifiers and says its group.
-
-
 @dataclass(frozen=True, eq=False)
 class GroupMembers:
-    """`people` people with the quasi-identifiers `codes` are in `group`; `counts` are the groups' published values."""
+    """Groups with known members: `people` people with the quasi-identifiers `codes` are in `group`.
+
+    `counts` are the groups' published values.
+    """
 
     codes: np.ndarray  # (members, quasi)
     group: np.ndarray
@@ -365,7 +379,7 @@ class GroupMembers:
         return replace(self, codes=self.codes[kept], group=self.group[kept], people=self.people[kept])
 
     def _point(self, points: np.ndarray) -> np.ndarray:
-        """Which of the points each member is."""
+        """Return the index of each member's point."""
         found = self._find_points(points)
         if (found < 0).any():
             raise RequestError(
@@ -375,7 +389,7 @@ class GroupMembers:
         return found
 
     def _find_points(self, points: np.ndarray) -> np.ndarray:
-        """Which of the points each member is, -1 where it is none."""
+        """Return the index of each member's point, -1 where it is none of the points."""
         both = np.concatenate([points, self.codes])
         _, number = np.unique(both, axis=0, return_inverse=True)
         number = number.reshape(-1)
@@ -385,7 +399,7 @@ class GroupMembers:
 
 
 def build_members(quasi: pl.DataFrame, group: pl.Series, counts: np.ndarray, cells: Cells) -> GroupMembers:
-    """From exact quasi-identifiers and the group of each row, in the codes of the source's cells."""
+    """Build members from exact quasi-identifiers and the group of each row, in the codes of the source's cells."""
     codes = [encode_values(domain, quasi[domain.name]) for domain in cells.quasi]
     rows = np.column_stack([*codes, group.to_numpy().astype(np.int64)])
     distinct, people = np.unique(rows, axis=0, return_counts=True)
@@ -393,7 +407,7 @@ def build_members(quasi: pl.DataFrame, group: pl.Series, counts: np.ndarray, cel
 
 
 def encode_values(domain: Domain, series: pl.Series) -> np.ndarray:
-    """Codes of published values: those of the source's domain."""
+    """Return the codes of published values in the source's domain."""
     known = {text: code for code, text in enumerate(domain.texts)}
     texts = series.cast(pl.String)
     found = texts.replace_strict(known, default=-1, return_dtype=pl.Int64)

@@ -1,9 +1,13 @@
 """Which records lie under which labels: a join of boxes with points.
 
-A published combination is a box (for each column the codes it covers), a record a point.  Points and the boxes that
-still cut through them are split together, column by column, level by level: a box that covers all points of a node is
-done there, one that touches none is dropped, and the rest goes on to the halves.  The work grows with the borders of the boxes,
-not with their contents, and the interpreter loops over levels only.
+A published combination is a box (for each column the codes it covers), a record a point. `join_boxes` splits points
+together with the boxes that still cut through them, column by column, level by level: a box that covers all points of
+a node is done there, one that touches none is dropped, and the rest goes on to the halves. The work grows with the
+borders of the boxes, not with their contents, and the interpreter loops over levels only.
+
+`place_values` finds the places of a table's values on a published column's scale, and which of them each published
+label covers. It is exact for sets with holes, for nulls, for declared tops and bottoms, and for values that the
+schema does not explain: such a value lies under `*` alone.
 """
 
 from __future__ import annotations
@@ -24,7 +28,9 @@ from reticent.labels.scale import Extent, LineScale, Scale, UnreadableLabel, lis
 
 @dataclass(frozen=True, eq=False)
 class LabelCover:
-    """The codes that each distinct label of a column covers: an interval, or, where `holes`, a subset counted by `prefix`."""
+    """The codes that each distinct label of a column covers: an interval, or, where `holes`, a subset counted by
+    `prefix`.
+    """
 
     lower: np.ndarray  # first code, by label
     upper: np.ndarray  # last code; below `lower` where the label covers nothing
@@ -32,7 +38,7 @@ class LabelCover:
     prefix: np.ndarray  # (subsets, codes + 1): how many codes before each are covered
 
     def test(self, label: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(touches, covers): does a label cover some, or all, of the codes low .. high?"""
+        """Return (touches, covers): whether a label covers some, or all, of the codes low .. high."""
         first = self.lower[label]
         last = self.upper[label]
         touches = (first <= high) & (last >= low)
@@ -57,7 +63,7 @@ class LabelCover:
         return found
 
     def table(self, codes: np.ndarray) -> np.ndarray:
-        """(codes, labels): which labels cover each of these codes."""
+        """Return (codes, labels): which labels cover each of these codes."""
         code = codes[:, None]
         inside = (self.lower <= code) & (code <= self.upper)
         gaps = np.flatnonzero(self.holes >= 0)
@@ -67,7 +73,7 @@ class LabelCover:
         return inside
 
     def spread(self, held: np.ndarray, size: int) -> np.ndarray:
-        """(codes, ...): what the labels hold, counted at every code that they cover; `held` is (labels, ...)."""
+        """Return (codes, ...): what the labels hold, counted at every code that they cover; `held` is (labels, ...)."""
         steps = np.zeros((size + 1, *held.shape[1:]))
         whole = np.flatnonzero((self.holes < 0) & (self.upper >= self.lower))
         np.add.at(steps, self.lower[whole], held[whole])
@@ -81,7 +87,7 @@ class LabelCover:
 
 
 def make_cover(codes: Sequence[np.ndarray], size: int) -> LabelCover:
-    """From the sorted codes under each label."""
+    """Make a cover from the sorted codes under each label."""
     lower = np.array([held[0] if len(held) else 0 for held in codes], np.int64)
     upper = np.array([held[-1] if len(held) else -1 for held in codes], np.int64)
     gaps = [i for i, held in enumerate(codes) if len(held) and held[-1] - held[0] + 1 != len(held)]
@@ -131,7 +137,7 @@ class CoveredRegions:
 
 
 def join_boxes(covers: Sequence[LabelCover], boxes: np.ndarray, points: np.ndarray) -> CoveredRegions:
-    """`boxes[i, c]` is a label of column c, `points[j, c]` a code."""
+    """Join boxes with points: `boxes[i, c]` is a label of column c, `points[j, c]` a code."""
     points = np.ascontiguousarray(points, np.int32)  # codes of values: fewer than rows
     order = np.arange(len(points))
     done: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -166,7 +172,7 @@ def join_boxes(covers: Sequence[LabelCover], boxes: np.ndarray, points: np.ndarr
 def _bound_nodes(
     points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, node: np.ndarray, box: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Nodes that still have boxes, renumbered, with the least and greatest code of their points."""
+    """Return nodes that still have boxes, renumbered, with the least and greatest code of their points."""
     used, node = np.unique(node, return_inverse=True)
     starts = starts[used]
     stops = stops[used]
@@ -177,7 +183,7 @@ def _bound_nodes(
 
 
 def _expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """starts[0] .. starts[0] + lengths[0], starts[1] .. and so on."""
+    """Concatenate starts[0] .. starts[0] + lengths[0], starts[1] .. and so on."""
     at = np.append(0, np.cumsum(lengths))
     return np.arange(at[-1]) + np.repeat(starts - at[:-1], lengths)
 
@@ -227,12 +233,6 @@ def _split_nodes(
     )
 
 
-# MERGED: reticent.release.reading.places: Where the values of a table stand on a published column's scale, and which of them each published label covers.
-#
-# Exact for sets with holes, for nulls, for declared tops and bottoms, and for values that the schema does not explain: such a
-# value lies under `*` alone.
-
-
 @dataclass(frozen=True, eq=False)
 class PlacedValues:
     """Values of a column as codes: known ones in the column's order, then the null, then one for each unexplained value."""
@@ -249,7 +249,7 @@ class PlacedValues:
 def place_values(
     entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, *, foreign: bool = False
 ) -> PlacedValues:
-    """The distinct values of a table's column, and what each label of the published column covers of them."""
+    """Place the distinct values of a table's column, with what each label of the published column covers of them."""
     entry = rebuild_hierarchy(entry, values)
     entry = _declare_values(entry, labels, values) if foreign else entry
     column = make_scale(entry, labels, foreign=foreign)
@@ -270,9 +270,9 @@ def place_values(
 
 
 def _declare_values(entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series) -> ColumnEntry:
-    """A column of another tool's table whose labels are values where the other table holds the very same text.
+    """Treat labels of another tool's column as values where the other table holds the very same text.
 
-    `{a, b}` may be a set or what somebody wrote: it is no set where it occurs as a value.
+    `{a, b}` may be a set or a plain text: it is no set where it occurs as a value.
     """
     if entry.type in ("numeric", "date", "ordinal") or entry.hierarchy is not None or entry.values is not None:
         return entry
@@ -287,9 +287,9 @@ def _declare_values(entry: ColumnEntry, labels: Sequence[str | None], values: pl
 
 
 def rebuild_hierarchy(entry: ColumnEntry, values: pl.Series, rows: Sequence[int] | None = None) -> ColumnEntry:
-    """A column whose hierarchy was built from data: a manifest holds as much of it as is published, the whole is built again.
+    """Rebuild a column's hierarchy that was built from data: a manifest holds only as much of it as is published.
 
-    `rows` says how many have each of the values; one where None.
+    `rows` are the counts of the values; 1 each where None.
     """
     if entry.built is None:
         return entry
@@ -297,7 +297,7 @@ def rebuild_hierarchy(entry: ColumnEntry, values: pl.Series, rows: Sequence[int]
 
 
 def find_places(column: Scale, entry: ColumnEntry, values: pl.Series) -> list[Any]:
-    """A position on a line, or a leaf's number in a tree; None for null and for values unknown to the schema."""
+    """Return positions on a line, or leaf numbers in a tree; None for null and for values unknown to the schema."""
     if values.dtype == pl.Boolean and isinstance(column, LineScale) and column.kind == "numeric":
         values = values.cast(pl.Int8)
     if values.dtype.is_float():  # what is not a number is missing
@@ -322,13 +322,13 @@ def find_places(column: Scale, entry: ColumnEntry, values: pl.Series) -> list[An
 
 
 def _clamp_to_coded_ends(place: Any, bottom: Any, top: Any) -> Any:
-    """Where a value is published that lies beyond a declared top or bottom: at the bound."""
+    """Return the place at which a value is published: the bound, if it lies beyond a declared top or bottom."""
     place = place if top is None else min(place, top)
     return place if bottom is None else max(place, bottom)
 
 
 def mask_beyond_ends(entry: ColumnEntry, values: pl.Series) -> pl.Series:
-    """Which values lie beyond a declared top or bottom, and so must not be published."""
+    """Find values that lie beyond a declared top or bottom, and so must not be published."""
     column = make_scale(entry, [])
     if not isinstance(column, LineScale) or (entry.top is None and entry.bottom is None):
         return pl.Series([False] * len(values), dtype=pl.Boolean)

@@ -1,7 +1,7 @@
 """The crucial tuple of a person: the one published row whose labels cover them (Tao et al. 2008, step A1).
 
-It is one because groups are disjoint (property G3; ERRATA 5.7).  `find_crucial_rows` looks whether they are, and says which row covers
-each of some people; exact for sets, holes, nulls and `*`.
+There is one because groups are disjoint (property G3; ERRATA 5.7). `find_crucial_rows` checks that they are, and
+finds the row that covers each of some people; exact for sets, holes, nulls and `*`.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class LabelledColumn:
 
 
 def read_column(entry: ColumnEntry, labels: pl.Series, people: pl.Series | None = None) -> LabelledColumn:
-    """The labels of a column; `people` are the values that a hierarchy was built from, if one was."""
+    """Read the labels of a column; `people` are the values that a hierarchy was built from, if one was."""
     return read_distinct_labels(entry, *encode_distinct(labels), people)
 
 
 def read_distinct_labels(
     entry: ColumnEntry, number: np.ndarray, distinct: pl.Series, people: pl.Series | None = None
 ) -> LabelledColumn:
-    """The same, where the label of each row is known by its number among the distinct ones."""
+    """Read the labels of a column, given the distinct ones and the number of each row's label among them."""
     whole = entry if people is None else rebuild_hierarchy(entry, people)
     lines = make_scale(whole, distinct.to_list())
     read = read_leaf_extents(lines, distinct) if isinstance(lines, TreeScale) else lines.read(distinct.to_list())
@@ -60,9 +60,9 @@ def read_distinct_labels(
 def find_crucial_rows(
     columns: Sequence[LabelledColumn], people: Sequence[pl.Series] | None = None
 ) -> np.ndarray | None:
-    """For each of the people the row whose labels cover them, -1 where none does; None where labels overlap.
+    """Find for each of the people the row whose labels cover them, -1 where none does; None where labels overlap.
 
-    `people` are their quasi-identifiers, column by column; without them only whether labels overlap is answered.
+    `people` are their quasi-identifiers, column by column; without them only the overlap of labels is checked.
     """
     spans = []
     points = []
@@ -92,7 +92,7 @@ def find_crucial_rows(
 
 
 def encode_distinct(series: pl.Series) -> tuple[np.ndarray, pl.Series]:
-    """The number of each value among the distinct ones, and these."""
+    """Return the number of each value among the distinct ones, and these."""
     if series.dtype == pl.String and not series.null_count():
         keys = series.cast(pl.Categorical).to_physical().to_numpy()
         _, first, number = np.unique(keys, return_index=True, return_inverse=True)
@@ -104,9 +104,10 @@ def encode_distinct(series: pl.Series) -> tuple[np.ndarray, pl.Series]:
 
 
 def _encode_people(column: LabelledColumn, people: pl.Series | None) -> tuple[list[Any], np.ndarray]:
-    """The places that codes stand for, in order (then the null, then whatever the schema does not explain), and each person's.
+    """Return the places of codes, in order (then the null, then values that the schema does not explain), and each
+    person's.
 
-    Without people, places that tell labels apart: ranges that overlap share an end of one of them.
+    Without people, the places are such that labels differ: ranges that overlap share an end of one of them.
     """
     leaves = list(range(len(column.scale.leaf))) if isinstance(column.scale, TreeScale) else None
     if people is None:
@@ -125,7 +126,7 @@ def _list_ends(extents: Sequence[Extent]) -> list[Any]:
 
 
 def _find_line_spans(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
-    """(first code, last code, -1) of each label of a line."""
+    """Return (first code, last code, -1) of each label of a line."""
     found = np.full((len(extents), 3), -1, np.int64)
     null = len(known)
     for at, extent in enumerate(extents):
@@ -139,7 +140,9 @@ def _find_line_spans(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
 
 
 def _find_leaf_spans(extents: LeafExtents, null: int, sets: list[LeafExtents]) -> np.ndarray:
-    """(first code, last code, row of `sets` or -1) of each label of a tree; sets with holes are added to `sets`."""
+    """Return (first code, last code, row of `sets` or -1) of each label of a tree; sets with holes are added to
+    `sets`.
+    """
     found = np.full((len(extents), 3), -1, np.int64)
     found[extents.form == ANY_FORM, :2] = 0, null + 1
     found[extents.form == MISSING_FORM, :2] = null, null
@@ -153,7 +156,7 @@ def _find_leaf_spans(extents: LeafExtents, null: int, sets: list[LeafExtents]) -
 
 
 def _make_membership_table(sets: Sequence[LeafExtents], codes: int) -> np.ndarray:
-    """(sets, codes): 1 where a set holds a code."""
+    """Return (sets, codes): 1 where a set holds a code."""
     member = np.zeros((max(sum(map(len, sets)), 1), codes + 2), np.uint8)
     begin = 0
     for some in sets:

@@ -1,4 +1,9 @@
-"""The ends of published ranges as values of a table: which value of it stands at each end, and what an end is known to tell."""
+"""The ends of published ranges, typed, and as values of a table: which value is at each end, and what an end
+discloses.
+
+`parse_bounds` reads the ends of labels as typed values; `add_label_bounds` and `add_value_bounds` add them to tables.
+`find_range_ends` finds the value of a table at each end, and whether the release discloses that somebody has it.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +22,11 @@ from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.labels.cover import find_places, rebuild_hierarchy
 from reticent.labels.scale import Extent, LineScale, make_scale
 
-# MERGED: reticent.release.bounds: The typed ends of published ranges.
-
 
 def parse_bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:
-    """Typed lower and upper ends of a range column's labels; null for `*`, for null, and where a top or bottom hides the end."""
+    """Parse the lower and upper ends of a range column's labels; null for `*`, null, and ends hidden by a top or
+    bottom.
+    """
     distinct = labels.unique().drop_nulls()
     found = []
     try:
@@ -38,7 +43,7 @@ def parse_bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.
 
 
 def _find_node_ends(column: ColumnEntry, labels: pl.Series) -> dict[str, tuple[str, str]]:
-    """The ends of labels that are nodes of a steward's hierarchy over numbers: `20-29`, or `2` for a decade."""
+    """Return the ends of labels that are nodes of a steward's hierarchy over numbers: `20-29`, or `2` for a decade."""
     if not column.hierarchy or column.type != "numeric":
         return {}
     line = make_scale(column, labels.to_list())
@@ -59,7 +64,7 @@ def _join_columns(parts: list[pl.Series]) -> pl.DataFrame:
 
 
 def add_label_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """The frame with `age_lower` and `age_upper` after each range column."""
+    """Add `age_lower` and `age_upper` after each range column (here `age`)."""
     parts: list[pl.Series] = []
     for column in manifest.columns:
         series = frame[column.name]
@@ -70,7 +75,9 @@ def add_label_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
 
 
 def add_value_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """A table of exact values with both ends of each column that has an order: the value itself, unless a top or bottom hides it."""
+    """Add both ends of each ordered column to a table of exact values: the value itself, unless a top or bottom hides
+    it.
+    """
     parts: list[pl.Series] = []
     kinds = {column.name: column for column in manifest.columns if column.role == Role.QUASI}
     for name in frame.columns:
@@ -93,7 +100,9 @@ def _hide_coded_end(ends: pl.Series, hidden: object, column: ColumnEntry) -> pl.
 
 @dataclass(frozen=True, eq=False)
 class RangeEnds:
-    """By label: whether it is a range, the value (by its place in the list given) at either end, and whether somebody has it."""
+    """By label: whether it is a range, the index of the value at either end, and whether somebody is known to have
+    it.
+    """
 
     ranged: np.ndarray  # (labels,) bool
     value: np.ndarray  # (labels, 2) int64, -1 where no value of the table stands there
@@ -103,7 +112,7 @@ class RangeEnds:
 def find_range_ends(
     entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, *, foreign: bool = False
 ) -> RangeEnds | None:
-    """None for a column of categories, whose labels have no ends."""
+    """Find the ends of labels; None for a column of categories, whose labels have no ends."""
     whole = rebuild_hierarchy(entry, values)
     column = make_scale(whole, labels, foreign=foreign)
     if not isinstance(column, LineScale):
@@ -132,7 +141,9 @@ def find_range_ends(
 
 
 def _is_unpadded(entry: ColumnEntry, extent: Extent) -> bool:
-    """Whether a range is so narrow that no narrower one was padded to it: a pad is at most a share of the range, which only whole
-    numbers and days have."""
+    """Tell whether a range is so narrow that no narrower one was padded to it.
+
+    A pad is at most a share of the range, which only integers and days have.
+    """
     how = LabelOptions.of(entry.labels) if entry.labels is not None else None
     return how is not None and how.share is not None and how.find_max_pad(int(extent.upper - extent.lower) - 1, 1) == 0

@@ -1,8 +1,13 @@
 """What a published label covers, read by the column's entry in the manifest.
 
-A `Scale` is a column's values as the reader knows them: a line (numbers, dates, ordered values) or a tree (categories).
-It turns labels into extents.  Labels of other tools are understood too: `[20, 30[`, `[20, 30)`, `20-29`, `>= 80`, a
-hierarchy's labels, `a|b`, and `*`.
+A `Scale` is a column's values as the reader knows them: a `LineScale` (numbers, dates, ordered values; labels are
+stretches of it) or a `TreeScale` (categories: leaves of a hierarchy, or of a flat one; labels are nodes or sets of
+leaves). It turns labels into extents (`Extent`). Labels of other tools are understood too: `[20, 30[`, `[20, 30)`,
+`20-29`, `>= 80`, a hierarchy's labels, `a|b`, and `*`.
+
+`read_leaf_extents` reads all labels of a tree's column at once, into one array of leaves cut at offsets
+(`LeafExtents`): a sampled release has tens of thousands of distinct sets. Sets without quoted members are split and
+numbered in one go; every other label is read on its own (`TreeScale.read`).
 """
 
 from __future__ import annotations
@@ -24,18 +29,22 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.data.parsing import parse_texts
 from reticent.format.manifest import ColumnEntry, build_cached_tree
 
-# MERGED: reticent.release.reading.extent: What a published label covers: an extent, on a line or in a tree.
-
 
 class UnreadableLabel(ValueError):
-    """A label that the column's schema does not explain.  It holds the label: show a count of them, never the label."""
+    """Raised for a label that the column's schema does not explain. It holds the label: show a count of them, never
+    the label.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """`null`: the missing value alone; `any`: everything; `range`: a stretch of a line; `leaves`: leaves of a tree, by number.
+    """What a label covers; `form` is one of four:
 
-    A range such as `< 20` is `endless` on one side: it ends where the column does as far as loss goes, and covers what lies beyond.
+    `null`: the missing value alone; `any`: everything; `range`: a stretch of a line; `leaves`: leaves of a tree, by
+    number.
+
+    A range such as `< 20` is `endless` on one side: for the loss it ends where the column does, and it covers what
+    lies beyond.
     """
 
     form: str
@@ -52,7 +61,7 @@ ANY_EXTENT = Extent("any")
 
 
 def parse_number(text: str) -> int | float:
-    """A number that compares exactly with others: whole where it is written so."""
+    """Parse a number that compares exactly with others: whole where it is written so."""
     try:
         return int(text)
     except ValueError:
@@ -64,9 +73,6 @@ def parse_number(text: str) -> int | float:
     if not isfinite(value):
         raise UnreadableLabel("a finite number")
     return value
-
-
-# MERGED: reticent.release.reading.tree: A column whose values are leaves of a hierarchy, or of a flat one, and the labels that are nodes or sets of them.
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +87,7 @@ class TreeScale:
     foreign: bool = False
 
     def values(self, published: Sequence[Extent]) -> list[str]:
-        """The leaves.  A list without values has an empty text for a leaf: it is one if it is published."""
+        """Return the leaves. A list without values has an empty text for a leaf: it is one if it is published."""
         placed = self.given or list(self.leaf) != [""] or any(extent.leaves for extent in published)
         return list(self.leaf) if placed else []
 
@@ -105,14 +111,14 @@ class TreeScale:
         return Extent("leaves", leaves=tuple(sorted({self.leaf[text] for text in texts})))
 
     def _read_plain_set(self, label: str) -> Extent | None:
-        """A set without quoted members, as most are; None where it is not one of leaves."""
+        """Read a set without quoted members, as most are; None if it is not one of leaves."""
         try:
             return Extent("leaves", leaves=tuple(sorted({self.leaf[text] for text in label[1:-1].split(", ")})))
         except KeyError:
             return None
 
     def _read_node(self, label: str) -> Extent:
-        """A label may name several nodes: the same leaves, or in a foreign file any of them."""
+        """Read a label that may name several nodes: with the same leaves, or in a foreign file any of them."""
         spans = self.nodes[label]
         if len(spans) > 1 and not self.foreign:
             raise UnreadableLabel(label)
@@ -120,14 +126,14 @@ class TreeScale:
         return Extent("leaves", leaves=range(covered[0], covered[-1] + 1) if len(spans) == 1 else tuple(covered))
 
     def _listed(self, label: str) -> list[str]:
-        """`a|b` or `['a', 'b']`, as other tools write sets."""
+        """Split `a|b` or `['a', 'b']`, as other tools write sets."""
         parts = [part for part in re.split(r"[,|{}\[\]']\s*", label) if part]
         if not self.foreign or not parts or not all(part in self.leaf for part in parts):
             raise UnreadableLabel(label)
         return parts
 
     def loss(self, extent: Extent) -> float:
-        """Equation 3 of paper 1: leaves under the lowest common ancestor over all leaves, 0 for a single one."""
+        """Compute equation 3 of paper 1: leaves under the lowest common ancestor over all leaves, 0 for a single one."""
         if extent.form != "leaves":
             return float(extent.form == "any")
         first, last = self._find_ancestor(extent)[1:]
@@ -136,13 +142,15 @@ class TreeScale:
         return under / whole if under > 1 else 0.0
 
     def height(self, extent: Extent) -> float:
-        """The ancestor's level over the root's."""
+        """Return the ancestor's level over the root's."""
         if extent.form != "leaves":
             return float(extent.form == "any")
         return self._find_ancestor(extent)[0] / max(self.hierarchy.height, 1)
 
     def _find_ancestor(self, extent: Extent) -> tuple[int, int, int]:
-        """(level, first leaf, last leaf) of the lowest common ancestor: in pre-order that of the least and the greatest leaf."""
+        """Return (level, first leaf, last leaf) of the lowest common ancestor: in pre-order that of the least and
+        greatest leaf.
+        """
         tree = self.hierarchy
         low = extent.leaves[0]
         high = extent.leaves[-1]
@@ -155,12 +163,6 @@ class TreeScale:
         return level, int(tree.first[node]), int(tree.last[node])
 
 
-# MERGED: reticent.release.reading.leaf_extents: What the labels of a tree's column cover, all of them at once: leaves in one array, cut at offsets.
-#
-# A sampled release has tens of thousands of distinct sets.  Those without quoted members are split and numbered in one go; every
-# other label is read on its own (`Tree.read`).
-
-
 LEAVES_FORM = 0
 ANY_FORM = 1
 MISSING_FORM = 2
@@ -168,7 +170,10 @@ MISSING_FORM = 2
 
 @dataclass(frozen=True, eq=False)
 class LeafExtents(Sequence[Extent]):
-    """`form` of each label (LEAVES, ANY or MISSING); label i covers leaves[offsets[i] : offsets[i + 1]], in order, each once."""
+    """Extents of labels: `form` of each (LEAVES_FORM, ANY_FORM or MISSING_FORM), and all leaves in one array.
+
+    Label i covers leaves[offsets[i] : offsets[i + 1]], in order, each once.
+    """
 
     form: np.ndarray
     offsets: np.ndarray
@@ -195,7 +200,7 @@ class LeafExtents(Sequence[Extent]):
         return np.repeat(np.arange(len(self)), self.counts)
 
     def only(self, chosen: np.ndarray) -> LeafExtents:
-        """Some of the labels."""
+        """Return some of the labels."""
         offsets = np.append(0, np.cumsum(self.counts[chosen]))
         return LeafExtents(self.form[chosen], offsets, self.leaves[chosen[self.label]])
 
@@ -206,7 +211,7 @@ class LeafExtents(Sequence[Extent]):
 
 
 def read_leaf_extents(tree: TreeScale, labels: pl.Series) -> LeafExtents:
-    """The extents of distinct labels, as `tree.read` has them one by one."""
+    """Read the extents of distinct labels, as `tree.read` does one by one."""
     which, leaf, alone = _read_plain_sets(tree, labels)
     read = tree.read(labels.gather(alone).to_list())
     form = np.full(len(labels), LEAVES_FORM, np.uint8)
@@ -223,7 +228,9 @@ def read_leaf_extents(tree: TreeScale, labels: pl.Series) -> LeafExtents:
 
 
 def _read_plain_sets(tree: TreeScale, labels: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(label, leaf) of every member of the sets that name leaves without quotes, and the labels that are none of these."""
+    """Return (label, leaf) of every member of the sets that name leaves without quotes, and the labels that are none
+    of these.
+    """
     texts = labels.cast(pl.String)
     plain = texts.str.starts_with("{") & texts.str.ends_with("}") & ~texts.str.contains('"', literal=True)
     plain = plain.fill_null(False) & (not tree.foreign)
@@ -240,9 +247,6 @@ def _read_plain_sets(tree: TreeScale, labels: pl.Series) -> tuple[np.ndarray, np
     alone = np.ones(len(labels), bool)
     alone[at[whole]] = False
     return at[owner[kept]], number[found.to_numpy()[kept].astype(np.int64)], np.flatnonzero(alone)
-
-
-# MERGED: reticent.release.reading.line: A column whose values stand on a line, numbers, dates or ordered values, and the labels that are stretches of it.
 
 
 _NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -265,7 +269,7 @@ class LineScale:
     foreign: bool = False
 
     def positions(self, texts: Sequence[str]) -> list[Any]:
-        """Where values stand on the line, as numbers that compare exactly."""
+        """Return the positions of values on the line, as numbers that compare exactly."""
         if self.kind == "numeric":
             return [parse_number(text) for text in texts]
         if self.places is not None:
@@ -314,7 +318,7 @@ class LineScale:
         return None
 
     def loss(self, extent: Extent) -> float:
-        """Equation 2 of paper 1: (u - l) / (U - L)."""
+        """Compute equation 2 of paper 1: (u - l) / (U - L)."""
         if extent.form != "range":
             return float(extent.form == "any")
         if self.span is None or self.span[0] == self.span[1]:
@@ -322,7 +326,9 @@ class LineScale:
         return float((extent.upper - extent.lower) / (self.span[1] - self.span[0]))
 
     def height(self, extent: Extent) -> float:
-        """The lowest band that covers the extent, by its level over the root's; without bands a line is a tree of height 1."""
+        """Return the level of the lowest band that covers the extent over the root's; without bands a line is a tree
+        of height 1.
+        """
         if extent.form != "range":
             return float(extent.form == "any")
         if extent.lower == extent.upper:
@@ -334,8 +340,11 @@ class LineScale:
 
     @cached_property
     def named(self) -> dict[str, HierarchyBand]:
-        """What a label of the hierarchy covers.  In a release a label that names two stretches is not used, nor one that is a value
-        too; another tool's may be the wider."""
+        """What a label of the hierarchy covers.
+
+        In a release a label that names two stretches is not used, nor one that is a value too; another tool's may be
+        the wider.
+        """
         found: dict[str, HierarchyBand] = {}
         for band in self.bands:
             known = found.get(band.label)
@@ -369,7 +378,9 @@ Scale = LineScale | TreeScale
 
 
 def make_scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreign: bool = False) -> Scale:
-    """The scale of a column from its manifest entry; for a file of another tool, what the entry lacks is taken from the labels."""
+    """Make the scale of a column from its manifest entry; for another tool's file, what the entry lacks comes from
+    the labels.
+    """
     if column.type not in ("numeric", "date", "ordinal"):
         return _make_tree_scale(column, labels, foreign)
     if column.type == "ordinal":
@@ -393,7 +404,9 @@ def make_scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreig
 
 
 def _list_bands(line: LineScale, tree: Hierarchy) -> list[HierarchyBand]:
-    """Every node over more than its own leaf, the lowest first; a leaf's own label stands before them where it names a value too."""
+    """List every node over more than its own leaf, the lowest first; leaves whose label is also a value's come before
+    them.
+    """
     place = line.positions([leaf.strip() for leaf in tree.leaves])
     top = max(tree.height, 1)
     found = (
@@ -407,7 +420,7 @@ def _list_bands(line: LineScale, tree: Hierarchy) -> list[HierarchyBand]:
 
 
 def _clip_band(band: HierarchyBand, span: tuple[Any, Any]) -> HierarchyBand:
-    """A hierarchy may have leaves beyond the column's domain: they are not there to be confused with."""
+    """Clip a band to the column's domain: a hierarchy may have leaves beyond it, which nobody can be confused with."""
     low = max(band.lower, span[0])
     high = min(band.upper, span[1])
     return replace(band, lower=low, upper=high) if low <= high else band
@@ -439,6 +452,6 @@ def _make_tree_scale(column: ColumnEntry, labels: Iterable[str | None], foreign:
 
 
 def list_named_values(label: str, foreign: bool) -> tuple[str, ...]:
-    """The values a label of a column without a hierarchy names."""
+    """List the values that a label of a column without a hierarchy names."""
     form, texts = parse_third_party_label(label) if foreign else parse_label(label)
     return (label,) if foreign and form != "set" else texts
