@@ -50,8 +50,9 @@ class Cells:
         return np.cumsum(fresh) - 1
 
     def find_sensitive(self, name: str | None) -> int:
-        """Return the index of the sensitive column that a promise names; without a name, the only one or the combined
-        one.
+        """Return the index of the sensitive column that a promise names.
+
+        Without a name, it is the only one or the combined one.
         """
         if name is not None:
             names = [domain.name for domain in self.sensitive]
@@ -89,8 +90,9 @@ def pack_codes(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
 
 
 def sort_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Sort rows stably by their words; return the order and, in that order, whether a row differs from the one before
-    it.
+    """Sort rows stably by their words.
+
+    Returns the order and, in that order, whether a row differs from the one before it.
     """
     rows = len(words[0])
     bits = rows.bit_length()
@@ -111,8 +113,9 @@ def sort_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows of non-negative codes, sorted, and the index of each row's own: a faster `np.unique`
-    of rows.
+    """Return the sorted distinct rows of non-negative codes, and the index of each row's own.
+
+    It is a faster `np.unique` of rows.
     """
     words = pack_codes(codes, codes.max(axis=0, initial=0) + 1)
     if len(words) != 1:
@@ -153,8 +156,9 @@ def build_cells(
 
 
 def combine_sensitive(cells: Cells) -> Cells:
-    """Add a last sensitive column that combines all others; cells with fewer than two sensitive columns are returned
-    unchanged.
+    """Add a last sensitive column that combines all others.
+
+    Cells with fewer than two sensitive columns are returned unchanged.
     """
     if len(cells.sensitive) < 2 or cells.joint >= 0:
         return cells
@@ -176,8 +180,8 @@ def combine_sensitive(cells: Cells) -> Cells:
 
 
 def combine_sensitive_like(cells: Cells, whole: Cells) -> Cells:
-    """Combine the sensitive columns of cells of a part of the table, with the numbering of the `whole` table's last
-    column.
+    """Combine the sensitive columns of a part of the table, numbered as in the last column of the `whole` table's
+    cells.
     """
     if whole.joint < 0:
         return cells

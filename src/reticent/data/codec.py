@@ -1,5 +1,4 @@
-"""Maps values to codes: builds a domain for each column from its distinct values, and cells from counted
-combinations.
+"""Maps values to codes: builds domains from columns' distinct values, and cells from counted combinations.
 
 Everything here works on the distinct values and combinations that one group-by left, never on rows.
 """
@@ -164,9 +163,7 @@ def _code_column(
 
 
 def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy | None:
-    """Return the column's hierarchy: a steward's, one that a builder made, or one to be built from the column's
-    values.
-    """
+    """Return the column's hierarchy: a steward's, a builder's, or one to be built from the column's values."""
     asked = column.hierarchy
     if asked is None:
         return None
@@ -183,9 +180,7 @@ def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.
 
 
 def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy:
-    """Build the hierarchy that the column declares over the values that can be published: none beyond its top or
-    bottom.
-    """
+    """Build the declared hierarchy over the values that can be published: none beyond the column's top or bottom."""
     if column.top is not None or column.bottom is not None:
         held = series.is_not_null()
         series = series.filter(held)
@@ -223,8 +218,9 @@ def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Codi
 
 
 def choose_origin(values: pl.Series) -> int:
-    """Choose what is subtracted from sorted whole numbers before they become doubles: the least, if one is beyond
-    2^53; else 0.
+    """Choose what is subtracted from sorted whole numbers before they become doubles.
+
+    It is the least number if one is beyond 2^53, else 0.
     """
     if not len(values) or not values.dtype.is_integer():
         return 0
@@ -234,8 +230,9 @@ def choose_origin(values: pl.Series) -> int:
 def _build_offset_domain(
     name: str, column: Column, found: pl.Series, values: pl.Series, null: bool, origin: int
 ) -> RangeDomain:
-    """Build the domain of whole numbers that doubles do not hold: compared exactly, and placed by their distance to
-    the least.
+    """Build the domain of whole numbers that doubles do not hold.
+
+    They are compared exactly, and placed by their distance to the least.
     """
     declared = None
     if column.domain is not None and is_numeric_range(column.domain):
@@ -298,8 +295,9 @@ def _code_ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Codi
 
 
 def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
-    """Code numbers (or dates of a built hierarchy) that are published by nodes; leaves are matched by value, not by
-    spelling.
+    """Code numbers (or dates of a built hierarchy) that are published by nodes.
+
+    Leaves are matched by value, not by spelling.
     """
     found = clip_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
     if kind == "numeric" and choose_origin(found.sort()):

@@ -69,8 +69,9 @@ def estimate_frame_bytes(frame: pl.DataFrame) -> int:
 
 
 def group_frames(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
-    """Concatenate frames until they have `rows` rows or `size` bytes; each result is one chunk, so that rows can be
-    moved.
+    """Concatenate frames until they have `rows` rows or `size` bytes.
+
+    Each result is one chunk, so that rows can be moved.
     """
     held = list[pl.DataFrame]()
     many = 0
@@ -137,8 +138,9 @@ def _group_paths(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _scan_paths(paths: list[Path], schema: pl.Schema, hive: bool) -> pl.LazyFrame:
-    """Scan some of the files; hive columns have the types that they have in all files, and folders above the source
-    are ignored.
+    """Scan some of the files.
+
+    Hive columns have the types that they have in all files, and folders above the source are ignored.
     """
     if find_data_suffix(paths[0]) in ARROW_SUFFIXES:
         return pl.concat([pl.scan_ipc(path, glob=False) for path in paths])

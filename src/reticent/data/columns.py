@@ -132,8 +132,9 @@ def find_name_fault(name: str) -> str | None:
 
 
 def require_usable_names(present: Sequence[str], used: Sequence[str]) -> None:
-    """Refuse columns of the data that have a role and a name that no release can have; the error gives their
-    positions.
+    """Refuse columns of the data that have a role and a name that no release can have.
+
+    The error gives their positions.
     """
     bad = [(present.index(name) + 1, why) for name in used if (why := find_name_fault(name))]
     if bad:
@@ -355,7 +356,10 @@ def _require_known_options(role: Role) -> Callable[[Callable[Given, Column]], Ca
 
 @_require_known_options(Role.IDENTIFYING)
 def identifying(*, rows_per_person: int | None = None) -> Column:
-    """Never published; `rows_per_person`, the most rows that one person has, lets k-anonymity count persons."""
+    """A column that is never published.
+
+    `rows_per_person`, the most rows that one person has, lets k-anonymity count persons.
+    """
     return Column(Role.IDENTIFYING, rows_per_person=rows_per_person)
 
 
@@ -373,11 +377,13 @@ def quasi(
     format: str | None = None,
     labels: Any = None,
 ) -> Column:
-    """An adversary may know it: it is generalized, by a `hierarchy` (a path or rows), an `order`, or as a range.
+    """A column that an adversary may know: it is generalized, by a `hierarchy` (a path or rows), an `order`, or as a
+    range.
 
-    `numeric=True` is `type="numeric"`; the other types are "ordinal", "categorical" and "date".  `domain` is the least and
-    the greatest value that can occur, `top` and `bottom` are bounds beyond which a value is published as the bound.
-    `format` says how dates or numbers are written as text, `labels` how groups print ("tight", "snapped", "padded", ...).
+    `numeric=True` is `type="numeric"`; the other types are "ordinal", "categorical" and "date". `domain` is the least
+    and the greatest value that can occur, `top` and `bottom` are bounds beyond which a value is published as the
+    bound. `format` is how dates or numbers are written as text, `labels` how groups print ("tight", "snapped",
+    "padded", ...).
     """
     if flag(numeric, "numeric") and type not in (None, "numeric"):
         raise JobError(f"numeric=True and type={type!r} contradict each other.", attempt="one of them.")
@@ -396,9 +402,10 @@ def sensitive(
     missing: str = "refuse",
     format: str | None = None,
 ) -> Column:
-    """What the promise protects; `missing="category"` publishes a null as a value of its own instead of refusing it.
+    """A column that the promise protects.
 
-    `domain` is what the column can hold, whoever is in the table: the least and the greatest number, or a list of values.
+    `missing="category"` publishes a null as a value of its own instead of refusing it. `domain` is what the column
+    can hold, independently of the people in the table: the least and the greatest number, or a list of values.
     """
     return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, format=format)
 
@@ -407,7 +414,10 @@ def sensitive(
 def insensitive(
     *, type: str | None = None, round_to: Any = None, acknowledge: bool = False, format: str | None = None
 ) -> Column:
-    """Carried beside the record it came with; a number may be rounded (`round_to`), a near-unique column `acknowledge`d."""
+    """A column that is published beside the record it came with.
+
+    A number may be rounded (`round_to`), a near-unique column `acknowledge`d.
+    """
     return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, format=format)
 
 
@@ -415,7 +425,10 @@ COLUMNS_EXAMPLE = 'columns = {"age": rt.quasi(), "disease": rt.sensitive()}.'
 
 
 def parse_columns(value: Any, name: str = "columns") -> dict[str, Column]:
-    """{"age": rt.quasi(), "city": "quasi-identifying", "disease": {"role": "sensitive"}}, each as a `Column`."""
+    """Turn the columns of a caller into `Column`s.
+
+    A column is `rt.quasi()`, "quasi-identifying" or {"role": "sensitive"}, by its name.
+    """
     if not isinstance(value, Mapping):
         raise JobError(
             f"{name} must be a mapping from column names; it is {describe_type(value)}.", attempt=COLUMNS_EXAMPLE
@@ -477,8 +490,9 @@ def clip_values(name: str, column: Column | DeclaredBounds, values: pl.Series) -
 
 
 def count_beyond(name: str, column: Column, values: pl.Series, counts: np.ndarray) -> dict[str, int]:
-    """Count the rows that hold a number or a date below the bottom and above the top; these are published as the
-    bound.
+    """Count the rows that hold a number or a date below the bottom and above the top.
+
+    These are published as the bound.
     """
     bound = column.bottom if column.top is None else column.top
     if bound is None:

@@ -142,9 +142,7 @@ def _iterate_records(path: Path, encoding: str, quote: str) -> Iterator[bytes]:
 
 
 def _find_record_ends(text: bytes, quote: int | None, inside: int) -> tuple[np.ndarray, int]:
-    """Return where records end, in a text that begins inside of quotes (1) or not (0), and whether it ends inside of
-    them.
-    """
+    """Return where records end, in a text that begins inside of quotes (1) or not (0), and whether it ends inside."""
     data = np.frombuffer(text, np.uint8)
     ends = data == _NEWLINE_BYTE
     if quote is not None and quote in text:

@@ -163,8 +163,8 @@ def _read_sqlite(url: str, statement: str) -> pl.DataFrame:
 
 
 def _require_exact_integers(connection: sqlite3.Connection, statement: str, frame: pl.DataFrame) -> None:
-    """Refuse a SQLite column of whole numbers and fractions where doubles would make different whole numbers beyond
-    2^53 equal.
+    """Refuse a SQLite column of integers and fractions in which doubles would make different integers beyond 2^53
+    equal.
     """
     for name, dtype in frame.schema.items():
         if not dtype.is_float() or not (frame[name].abs() > MAX_EXACT_INTEGER).any():
@@ -181,8 +181,9 @@ def _require_exact_integers(connection: sqlite3.Connection, statement: str, fram
 
 
 def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
-    """Open a database without changing or creating it; statements can only read: none attaches, creates or sets
-    anything.
+    """Open a database without changing or creating it.
+
+    Statements can only read: none attaches, creates or sets anything.
     """
     import sqlite3
 

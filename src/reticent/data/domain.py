@@ -40,8 +40,9 @@ from reticent.errors import HierarchyError
 
 
 class RangeMinimum:
-    """Sparse table for the minimum of any span of an array: minima over 1, 2, 4, ... positions; two of them cover any
-    span.
+    """Sparse table for the minimum of any span of an array: minima over 1, 2, 4, ... positions.
+
+    Two of them cover any span.
     """
 
     def __init__(self, values: np.ndarray):
@@ -119,8 +120,9 @@ class Domain:
         raise NotImplementedError
 
     def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the codes that the label of a span covers; -1 .. size where it prints `*`, which covers unknown
-        values too.
+        """Return the codes that the label of a span covers.
+
+        They are -1 .. size where it prints `*`, which covers unknown values too.
         """
         raise NotImplementedError
 
@@ -205,8 +207,9 @@ class TreeDomain(Domain):
     style: str | None = field(default=None, kw_only=True)  # "nodes" or "sets", where the column asks for one
 
     def find_common_ancestors(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Return the lowest common ancestor of each span; -1 if it holds the null beside other values, -2 if the null
-        alone.
+        """Return the lowest common ancestor of each span.
+
+        It is -1 if the span holds the null beside other values, -2 if the null alone.
         """
         tree = self.hierarchy
         apart = lower != upper
@@ -258,8 +261,9 @@ class TreeDomain(Domain):
         return tuple(found)
 
     def _format_set(self, codes: Sequence[int] | np.ndarray) -> str | None:
-        """Format a set of codes; a single value prints as its leaf does: quoted if a node with other leaves has its
-        name.
+        """Format a set of codes.
+
+        A single value prints as its leaf does: quoted if a node with other leaves has its name.
         """
         alone = len(codes) == 1 and codes[0] != self.null_code
         return self.node_labels[self.hierarchy.paths[codes[0], 0]] if alone else Domain._format_set(self, codes)
@@ -365,7 +369,9 @@ class BandDomain(TreeDomain):
         return tuple(found)
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
-        """Format labels; of a built hierarchy, the range of all given spans that meet in the same node: only
+        """Format the labels of spans.
+
+        Under a built hierarchy, all given spans that meet in the same node print as their common range: only
         published values.
         """
         if self.is_from_steward:
@@ -389,8 +395,9 @@ class BandDomain(TreeDomain):
         return format_range_label(lower, upper)
 
     def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the codes that a span's label covers; of a built hierarchy only the span: its label depends on other
-        groups.
+        """Return the codes that a span's label covers.
+
+        Under a built hierarchy only the span is certain: its label depends on the other groups.
         """
         if self.is_from_steward:
             return TreeDomain.find_covered_codes(self, lower, upper)
@@ -433,10 +440,10 @@ def sort_by_position(hierarchy: Hierarchy, positions: np.ndarray) -> tuple[Hiera
 
 
 def prune_hierarchy(domain: TreeDomain, published: Iterable[str | None]) -> list[list[str]]:
-    """Cut the hierarchy down to the published labels: their own paths, and two leaves under a node for the values it
-    hides.
+    """Cut the hierarchy down to the published labels.
 
-    The number of hidden values is not disclosed, and a loss computed from the result is relative to it.
+    It keeps their own paths, and under a node two leaves for the values it hides: their number is not disclosed, and
+    a loss computed from the result is relative to it.
     """
     tree = domain.hierarchy
     node_of = {label: node for node, label in enumerate(domain.node_labels)}

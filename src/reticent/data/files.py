@@ -213,8 +213,9 @@ def resolve_files(name: str) -> FileSet:
 
 
 def _list_folder(root: Path) -> list[Path]:
-    """List the files of a folder and its subfolders; refuse whatever is neither file nor folder, and folders that are
-    links.
+    """List the files of a folder and its subfolders.
+
+    Whatever is neither file nor folder is refused, and so are folders that are links.
     """
     files: list[Path] = []
     for folder, folders, names in os.walk(root, onerror=_require_readable_folder):
@@ -306,8 +307,9 @@ def _make_file_set(path: Path, found: Iterable[Path], root: Path | None = None) 
 
 
 def _find_partition_keys(path: Path, paths: Sequence[Path], root: Path) -> tuple[str, ...]:
-    """Return the partition columns, which must be the same for every file: rows of others would have no value, or be
-    lost.
+    """Return the partition columns, which must be the same for every file.
+
+    Otherwise rows of some files would have no value, or be lost.
     """
     said = {
         tuple(_parse_partition_key(part) for part in _split_relative(one, root)[:-1] if "=" in part) for one in paths
@@ -326,8 +328,9 @@ def _parse_partition_key(part: str) -> str:
 
 
 def find_outer_partition_keys(root: Path, keys: Sequence[str], columns: Iterable[str]) -> list[str]:
-    """Return partition columns of folders above the source, which do not belong to it; refuse those that hide one
-    that does.
+    """Return partition columns of folders above the source, which do not belong to it.
+
+    A column that would replace one of the source's own is refused.
     """
     above = [_parse_partition_key(part) for part in root.parts if "=" in part]
     if taken := [name for name in above if name in {*keys, *columns}]:

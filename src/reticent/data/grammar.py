@@ -59,8 +59,9 @@ def parse_label(label: str) -> tuple[str, tuple[str, ...]]:
 
 
 def parse_third_party_label(label: str) -> tuple[str, tuple[str, ...]]:
-    """Parse a text of another tool's table as `parse_label` does; a text that is none of our labels is a value as it
-    is.
+    """Parse a text of another tool's table as `parse_label` does.
+
+    A text that is none of our labels is a value as it is.
     """
     try:
         return parse_label(label)

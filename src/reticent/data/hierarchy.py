@@ -25,7 +25,11 @@ from reticent.validation import text, validate_arguments, value_list
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """`paths[leaf, level]` is the node above a leaf at a level (0 = the leaf itself); a node is labels[i], first[i]..last[i]."""
+    """A tree over values.
+
+    `paths[leaf, level]` is the node above a leaf at a level (0 = the leaf itself); a node is labels[i],
+    first[i]..last[i].
+    """
 
     paths: np.ndarray
     labels: tuple[str, ...]
@@ -59,7 +63,7 @@ class Hierarchy:
     @classmethod
     @validate_arguments(name=text)
     def of(cls, given: object, name: str = "hierarchy") -> Hierarchy:
-        """A hierarchy, the path of one, or its rows."""
+        """Make a hierarchy from a hierarchy, the path of one, or its rows."""
         if isinstance(given, Hierarchy):
             return given
         if isinstance(given, str | Path):
@@ -98,7 +102,7 @@ class Hierarchy:
     @classmethod
     @validate_arguments(name=text)
     def from_rows(cls, rows: Iterable[Sequence[str]], name: str = "hierarchy") -> Hierarchy:
-        """Build and validate; every fault found is listed at once."""
+        """Build and validate a hierarchy; all faults are listed in one error."""
         listed = value_list(rows, "rows")
         if not all(isinstance(row, list | tuple) for row in listed):
             raise HierarchyError(
@@ -117,7 +121,7 @@ class Hierarchy:
 
     @classmethod
     def flat(cls, leaves: Sequence[str], root: str = "*") -> Hierarchy:
-        """Every leaf right below the root."""
+        """Build a hierarchy with every leaf right below the root."""
         return cls.from_rows([[leaf, text(root, "root")] for leaf in value_list(leaves, "leaves")])
 
 

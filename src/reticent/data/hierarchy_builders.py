@@ -75,8 +75,9 @@ class DistinctValues:
 
     @classmethod
     def of(cls, values: Any, rows: Sequence[int] | None = None) -> DistinctValues:
-        """Make them from a Series, an array, a list or a `range`; nulls are left out: a null is a leaf of its own in
-        any column.
+        """Collect distinct values from a Series, an array, a list or a `range`.
+
+        Nulls are left out: a null is a leaf of its own in any column.
         """
         own = not isinstance(values, range)
         series = values if isinstance(values, pl.Series) else _to_series(values)
@@ -164,7 +165,7 @@ def pad_rows(rows: list[list[str]]) -> list[list[str]]:
 
 
 def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[int] | None = None) -> BuiltHierarchy:
-    """Bands of one width, or of several: `width=[5, 10, 20]` nests tens in twenties."""
+    """Build bands of one width, or of several: `width=[5, 10, 20]` nests tens in twenties."""
     found = DistinctValues.of(values, rows)
     widths = [parse_fraction(one, "width") for one in (width if isinstance(width, Sequence) else [width])]
     origin = parse_fraction(start, "start")
@@ -187,7 +188,7 @@ def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[in
 
 
 def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None) -> BuiltHierarchy:
-    """Bands between given edges, open at both ends: `edges(ages, [18, 30, 45, 65], [18, 65])`, finest first."""
+    """Build bands between given edges, open at both ends: `edges(ages, [18, 30, 45, 65], [18, 65])`, finest first."""
     found = DistinctValues.of(values, rows)
     cuts = [[parse_fraction(edge, "an edge") for edge in level] for level in levels]
     if not cuts or not all(cuts) or any(low >= high for level in cuts for low, high in pairwise(level)):
@@ -213,7 +214,7 @@ def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None
 
 
 def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
-    """Bands of about equally many rows: `groups=[16, 4]` makes quarters of four sixteenths each.
+    """Build bands of about equally many rows: `groups=[16, 4]` makes quarters of four sixteenths each.
 
     A value is never divided, so that one held by many rows makes its band larger.
     """
@@ -235,8 +236,9 @@ def cut_into_shares(found: DistinctValues, groups: Sequence[int]) -> list[list[s
 
 
 def assign_shares(weights: Sequence[int], count: int) -> list[int]:
-    """Return which of `count` equal shares of the whole the middle of each weight falls in: rising, and nested for
-    multiples.
+    """Return which of `count` equal shares of the whole the middle of each weight falls in.
+
+    Shares rise, and are nested for multiples of `count`.
     """
     total = sum(weights)
     found = []
@@ -296,7 +298,9 @@ CALENDAR_LEVELS = {
 def dates(
     values: Any, levels: Sequence[str] = tuple(CALENDAR_LEVELS), *, rows: Sequence[int] | None = None
 ) -> BuiltHierarchy:
-    """Levels in the order of `CALENDAR_LEVELS`; text must be YYYY-MM-DD, of a time only the day counts."""
+    """Build a calendar, with levels in the order of `CALENDAR_LEVELS`; text must be YYYY-MM-DD, of a time only the
+    day counts.
+    """
     found = DistinctValues.of(values, rows)
     order = list(CALENDAR_LEVELS)
     if (
@@ -326,7 +330,7 @@ Children = dict[str, list[str]]
 
 
 def from_frame(frame: Any) -> Hierarchy:
-    """Columns from leaf to root, as in ARX; a root is added where the last column has more than one value."""
+    """Build from columns from leaf to root, as in ARX; a root is added where the last column has more than one value."""
     from reticent.data.source import Source, scan_source
 
     table = scan_source(Source(), frame).collect()
@@ -339,7 +343,7 @@ def from_frame(frame: Any) -> Hierarchy:
 
 
 def from_amnesia(given: str | Path, values: Any = None) -> Hierarchy:
-    """From the path of a file, or its text; `values` are the data's, which a range hierarchy needs."""
+    """Build from the path of a file, or its text; `values` are the data's, which a range hierarchy needs."""
     text = _read_text(given)
     if text.lstrip().startswith(("{", "[")):
         try:
@@ -362,7 +366,11 @@ def from_amnesia(given: str | Path, values: Any = None) -> Hierarchy:
 
 
 def from_tree(tree: Any) -> Hierarchy:
-    """From JSON: {"nodes": [{"id", "label"}], "edges": [{"from", "to"}]}, or nested {"name", "children"} with any of the usual keys."""
+    """Build from a tree in JSON.
+
+    It is {"nodes": [{"id", "label"}], "edges": [{"from", "to"}]}, or nested {"name", "children"} with any of the
+    usual keys.
+    """
     try:
         children = _parse_json_tree(tree)
     except (
@@ -482,7 +490,9 @@ def _place_under_ranges(ranges: list[list[str]], values: Any) -> Hierarchy:
 
 
 def grouped(groups: Mapping[str, Any], *, root: str = ROOT) -> Hierarchy:
-    """From nested names: {"married": ["spouse present", "spouse absent"], "single": {"was": [...], "never": [...]}}."""
+    """Build from nested names: {"married": ["spouse present", "spouse absent"], "single": {"was": [...], "never":
+    [...]}}.
+    """
     rows = pad_rows([[*reversed(path), root] for path in _iterate_paths(groups)])
     return Hierarchy.from_rows(rows, "named groups")
 
@@ -500,7 +510,7 @@ def _iterate_paths(groups: Any) -> Iterator[list[str]]:
 
 
 def ordered(order: Sequence[Any], size: int = 2, *, levels: int = 1) -> Hierarchy:
-    """Neighbours in the order given: `size` values in a group, then `size` groups in one, for `levels` levels."""
+    """Group neighbours in the given order: `size` values in a group, then `size` groups in one, for `levels` levels."""
     texts = [str(value) for value in order]
     if len(set(texts)) != len(texts):
         raise HierarchyError("The order names a value twice.", attempt="each value once.")
@@ -518,10 +528,10 @@ def ordered(order: Sequence[Any], size: int = 2, *, levels: int = 1) -> Hierarch
 def balanced(
     values: Any, fanout: int = 2, *, order: Sequence[Any] | None = None, rows: Sequence[int] | None = None
 ) -> BuiltHierarchy:
-    """A tree over sorted (or ordered) values, each node cut in `fanout` parts of about equal weight.
+    """Build a tree over sorted (or ordered) values, each node cut in `fanout` parts of about equal weight.
 
     A value weighs 1, and with `rows` its share of the rows besides, so that the tree follows the data's own
-    distribution, frequent values near the root, and stays shallow.  Numbers are sorted as numbers.
+    distribution, frequent values near the root, and stays shallow. Numbers are sorted as numbers.
     """
     found = DistinctValues.of(values, rows)
     if fanout < 2:
@@ -615,7 +625,8 @@ def _parse_band_ends(label: str) -> tuple[str, str] | None:
 def prefixes(
     values: Any, keep: Sequence[int] | None = None, *, mask: str = "*", rows: Sequence[int] | None = None
 ) -> BuiltHierarchy:
-    """One level for each number of characters kept, by default every one that groups; a shorter code stands for itself.
+    """Build one level for each number of characters kept, by default every one that groups; a shorter code is its own
+    prefix.
 
     Codes that look like numbers have often lost their zeros: keep such a column as text.
     """

@@ -71,7 +71,7 @@ class LabelOptions:
             raise JobError("labels: share is at most 1, the whole of a range.", attempt=_SHARE_EXAMPLE)
 
     def find_max_pad(self, span: int, most: int) -> int:
-        """Return the most units that an end of a range of `span` units is moved by, of the `most` that the width
+        """Return the most that an end of a range of `span` units is moved by, of the `most` units that the width
         allows.
         """
         return most if self.share is None else min(most, int(Fraction(str(self.share)) * span))

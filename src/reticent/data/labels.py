@@ -1,4 +1,4 @@
-"""Gives a domain on a line the labels that its column declares: tight, snapped to round places, or padded by secret
+"""Gives a domain on a line the labels that its column declares: tight, snapped to round ends, or padded by secret
 amounts.
 
 A method plans on values as they are, so that cuts and promises are those of tight labels; snapped and padded labels
@@ -60,8 +60,9 @@ class WidenedDomain(RangeDomain):
         return RangeDomain(**copy_range_fields(self))
 
     def find_ranges(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Find spans that print as a range with other ends than their own: no null, no `*`, no value that is printed
-        as it is.
+        """Find spans that print as a range with other ends than their own.
+
+        Nulls, `*` and values that are printed as they are do not.
         """
         return (upper != self.null_code) & ((lower != upper) | self.coarse)
 
@@ -113,8 +114,9 @@ class PaddedDomain(WidenedDomain):
     limits: tuple[RangeEnd | None, RangeEnd | None]
 
     def find_max_pads(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Return the most that the ends of each span are moved by, in multiples of the unit; 0 where no range is
-        printed.
+        """Return the most that the ends of each span are moved by, in multiples of the unit.
+
+        It is 0 where no range is printed.
         """
         found = np.zeros(len(lower), np.int64)
         ranged = np.flatnonzero(self.find_ranges(lower, upper))
@@ -125,8 +127,9 @@ class PaddedDomain(WidenedDomain):
     def format_moved_ends(
         self, lower: np.ndarray, upper: np.ndarray, pads: np.ndarray
     ) -> tuple[list[str | None], np.ndarray]:
-        """Format labels of spans whose ends are moved outwards by `pads`, (spans, 2) multiples of the unit; also
-        return their loss.
+        """Format labels of spans whose ends are moved outwards by `pads`, (spans, 2) multiples of the unit.
+
+        Returns the labels and their loss.
         """
         found = RangeDomain.labels(self, lower, upper)
         lost = self.loss(lower, upper)
@@ -179,8 +182,9 @@ MAX_EXACT_INTEGER = (
 
 
 def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
-    """Return the columns with tight labels, for a release whose labels must not be wider than its groups, or that has
-    none.
+    """Return the columns with tight labels.
+
+    For a release whose labels must not be wider than its groups, or that has no labels.
     """
     tight = LabelOptions("tight")
     return {
@@ -217,8 +221,9 @@ def apply_label_style(
 
 
 def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Fraction:
-    """Compute the share of a column's distinct values that one person alone has, or may have where people have
-    several rows.
+    """Compute the share of a column's distinct values that one person alone has.
+
+    Where people have several rows, values count that one person alone may have.
     """
     held = (
         pl.DataFrame({"value": series, "rows": counts}).drop_nulls("value").group_by("value").agg(pl.col("rows").sum())
@@ -229,8 +234,9 @@ def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: i
 
 
 def singles_out(domain: RangeDomain | BandDomain, alone: Fraction) -> bool:
-    """Tell whether whole numbers are snapped by default: many are one person's alone, and a round step of 2 or more
-    fits.
+    """Tell whether whole numbers are snapped by default.
+
+    They are if many are one person's alone, and a round step of two or more fits their range.
     """
     if domain.kind != "numeric" or alone < MIN_LONE_SHARE:
         return False
@@ -304,8 +310,9 @@ def _limit_end(domain: BandDomain, end: str, limits: tuple[RangeEnd | None, Rang
 
 
 def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
-    """Tell whether a column of numbers holds one that is not whole, whatever its type; not if one is too large for
-    round steps.
+    """Tell whether a column of numbers holds one that is not whole, whatever its type.
+
+    It is False if a number is too large for round steps.
     """
     real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
     if not real or max(abs(Decimal(text)) for text in domain.texts) > MAX_EXACT_INTEGER:
@@ -335,8 +342,9 @@ def _style_line(
 
 
 def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
-    """Choose the same labels for the codes first .. last: what was withheld beyond them leaves no trace in a step or
-    a limit.
+    """Choose the same labels for the codes first .. last.
+
+    Values that were withheld beyond these codes then leave no trace in a step or a limit.
     """
     alone = (
         MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
@@ -448,8 +456,9 @@ def _choose_pad_unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any
 def _find_limits(
     domain: RangeDomain | BandDomain, column: Column, otherwise: tuple[RangeEnd, RangeEnd] | None = None
 ) -> tuple[RangeEnd | None, RangeEnd | None]:
-    """Return the positions that no label goes past: the declared domain (or `otherwise`), top and bottom, the type's
-    range.
+    """Return the positions that no label goes past.
+
+    They come from the declared domain (or `otherwise`), top and bottom, and what the type can hold.
     """
     low: list[Any] = [column.bottom, *(column.domain or ())[:1]]
     high: list[Any] = [column.top, *(column.domain or ())[1:]]

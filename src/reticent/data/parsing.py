@@ -1,5 +1,4 @@
-"""Parses a column's raw values as numbers, dates or texts, whatever the source wrote them as; no message quotes a
-value.
+"""Parses a column's raw values as numbers, dates or texts, however the source wrote them; no message quotes a value.
 
 `parse_dtype` and `parse_texts` handle data types by name, so that a manifest can state them and a CSV can be read
 back with the types it was written from.
@@ -55,8 +54,9 @@ def to_comparable(name: str, series: pl.Series) -> pl.Series:
 
 
 def guess_type(raw: pl.Series) -> str:
-    """Guess a column's type: numbers and dates of a typed source are ranges; so is text where every value spells a
-    number.
+    """Guess a column's type.
+
+    Numbers and dates of a typed source are ranges; so is text if every value spells a number in the usual way.
     """
     if raw.dtype.is_numeric():
         return "numeric"
@@ -68,9 +68,7 @@ def guess_type(raw: pl.Series) -> str:
 
 
 def spells_numbers(texts: pl.Series) -> bool:
-    """Tell whether there are texts, and each spells a number in the usual way, with no more digits than a number
-    holds.
-    """
+    """Tell whether there are texts, and each spells a number in the usual way, with no more digits than one holds."""
     return (
         len(texts) > 0
         and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()

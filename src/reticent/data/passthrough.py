@@ -1,5 +1,4 @@
-"""Columns that are no part of cells: insensitive ones, published beside each record, and identifying ones, only
-counted.
+"""Columns that are no part of cells: insensitive ones, published beside each record, and identifying ones.
 
 Insensitive (carried) columns are not harmless: an adversary who knows a value that one row has knows the row. So
 their uniqueness is measured before anything is published, and a column that singles out too many rows is refused
@@ -37,8 +36,8 @@ from reticent.errors import ColumnError, pluralize
 
 @dataclass(frozen=True, slots=True)
 class ValueFrequencies:
-    """Statistics of the values that are not missing: how many are distinct, how many occur once, the count of the
-    most frequent.
+    """Of the values that are not missing: how many are distinct, how many occur once, how often the most frequent
+    does.
     """
 
     missing: int
@@ -48,8 +47,9 @@ class ValueFrequencies:
 
 
 def build_frequency_expressions(names: Iterable[str]) -> list[pl.Expr]:
-    """Build the expressions that count, in one pass, how often each value of each column occurs; for
-    `read_frequencies`.
+    """Build the expressions that count, in one pass, how often each value of each column occurs.
+
+    `read_frequencies` reads their result.
     """
     found = []
     for name in names:
@@ -75,9 +75,7 @@ MAX_UNIQUE_PERCENT = 10  # per cent of the rows that may have a value of their o
 
 @dataclass(frozen=True, slots=True)
 class PassthroughColumn:
-    """Statistics of one column: distinct values, rows with a value of their own, association with each sensitive
-    column.
-    """
+    """One column: its distinct values, rows with a value of their own, and association with each sensitive column."""
 
     column: str
     rows: int
@@ -152,8 +150,9 @@ def round_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.L
 
 @dataclass(frozen=True, slots=True)
 class PassthroughCounts:
-    """Rows with a number other than 0 that rounding makes 0, and with a date beyond the calendar, by column; none
-    where 0.
+    """Rows with a number other than 0 that rounding makes 0, and with a date beyond the calendar, by column.
+
+    A column without such rows is not listed.
     """
 
     rounded_to_zero: Mapping[str, int] = field(default_factory=dict)
@@ -277,8 +276,9 @@ def require_not_near_unique(carried: Iterable[PassthroughColumn], columns: Mappi
 
 
 def compute_cramers_v(pairs: pl.DataFrame) -> float:
-    """Compute sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of counted pairs; 0 where a column holds one
-    value.
+    """Compute sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of counted pairs.
+
+    It is 0 if a column holds one value.
     """
     pairs = pairs.rename(dict(zip(pairs.columns, ("one", "other", "n"), strict=True)))
     n = pl.col("n").cast(pl.Float64)
@@ -310,8 +310,9 @@ def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, V
 
 
 def describe_repeated_identifiers(columns: Mapping[str, Column], counted: Mapping[str, ValueFrequencies]) -> list[str]:
-    """Describe identifying columns that repeat without a declaration. If one does not repeat, every row is a person's
-    own.
+    """Describe identifying columns that repeat without a declaration.
+
+    If one does not repeat, every row is a person's own.
     """
     found = {name: counted[name].most for name in find_columns_with_role(columns, Role.IDENTIFYING)}
     alone = any(most == 1 and not counted[name].missing for name, most in found.items())
@@ -383,9 +384,7 @@ def describe_uncovered(
 
 
 def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
-    """Describe how much better a sensitive value is guessed from the carried one (Goodman and Kruskal's lambda, both
-    sides).
-    """
+    """Describe how much better a sensitive value is guessed from the carried one (Goodman and Kruskal's lambda)."""
     one, other, many = pairs.columns
     known = pairs.group_by(one).agg(pl.col(many).max())[many].sum()
     plain = pairs.group_by(other).agg(pl.col(many).sum())[many].max()

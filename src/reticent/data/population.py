@@ -63,8 +63,9 @@ def _locate_between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np
 
 
 def _find_codes(domain: Domain, raw: pl.Series) -> np.ndarray:
-    """Return the code of each value, -1 if the domain lacks it; under a hierarchy of numbers values are compared as
-    numbers.
+    """Return the code of each value, -1 if the domain lacks it.
+
+    Under a hierarchy of numbers values are compared as numbers.
     """
     texts: list = raw.cast(pl.String).to_list()
     known = {text: code for code, text in enumerate(domain.texts)}

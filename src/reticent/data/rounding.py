@@ -1,5 +1,4 @@
-"""Round positions on a line: the step that a number lies in, the calendar step that a date lies in, and which steps
-are round.
+"""Round positions on a line: the step of a number, the calendar step of a date, and which steps are round.
 
 Everything is exact: numbers are decimals as they are printed, so that a label that is read back covers the values
 that were rounded.

@@ -1,5 +1,4 @@
-"""Finds numbers that lie far from all others: codes such as 999 for "not known", and single values that stretch a
-range.
+"""Finds numbers that lie far from all others: codes such as 999 for "not known", and values that stretch a range.
 
 Distances, bandwidths, bands and losses are relative to a column's range. A few values that lie several ranges away
 from the others change all of them, whether they are codes that were not declared missing, or true.
@@ -92,8 +91,8 @@ def find_far_values_in_domain(domain: Domain, counts: np.ndarray) -> list[FarVal
 
 
 def _find_far(positions: np.ndarray) -> set[int]:
-    """Return the indexes of at most MAX_FAR_VALUES values at each end beyond a gap of several ranges of the values
-    between.
+    """Return the indexes of the values beyond a gap of several ranges of what lies between, at most MAX_FAR_VALUES an
+    end.
     """
     fewest: set[int] = set()
     for below, above in _list_end_counts(MAX_FAR_VALUES, MAX_FAR_VALUES):
@@ -104,8 +103,9 @@ def _find_far(positions: np.ndarray) -> set[int]:
 
 
 def _find_codes(texts: Sequence[str], positions: np.ndarray) -> set[int]:
-    """Return the indexes of codes for "missing": as many at each end as look like codes and lie apart from the
-    others.
+    """Return the indexes of codes for "missing".
+
+    They are as many at each end as look like codes and lie apart from the others.
     """
     known = [_looks_like_code(text) for text in texts]
     most: set[int] = set()

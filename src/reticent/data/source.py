@@ -1,5 +1,4 @@
-"""Reads rows from CSV, Parquet and Arrow files, databases, and pandas, Polars and pyarrow frames, as one lazy Polars
-frame.
+"""Reads rows from files, databases and frames (pandas, Polars, pyarrow) as one lazy Polars frame.
 
 CSV is read as text and parsed by column declaration, on distinct values only, so that a message can count what does
 not parse and never quote it. Errors of the underlying libraries quote values: they are re-raised without them.
@@ -42,8 +41,8 @@ _DAY_PATTERN = r"^\d{4}-\d{2}-\d{2}$"
 class Source:
     """A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`.
 
-    `missing` lists the texts that mean null, beside the empty field of a CSV; in columns of numbers and days, the numbers and
-    days that are written so.
+    `missing` lists the texts that mean null, beside the empty field of a CSV; in columns of numbers and days, the
+    numbers and days that are written like them.
     """
 
     path: str | None = None
@@ -79,8 +78,9 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class TextRows:
-    """Rows that were read from a CSV before and are passed on as a frame: their types are guessed, as the file's
-    would be.
+    """Rows that were read from a CSV before and are passed on as a frame.
+
+    Their types are guessed, as the file's would be.
     """
 
     rows: Any
@@ -102,9 +102,7 @@ def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -
 
 
 def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str, ...]) -> pl.LazyFrame:
-    """Replace values that mean missing by null: texts, and numbers and dates that are written like one of the
-    `marks`.
-    """
+    """Replace values that mean missing by null: texts, and numbers and dates that are written like a mark."""
     kept = []
     for name, dtype in schema.items():
         value = pl.col(name).cast(pl.String) if is_text(dtype) else pl.col(name)

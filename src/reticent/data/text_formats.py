@@ -120,8 +120,9 @@ def parse_stated(rows: Table, columns: Mapping[str, ColumnDeclaration], types: M
 
 
 def needs_parsing(dtype: pl.DataType, column: ColumnDeclaration) -> bool:
-    """Tell whether values are to be parsed: not if they are only counted, carried as they are, or leaves of a given
-    hierarchy.
+    """Tell whether a column's values are to be parsed.
+
+    They are not if they are only counted, carried as they are, or leaves of a given hierarchy in their spelling.
     """
     built = column.hierarchy is None or isinstance(column.hierarchy, Mapping) or column.format in NUMBER_FORMATS
     if column.role == "identifying" or not built:
@@ -134,11 +135,10 @@ def needs_parsing(dtype: pl.DataType, column: ColumnDeclaration) -> bool:
 def build_parse_expression(
     distinct: pl.Series, column: ColumnDeclaration, *, day: bool | None = None
 ) -> pl.Expr | None:
-    """Build the expression that parses a column's values, null where they do not parse; None: they are left as they
-    are.
+    """Build the expression that parses a column's values, null where they do not parse.
 
-    `day` selects days or moments; without it, moments that are all midnights are days, and so are those that a
-    calendar is built over.
+    It is None if values are left as they are. `day` selects days or moments; without it, moments that are all
+    midnights are days, and so are those that a calendar is built over.
     """
     value = pl.col(distinct.name)
     text = value.cast(pl.String).str.strip_chars()

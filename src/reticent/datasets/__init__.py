@@ -2,7 +2,7 @@
 
     load("census", rows=100_000, seed=1)     hierarchies("census")     names()
 
-Each name's module loads when it is asked for.
+Each name's module is imported on first use.
 """
 
 from __future__ import annotations

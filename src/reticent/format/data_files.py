@@ -150,8 +150,9 @@ def format_file_pattern(files: Sequence[str]) -> str:
 
 
 def match_table_files(data: Sequence[str], wanted: Sequence[str]) -> dict[str, tuple[str, ...]] | None:
-    """Return the files of each table that a manifest lists, in this order; None if it lists others, or in another
-    way.
+    """Return the files of each table that a manifest lists, in this order.
+
+    It is None if the manifest lists others, or in another way.
     """
     found = group_files_by_table(data)
     suffixes = {Path(file).suffix for file in data}
@@ -222,8 +223,9 @@ def require_sound_file(
 
 
 def _inspect_file(path: Path, schema: Mapping[str, str], *, only: bool) -> tuple[int, Any]:
-    """Count a file's rows; if it is not the `only` one of its table, also return what the others must have in common
-    with it.
+    """Count a file's rows.
+
+    If it is not the `only` file of its table, also returns what the others must have in common with it.
     """
     if path.suffix == ".parquet":
         found = _read_parquet_claims(path, schema)
@@ -296,8 +298,9 @@ def _find_arrow_type(dtype: str) -> Any:
 
 
 def _find_type_family(type: Any) -> str:
-    """Return the family of types that are read back as one another: texts, integers of any width, moments of any
-    zone.
+    """Return the family of types that are read back as one another.
+
+    Families are texts, integers of any width, moments of any zone.
     """
     import pyarrow as pa
 
@@ -477,8 +480,9 @@ def count_distinct_rows_in_parts(
 def read_partition(
     file: DataFile, schema: Schema, only: Collection[str], part: int, parts: int
 ) -> Iterator[pl.DataFrame]:
-    """Read some columns of every `parts`-th row group, beginning with the `part`-th; for CSV, of every `parts`-th
-    file.
+    """Read some columns of every `parts`-th row group, beginning with the `part`-th.
+
+    A CSV is read by every `parts`-th file.
     """
     wanted = _select_columns(schema, only)
     if file.suffix != ".parquet":

@@ -189,7 +189,7 @@ def write_csv(handle: IO[bytes], rows: FileRows | pl.DataFrame, *, quote: bool =
 def _write_frames(
     handle: IO[bytes], frames: Iterable[pl.DataFrame], beside: Sequence[str], found: bool, *, quote: bool
 ) -> bool:
-    """Return whether a formula was `found` before, or is in one of the columns `beside`."""
+    """Write frames as CSV; return whether a formula was `found` before, or is in one of the columns `beside`."""
     header = True
     for frame in frames:
         found = found or contains_formula(frame[name] for name in beside)

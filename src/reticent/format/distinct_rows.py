@@ -82,7 +82,7 @@ class PackedTallies:
         return word[order], times[order]
 
     def _put(self, word: np.ndarray, times: np.ndarray) -> None:
-        """Add earlier counts, packed again with other bits."""
+        """Store earlier counts, packed again with other bits."""
         if sum(self.bits) <= MAX_DIRECT_BITS:
             self.direct = np.zeros(1 << sum(self.bits), np.int64)
             self.direct[word] = times

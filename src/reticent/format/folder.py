@@ -126,8 +126,9 @@ def translate_disk_errors(target: str | Path | None) -> Iterator[None]:
 
 
 def _find_error_number(error: Exception) -> int | None:
-    """Return the system's number of an error; Polars reports it in words (recognized by its module, which need not be
-    loaded).
+    """Return the system's number of an error.
+
+    Polars reports it in words (the error is recognized by its module, which need not be loaded).
     """
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno

@@ -281,9 +281,7 @@ def _check_file(value: Any) -> Mapping[str, Any]:
 
 
 def _check_file_name(value: Any) -> str:
-    """Check a file's name: letters, digits and few signs, so that it means the same to every system and every
-    terminal.
-    """
+    """Check a file's name: letters, digits and few signs, which mean the same to every system and terminal."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}\.[a-z]{1,16}", schema_checks.check_text(value)):
         raise MisshapenValue("naming a file outside the folder, or one that is none of a release")
     return value

@@ -1,5 +1,4 @@
-"""Checks a Parquet file by its footer and its page headers, before a page is opened: what it claims, and whether that
-can be.
+"""Checks what a Parquet file claims, by its footer and its page headers, before a page is opened.
 
 A few bytes can claim any number of rows, and a page any size: a reader that believes them runs out of memory. So a
 release's file must be nothing but its column chunks and its footer, with no free text, row groups and pages no larger
@@ -108,9 +107,7 @@ class UnsoundParquet(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PageHeader:
-    """A page: its `kind`, the `fields` of its header, where its body starts, and its compressed and decompressed
-    size.
-    """
+    """A page: its `kind`, the `fields` of its header, where its body starts, its compressed and decompressed size."""
 
     kind: int
     fields: Mapping[int, Any]
@@ -131,9 +128,7 @@ class PageHeader:
 
 @dataclass(frozen=True, slots=True)
 class ParquetClaims:
-    """What a sound file claims: its rows, its columns with their Arrow types, and the decompressed bytes of its
-    pages.
-    """
+    """What a sound file claims: its rows, its columns with their Arrow types, and its pages' decompressed bytes."""
 
     rows: int
     columns: Mapping[str, Any]
@@ -143,7 +138,8 @@ class ParquetClaims:
 def read_claims(path: Path, *, pages: bool = True) -> ParquetClaims:
     """Read and check a file's claims; raises `UnsoundParquet`.
 
-    Nothing is read but the footer and, with `pages`, the headers of the pages.
+    Nothing is read but the footer and, with `pages`, the headers of the pages; leave them out if they were checked
+    before.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -263,8 +259,9 @@ def _count_unpacked_bytes(raw: Any, span: tuple[int, int], rows: int, whole: int
 
 
 def read_page_headers(raw: Any, start: int, end: int, most: int = MAX_PAGE_BYTES) -> Iterator[PageHeader]:
-    """Yield the pages of a chunk, from its first byte to its last, none of which decompresses to more than `most`
-    bytes.
+    """Yield the pages of a chunk, from its first byte to its last.
+
+    A page that decompresses to more than `most` bytes is refused.
     """
     at = start
     while at < end:

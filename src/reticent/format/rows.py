@@ -1,4 +1,4 @@
-"""Published rows before they are materialized: a column's distinct values, the value of each entry, the entry of each
+"""Published rows before they are materialized: columns' distinct values, the value of each entry, the entry of each
 row.
 
 A release of five million rows has a few thousand different labels. Rows come in batches and are materialized as they
@@ -44,8 +44,9 @@ class CodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class LookupColumn:
-    """A dictionary-encoded column whose dictionary is not in memory: each batch carries codes, and `texts` looks them
-    up.
+    """A dictionary-encoded column whose dictionary is not in memory.
+
+    Each batch carries codes in its column `beside`, and `texts` looks up those of some codes, in their order.
     """
 
     texts: Callable[[np.ndarray], pl.Series]

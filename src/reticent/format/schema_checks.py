@@ -34,8 +34,9 @@ _EXPONENT_PATTERN = re.compile(r"[eE]([-+]?\d+)\s*$")
 
 
 def parse_fraction(value: Any) -> Fraction:
-    """Parse a number as it was written, 0.1 as one tenth; raises ValueError or TypeError for what is none, or is too
-    long.
+    """Parse a number as it was written, 0.1 as one tenth.
+
+    Raises ValueError or TypeError for what is none, or is too long.
     """
     if isinstance(value, bool):
         raise ValueError("a truth value is no number")
@@ -264,8 +265,9 @@ def _relation_holds(relation: Relation, second: Any) -> bool:
 def require_known_columns(
     where: str, fields: Mapping[str, Field], given: Mapping[str, Any], columns: Mapping[str, Sequence[str]]
 ) -> None:
-    """Refuse parameters that name a column which the release lacks; `columns` are those of each role, "any" all of
-    them.
+    """Refuse parameters that name a column which the release lacks.
+
+    `columns` are those of each role, "any" all of them.
     """
     for name, value in given.items():
         for column, role in _list_named_columns(fields[name], value):

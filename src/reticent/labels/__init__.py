@@ -1,3 +1,1 @@
-"""Reads published labels back into sets and ranges, for audit, attacks, utility and queries: the one reader of
-labels.
-"""
+"""Reads published labels back into sets and ranges, for audit, attacks, utility and queries."""

@@ -56,8 +56,9 @@ class PointBoxPairs:
     def find_densest(
         self, density: np.ndarray, people: np.ndarray, nearest: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (point, box, people): the densest boxes over each point, at most `nearest`, sharing its people by
-        their density.
+        """Return (point, box, people): the densest boxes over each point, at most `nearest`.
+
+        They share the point's people by their density.
         """
         dense = density[self.box] > 0
         point = self.point[dense]
@@ -85,8 +86,9 @@ MAX_LISTED_SHARE_DIVISOR = (
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Groups as boxes: `covers` are the codes under each label of a quasi-identifier, `label` is each group's label
-    there.
+    """Groups as boxes of codes.
+
+    `covers` are the codes under each label of a quasi-identifier, `label` is each group's label there.
     """
 
     covers: tuple[LabelCover, ...]
@@ -98,8 +100,9 @@ class Boxes:
 
     @classmethod
     def from_spans(cls, first: np.ndarray, last: np.ndarray, until: np.ndarray) -> Boxes:
-        """Make boxes without holes from the first and last code of each group on each quasi-identifier: (quasi,
-        groups) each.
+        """Make boxes without holes.
+
+        `first` and `last` are the first and last code of each group on each quasi-identifier: (quasi, groups) each.
         """
         first, last = (np.asarray(ends, np.int64) for ends in (first, last))
         none = np.zeros((0, 1), np.int32)
@@ -188,8 +191,9 @@ class Boxes:
         return column.spread(held, size)
 
     def belief(self, points: np.ndarray) -> np.ndarray:
-        """Return (points, values): the summed density of the rows of every box that covers a point; 0 where none
-        does.
+        """Return (points, values): the summed density of the rows of every box that covers a point.
+
+        It is 0 where none does.
         """
         density = self.density
         found = np.zeros((len(points), density.shape[1]))
@@ -211,8 +215,9 @@ class Boxes:
         )
 
     def list_pairs(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield (point, box) of each box that covers a point, a chunk of points at a time; points count from the
-        chunk's first.
+        """Yield (point, box) of each box that covers a point, a chunk of points at a time.
+
+        Points count from the chunk's first.
         """
         labels = self.label.T.astype(np.int64)
         starts = range(0, len(points), POINTS_AT_ONCE)
@@ -229,8 +234,9 @@ class Boxes:
     def memberships(
         self, points: np.ndarray, people: np.ndarray, nearest: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (point, group, people): the densest boxes over each point, at most `nearest`, sharing its people by
-        density.
+        """Return (point, group, people): the densest boxes over each point, at most `nearest`.
+
+        They share the point's people by their density.
         """
         density = self.counts.sum(axis=1) / np.where(self.room > 0, self.room, np.inf)
         if (few := self._find_sparse_pairs(points)) is not None:
@@ -260,11 +266,10 @@ def build_boxes(
     others: bool = False,
     weights: np.ndarray | None = None,
 ) -> Boxes:
-    """Build the groups of a published table over the cells of the table it was made from; `foreign`: another tool's
-    labels.
+    """Build the groups of a published table over the cells of the table it was made from.
 
-    `others`: the cells are of people who are not in the release, so that a label may cover none of them. `weights`:
-    how many people each row stands for.
+    `foreign`: another tool's labels. `others`: the cells are of people who are not in the release, so that a label
+    may cover none of them. `weights`: how many people each row stands for.
     """
     sensitive = cells.sensitive[0]
     numbers = []

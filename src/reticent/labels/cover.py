@@ -28,8 +28,9 @@ from reticent.labels.scale import Extent, LineScale, Scale, UnreadableLabel, lis
 
 @dataclass(frozen=True, eq=False)
 class LabelCover:
-    """The codes that each distinct label of a column covers: an interval, or, where `holes`, a subset counted by
-    `prefix`.
+    """The codes that each distinct label of a column covers.
+
+    They are an interval, or, where `holes`, a subset counted by `prefix`.
     """
 
     lower: np.ndarray  # first code, by label

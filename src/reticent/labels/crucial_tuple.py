@@ -104,10 +104,10 @@ def encode_distinct(series: pl.Series) -> tuple[np.ndarray, pl.Series]:
 
 
 def _encode_people(column: LabelledColumn, people: pl.Series | None) -> tuple[list[Any], np.ndarray]:
-    """Return the places of codes, in order (then the null, then values that the schema does not explain), and each
-    person's.
+    """Return the places of codes, in order, and each person's code.
 
-    Without people, the places are such that labels differ: ranges that overlap share an end of one of them.
+    After the places come the null and values that the schema does not explain. Without people, the places are such
+    that labels differ: ranges that overlap share an end of one of them.
     """
     leaves = list(range(len(column.scale.leaf))) if isinstance(column.scale, TreeScale) else None
     if people is None:
@@ -140,8 +140,9 @@ def _find_line_spans(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
 
 
 def _find_leaf_spans(extents: LeafExtents, null: int, sets: list[LeafExtents]) -> np.ndarray:
-    """Return (first code, last code, row of `sets` or -1) of each label of a tree; sets with holes are added to
-    `sets`.
+    """Return (first code, last code, row of `sets` or -1) of each label of a tree.
+
+    Sets with holes are added to `sets`.
     """
     found = np.full((len(extents), 3), -1, np.int64)
     found[extents.form == ANY_FORM, :2] = 0, null + 1

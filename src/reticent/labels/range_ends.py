@@ -1,5 +1,4 @@
-"""The ends of published ranges, typed, and as values of a table: which value is at each end, and what an end
-discloses.
+"""The ends of published ranges, typed, and as values of a table: which value is at each end, what an end discloses.
 
 `parse_bounds` reads the ends of labels as typed values; `add_label_bounds` and `add_value_bounds` add them to tables.
 `find_range_ends` finds the value of a table at each end, and whether the release discloses that somebody has it.
@@ -24,8 +23,9 @@ from reticent.labels.scale import Extent, LineScale, make_scale
 
 
 def parse_bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:
-    """Parse the lower and upper ends of a range column's labels; null for `*`, null, and ends hidden by a top or
-    bottom.
+    """Parse the lower and upper ends of a range column's labels.
+
+    An end is null for `*`, for null, and where a top or bottom hides it.
     """
     distinct = labels.unique().drop_nulls()
     found = []
@@ -75,8 +75,9 @@ def add_label_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
 
 
 def add_value_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """Add both ends of each ordered column to a table of exact values: the value itself, unless a top or bottom hides
-    it.
+    """Add both ends of each ordered column to a table of exact values.
+
+    An end is the value itself, unless a top or bottom hides it.
     """
     parts: list[pl.Series] = []
     kinds = {column.name: column for column in manifest.columns if column.role == Role.QUASI}
@@ -100,8 +101,8 @@ def _hide_coded_end(ends: pl.Series, hidden: object, column: ColumnEntry) -> pl.
 
 @dataclass(frozen=True, eq=False)
 class RangeEnds:
-    """By label: whether it is a range, the index of the value at either end, and whether somebody is known to have
-    it.
+    """By label: whether it is a range, the index of the value at either end, and whether the release discloses that
+    value.
     """
 
     ranged: np.ndarray  # (labels,) bool

@@ -31,8 +31,9 @@ from reticent.format.manifest import ColumnEntry, build_cached_tree
 
 
 class UnreadableLabel(ValueError):
-    """Raised for a label that the column's schema does not explain. It holds the label: show a count of them, never
-    the label.
+    """Raised for a label that the column's schema does not explain.
+
+    It holds the label: show a count of them, never the label.
     """
 
 
@@ -77,7 +78,7 @@ def parse_number(text: str) -> int | float:
 
 @dataclass(frozen=True, eq=False)
 class TreeScale:
-    """Categories, numbered in the hierarchy's pre-order; `given` tells a hierarchy from a flat list of what is published."""
+    """Categories, numbered in the hierarchy's pre-order; `given` is False for a flat list of what is published."""
 
     hierarchy: Hierarchy
     null: bool
@@ -148,8 +149,9 @@ class TreeScale:
         return self._find_ancestor(extent)[0] / max(self.hierarchy.height, 1)
 
     def _find_ancestor(self, extent: Extent) -> tuple[int, int, int]:
-        """Return (level, first leaf, last leaf) of the lowest common ancestor: in pre-order that of the least and
-        greatest leaf.
+        """Return (level, first leaf, last leaf) of the lowest common ancestor.
+
+        In pre-order it is that of the least and the greatest leaf.
         """
         tree = self.hierarchy
         low = extent.leaves[0]
@@ -228,8 +230,9 @@ def read_leaf_extents(tree: TreeScale, labels: pl.Series) -> LeafExtents:
 
 
 def _read_plain_sets(tree: TreeScale, labels: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (label, leaf) of every member of the sets that name leaves without quotes, and the labels that are none
-    of these.
+    """Read the sets that name leaves without quotes.
+
+    Returns (label, leaf) of every member, and the labels that are no such sets.
     """
     texts = labels.cast(pl.String)
     plain = texts.str.starts_with("{") & texts.str.ends_with("}") & ~texts.str.contains('"', literal=True)
@@ -326,8 +329,9 @@ class LineScale:
         return float((extent.upper - extent.lower) / (self.span[1] - self.span[0]))
 
     def height(self, extent: Extent) -> float:
-        """Return the level of the lowest band that covers the extent over the root's; without bands a line is a tree
-        of height 1.
+        """Return the level of the lowest band that covers the extent, over the root's level.
+
+        Without bands a line is a tree of height 1.
         """
         if extent.form != "range":
             return float(extent.form == "any")
@@ -378,8 +382,9 @@ Scale = LineScale | TreeScale
 
 
 def make_scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreign: bool = False) -> Scale:
-    """Make the scale of a column from its manifest entry; for another tool's file, what the entry lacks comes from
-    the labels.
+    """Make the scale of a column from its manifest entry.
+
+    For another tool's file, what the entry lacks comes from the labels.
     """
     if column.type not in ("numeric", "date", "ordinal"):
         return _make_tree_scale(column, labels, foreign)
@@ -404,9 +409,7 @@ def make_scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreig
 
 
 def _list_bands(line: LineScale, tree: Hierarchy) -> list[HierarchyBand]:
-    """List every node over more than its own leaf, the lowest first; leaves whose label is also a value's come before
-    them.
-    """
+    """List every node above the leaves, the lowest first; in a release each leaf's own label comes before them."""
     place = line.positions([leaf.strip() for leaf in tree.leaves])
     top = max(tree.height, 1)
     found = (

@@ -122,12 +122,11 @@ MAX_NAMED_FOLDERS = 3
 
 
 def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = False) -> list[str]:
-    """Settle a ledger's journal and remove the staging folders that it has records of; return sentences on what was
-    done.
+    """Settle a ledger's journal and remove the staging folders that it has records of.
 
-    With `only_journal`, for commands that write nothing, only a ledger of this user's own is settled, and no folder
-    is removed but the one that its journal is about. This user's folders of older versions beside the outputs of
-    `targets` are only named.
+    Returns sentences on what was done. With `only_journal`, for commands that write nothing, only a ledger of this
+    user's own is settled, and no folder is removed but the one that its journal is about. This user's folders of
+    older versions beside the outputs of `targets` are only named.
     """
     if not private_files.HAS_DIRECTORY_HANDLES or (only_journal and not _is_own_ledger(ledger)):
         return []

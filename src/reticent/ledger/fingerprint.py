@@ -127,8 +127,9 @@ class CountedRows:
         return cls(counted.drop(_COUNT_COLUMN), counted[_COUNT_COLUMN].to_numpy(), source)
 
     def hash_values(self, key: bytes) -> HashedRows:
-        """Hash the values under a ledger's key; cached, because rows are looked up before planning and recorded
-        afterwards.
+        """Hash the values under a ledger's key.
+
+        The result is cached, because rows are looked up before they are planned and recorded afterwards.
         """
         if key not in self._hashed:
             names = sorted(self.combinations.columns)
@@ -225,8 +226,9 @@ def _select_least_ranked(rank: np.ndarray, rows: int) -> tuple[np.ndarray, float
 
 
 def combine_hashes(columns: Iterable[np.ndarray]) -> np.ndarray:
-    """Add hashes, column by column, modulo 2^64, and mix the sum (the finalizer of MurmurHash3): every bit affects
-    every bit.
+    """Add hashes, column by column, modulo 2^64, and mix the sum (the finalizer of MurmurHash3).
+
+    Every bit of the sum changes every bit of the result.
     """
     first, *others = columns
     total = first.copy()
@@ -339,15 +341,17 @@ def _estimate_overlap(table: HashedRows, earlier: TableFingerprint, shared: tupl
 
 
 def _estimate_coverage(sizes: np.ndarray, times: np.ndarray) -> float:
-    """Estimate the chance that a stranger's combination is among these (Good and Turing): 1 less the share of single
-    rows.
+    """Estimate the chance that a stranger's combination is among these (Good and Turing).
+
+    It is 1 less the share of single rows.
     """
     return 1 - float(times[sizes == 1].sum()) / float(sizes @ times)
 
 
 def _estimate_stranger_overlap(sizes: np.ndarray, times: np.ndarray, others: int) -> float:
-    """Estimate how many of `others` strangers' rows are, with repetitions, in a table with combinations of these
-    sizes.
+    """Estimate how many of `others` strangers' rows would be in a table with combinations of these sizes.
+
+    Rows count with repetitions.
     """
     of_size = dict(zip(sizes.tolist(), times.tolist(), strict=True))
     share = others / int(sizes @ times)
@@ -359,8 +363,9 @@ def _estimate_stranger_overlap(sizes: np.ndarray, times: np.ndarray, others: int
 
 
 def _compute_mean_minimum(rate: float, size: int, share: float) -> float:
-    """Compute the mean of min(X, size), X being how many strangers have a combination that is met `rate` times on
-    average.
+    """Compute the mean of min(X, size).
+
+    X is how many strangers have a combination that is met `rate` times on average.
     """
     if size <= _MAX_POISSON_ROWS:
         chance = exp(-rate)

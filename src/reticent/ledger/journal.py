@@ -115,8 +115,9 @@ def is_pending(ledger: Path) -> bool:
 
 
 def read_intent(ledger: Path) -> CommitIntent | None:
-    """Read the journal's intent; None if there is no journal, RequestError if it is not this user's and this
-    ledger's.
+    """Read the journal's intent; None if there is no journal.
+
+    Raises RequestError if the journal is not this user's and this ledger's.
     """
     if not os.path.lexists(ledger / JOURNAL_FOLDER):
         return None
@@ -178,9 +179,7 @@ def _require_valid_intent(intent: CommitIntent) -> None:
 
 
 def _require_signed_contents(journal: int, contents: Mapping[str, str]) -> None:
-    """Raise ValueError unless the journal's notes are those that were signed, and so is each sketch that is still
-    there.
-    """
+    """Raise ValueError unless the journal's notes, and those of its sketches that are still there, are as signed."""
     for folder in (NOTES_FOLDER, PENDING_SKETCHES_FOLDER):
         signed = {path.split("/", 1)[1]: digest for path, digest in contents.items() if path.startswith(folder + "/")}
         with open_folder(folder, journal) as handle:

@@ -72,8 +72,9 @@ def _locate_entry(entry: Mapping[str, Any]) -> tuple[str, str]:
 def render_owner_readme(
     entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = (), *, witnessed: bool = False
 ) -> str:
-    """Render the README of the owner's folder: what this release is, notices, and what it and earlier ones disclose
-    together.
+    """Render the README of the owner's folder.
+
+    It describes this release, what to know of it, and what it and earlier ones disclose together.
     """
     latest = entries[-1]
     parts = [

@@ -64,8 +64,9 @@ def encode_place(target: Path) -> bytes:
 
 
 def compute_release_digest(folder: Path) -> str | None:
-    """Compute a release's digest as `bundle.compute_digest` does, without importing the readers; None without a
-    manifest.
+    """Compute a release's digest as `bundle.compute_digest` does, without importing the readers.
+
+    It is None if there is no manifest.
     """
     try:
         with open(folder / "manifest.json", "rb") as handle:
@@ -87,8 +88,9 @@ def find_enclosing_release(folder: Path) -> Path | None:
 
 
 def _is_release(folder: Path) -> bool:
-    """Tell whether a folder is a release: other programs write a manifest.json, too; ours states the version that
-    wrote it.
+    """Tell whether a folder is a release.
+
+    Other programs write a manifest.json, too; ours states the version that wrote it.
     """
     try:
         with open(folder / "manifest.json", "rb") as handle:

@@ -1,8 +1,8 @@
-"""Reads the source of a release as `publish` read it: by the job, by the owner's job beside the release, or by
-options.
+"""Reads the source of a release as `publish` read it: by the job, by the owner's job, or by options.
 
-The texts that mean missing, the delimiter, the encoding and the query decide what a value is. A source that is read
-in another way differs from its own release, and a good release would be reported as broken.
+The owner's job is in the notes beside the release. The texts that mean missing, the delimiter, the encoding and the
+query decide what a value is. A source that is read in another way differs from its own release, and a good release
+would be reported as broken.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ def read_owner_person_columns(release: Any) -> tuple[str, ...]:
 def find_person_columns(
     release: Any, columns: Mapping[str, Column] | None = None, given: Iterable[str] | None = None
 ) -> tuple[str, ...]:
-    """List the columns that identify a row's person: those given, or those that the columns' roles or the owner's job
-    declare.
+    """List the columns that identify a row's person.
+
+    They are those given, or those that the columns' roles or the owner's job declare.
     """
     if given:
         return tuple(dict.fromkeys(given))

@@ -109,12 +109,11 @@ _LEFT_FOLDERS: set[Path] = set()  # folders that outlive the block that staged t
 
 @contextmanager
 def stage_folder(target: Path | None, ledger: Path | None = None) -> Iterator[Path]:
-    """Make an empty folder on the target's file system, or a temporary one, for a block; it is removed if the block
-    fails.
+    """Make an empty folder on the target's file system, or a temporary one, for a block.
 
-    Only its maker can read it. It is recorded in `ledger`, and nothing is staged if that cannot be written. Without
-    one it is recorded in the user's own ledger if there is one that can be written, and otherwise nowhere: if the
-    process is killed then, the folder stays.
+    It is removed if the block fails. Only its maker can read it. It is recorded in `ledger`, and nothing is staged if
+    that cannot be written. Without one it is recorded in the user's own ledger if there is one that can be written,
+    and otherwise nowhere: if the process is killed then, the folder stays.
     """
     folder: Path | None = None
     with _clean_up_parents(target):
@@ -169,8 +168,9 @@ def stage_file(
 
 @contextmanager
 def make_temp_dirs(target: Path | None, ledger: Path | None = None) -> Iterator[Callable[[], Path]]:
-    """Yield a function that makes folders for what does not fit memory, staged as a release is and removed at the
-    block's end.
+    """Yield a function that makes folders for what does not fit memory.
+
+    They are staged as a release is, and all of them are removed at the end of the block.
     """
     with _clean_up_parents(target), ExitStack() as made:
 
@@ -258,8 +258,9 @@ def remove_abandoned(ledger: Path) -> tuple[int, list[str]]:
 
 
 def _repair_and_remove(record: StagingRecord) -> bool:
-    """Put right and remove the staging folder of a record that this process has claimed; return whether there was
-    one.
+    """Put right and remove the staging folder of a record that this process has claimed.
+
+    Returns whether there was one.
     """
     try:
         container = _verify_folder(record)
@@ -303,11 +304,10 @@ def list_older_folders(place: Path, min_age: float = 0) -> list[str]:
 
 
 def restore_replaced(folder: Path) -> None:
-    """Put what was replaced back, if its maker died between the two steps that replace it: what was staged is still
-    there.
+    """Put what was replaced back, if its maker died between the two steps that replace it.
 
-    Raises UntrustedStagingError if something else has the target's name by now: nothing is written over, and what was
-    replaced stays.
+    What was staged is still there then. Raises UntrustedStagingError if something else has the target's name by now:
+    nothing is written over, and what was replaced stays.
     """
     container = _STAGING_FOLDERS.get(folder)
     if container is None or container.record is None or container.record.target is None:
@@ -353,8 +353,9 @@ def _build_staging_folder(record: StagingRecord, handle: int) -> _StagingFolder:
 
 @contextmanager
 def _open_staging_folder(container: _StagingFolder) -> Iterator[tuple[int, int]]:
-    """Yield handles of the place and the staging folder; UntrustedStagingError if the name means another folder by
-    now.
+    """Yield handles of the place and the staging folder.
+
+    Raises UntrustedStagingError if the name means another folder by now.
     """
     try:
         with open_folder(container.place) as place, open_folder(container.name, place) as handle:
@@ -368,10 +369,10 @@ def _open_staging_folder(container: _StagingFolder) -> Iterator[tuple[int, int]]
 
 
 def _remove_staging_folder(container: _StagingFolder) -> bool:
-    """Remove a staging folder and return whether it is gone; the note, which identifies the folder after a kill, goes
-    last.
+    """Remove a staging folder and return whether it is gone.
 
-    What is in it is removed by its handle, and its name only if it is empty then.
+    The note, which identifies the folder after a kill, goes last. What is in the folder is removed by its handle, and
+    its name only if it is empty then.
     """
     if not private_files.HAS_DIRECTORY_HANDLES:
         shutil.rmtree(os.path.join(container.place, container.name), ignore_errors=True)

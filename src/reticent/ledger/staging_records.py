@@ -46,7 +46,9 @@ _NOTE_FIELDS = ("path", "device", "inode", "target")
 
 
 class UntrustedStagingError(Exception):
-    """A record, a note or a folder is not what this user's process made with this ledger; the text says why."""
+    """Raised if a record, a note or a folder is not what this user's process made with this ledger; the text is the
+    reason.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +163,9 @@ def list_record_names(ledger: Path) -> list[str]:
 
 
 def claim_record(ledger: Path, name: str) -> StagingRecord | None:
-    """Return the record of an abandoned staging folder, locked for this process; None if its maker lives or is
-    another user.
+    """Return the record of an abandoned staging folder, locked for this process.
 
-    Raises UntrustedStagingError if the record is not genuine.
+    It is None if the maker lives or is another user. Raises UntrustedStagingError if the record is not genuine.
     """
     try:
         with open_folder(ledger / RECORDS_FOLDER) as records:
@@ -267,9 +268,7 @@ def _has_name(path: Path, handle: int) -> bool:
 
 
 def iterate_claimed_records(ledger: Path) -> Iterator[tuple[str, StagingRecord | UntrustedStagingError]]:
-    """Yield each abandoned staging folder's name with its record, locked, or with the reason why it cannot be
-    trusted.
-    """
+    """Yield each abandoned staging folder's name with its locked record, or with the reason why it is not trusted."""
     for name in list_record_names(ledger):
         try:
             record = claim_record(ledger, name)
