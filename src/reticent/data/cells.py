@@ -180,9 +180,7 @@ def combine_sensitive(cells: Cells) -> Cells:
 
 
 def combine_sensitive_like(cells: Cells, whole: Cells) -> Cells:
-    """Combine the sensitive columns of a part of the table, numbered as in the last column of the `whole` table's
-    cells.
-    """
+    """Combine the sensitive columns of a part of the table, with the numbers of the `whole` table's combined column."""
     if whole.joint < 0:
         return cells
     plain = replace(whole, sensitive=whole.sensitive[: whole.joint], values=whole.values[:, : whole.joint])

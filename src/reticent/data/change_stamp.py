@@ -44,7 +44,7 @@ class ChangeStamp:
 
     @contextmanager
     def guard_passthrough(self, columns: Mapping[str, Column]) -> Iterator[None]:
-        """Check the files around a block that reads carried columns again."""
+        """Run a block that reads carried columns again; require afterwards that the files have not changed."""
         yield
         if find_columns_with_role(columns, Role.INSENSITIVE):
             self.require_unchanged()

@@ -377,13 +377,12 @@ def quasi(
     format: str | None = None,
     labels: Any = None,
 ) -> Column:
-    """A column that an adversary may know: it is generalized, by a `hierarchy` (a path or rows), an `order`, or as a
-    range.
+    """A column that an adversary may know: it is generalized.
 
-    `numeric=True` is `type="numeric"`; the other types are "ordinal", "categorical" and "date". `domain` is the least
-    and the greatest value that can occur, `top` and `bottom` are bounds beyond which a value is published as the
-    bound. `format` is how dates or numbers are written as text, `labels` how groups print ("tight", "snapped",
-    "padded", ...).
+    It is generalized by a `hierarchy` (a path or rows), by an `order`, or as a range. `numeric=True` is
+    `type="numeric"`; the other types are "ordinal", "categorical" and "date". `domain` is the least and the greatest
+    value that can occur, `top` and `bottom` are bounds beyond which a value is published as the bound. `format` is
+    how dates or numbers are written as text, `labels` how groups print ("tight", "snapped", "padded", ...).
     """
     if flag(numeric, "numeric") and type not in (None, "numeric"):
         raise JobError(f"numeric=True and type={type!r} contradict each other.", attempt="one of them.")
@@ -425,9 +424,10 @@ COLUMNS_EXAMPLE = 'columns = {"age": rt.quasi(), "disease": rt.sensitive()}.'
 
 
 def parse_columns(value: Any, name: str = "columns") -> dict[str, Column]:
-    """Turn the columns of a caller into `Column`s.
+    """Turn a caller's columns into `Column`s, by name.
 
-    A column is `rt.quasi()`, "quasi-identifying" or {"role": "sensitive"}, by its name.
+    A column may be a `Column`, a role or a table: {"age": rt.quasi(), "city": "quasi-identifying", "disease":
+    {"role": "sensitive"}}.
     """
     if not isinstance(value, Mapping):
         raise JobError(

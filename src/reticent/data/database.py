@@ -163,8 +163,9 @@ def _read_sqlite(url: str, statement: str) -> pl.DataFrame:
 
 
 def _require_exact_integers(connection: sqlite3.Connection, statement: str, frame: pl.DataFrame) -> None:
-    """Refuse a SQLite column of integers and fractions in which doubles would make different integers beyond 2^53
-    equal.
+    """Refuse a SQLite column that holds integers and fractions if doubles would make different integers equal.
+
+    Integers beyond 2^53 are not exact as doubles.
     """
     for name, dtype in frame.schema.items():
         if not dtype.is_float() or not (frame[name].abs() > MAX_EXACT_INTEGER).any():

@@ -298,8 +298,9 @@ CALENDAR_LEVELS = {
 def dates(
     values: Any, levels: Sequence[str] = tuple(CALENDAR_LEVELS), *, rows: Sequence[int] | None = None
 ) -> BuiltHierarchy:
-    """Build a calendar, with levels in the order of `CALENDAR_LEVELS`; text must be YYYY-MM-DD, of a time only the
-    day counts.
+    """Build a calendar, with levels in the order of `CALENDAR_LEVELS`.
+
+    Text must be YYYY-MM-DD, of a time only the day counts.
     """
     found = DistinctValues.of(values, rows)
     order = list(CALENDAR_LEVELS)
@@ -490,8 +491,9 @@ def _place_under_ranges(ranges: list[list[str]], values: Any) -> Hierarchy:
 
 
 def grouped(groups: Mapping[str, Any], *, root: str = ROOT) -> Hierarchy:
-    """Build from nested names: {"married": ["spouse present", "spouse absent"], "single": {"was": [...], "never":
-    [...]}}.
+    """Build from nested names.
+
+    An example is {"married": ["spouse present", "spouse absent"], "single": {"was": [...], "never": [...]}}.
     """
     rows = pad_rows([[*reversed(path), root] for path in _iterate_paths(groups)])
     return Hierarchy.from_rows(rows, "named groups")
@@ -625,10 +627,10 @@ def _parse_band_ends(label: str) -> tuple[str, str] | None:
 def prefixes(
     values: Any, keep: Sequence[int] | None = None, *, mask: str = "*", rows: Sequence[int] | None = None
 ) -> BuiltHierarchy:
-    """Build one level for each number of characters kept, by default every one that groups; a shorter code is its own
-    prefix.
+    """Build one level for each number of characters kept, by default every one that groups.
 
-    Codes that look like numbers have often lost their zeros: keep such a column as text.
+    A code that is no longer than that stays as it is. Codes that look like numbers have often lost their zeros: keep
+    such a column as text.
     """
     found = DistinctValues.of(values, rows)
     width = max(len(text) for text in found.texts)

@@ -71,9 +71,7 @@ class LabelOptions:
             raise JobError("labels: share is at most 1, the whole of a range.", attempt=_SHARE_EXAMPLE)
 
     def find_max_pad(self, span: int, most: int) -> int:
-        """Return the most that an end of a range of `span` units is moved by, of the `most` units that the width
-        allows.
-        """
+        """Return the most units that an end of a range of `span` units is moved by; the width allows `most`."""
         return most if self.share is None else min(most, int(Fraction(str(self.share)) * span))
 
     def to_plain(self) -> str | dict[str, Any]:

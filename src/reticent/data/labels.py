@@ -1,5 +1,4 @@
-"""Gives a domain on a line the labels that its column declares: tight, snapped to round ends, or padded by secret
-amounts.
+"""Gives a domain on a line its column's labels: tight, snapped to round ends, or padded by secret amounts.
 
 A method plans on values as they are, so that cuts and promises are those of tight labels; snapped and padded labels
 (`SnappedDomain`, `PaddedDomain`) print wider, so that they do not end at people's values. `mosaic` takes into account
@@ -182,7 +181,7 @@ MAX_EXACT_INTEGER = (
 
 
 def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
-    """Return the columns with tight labels.
+    """Declare tight labels for quasi-identifiers that declare none.
 
     For a release whose labels must not be wider than its groups, or that has no labels.
     """
@@ -221,9 +220,9 @@ def apply_label_style(
 
 
 def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Fraction:
-    """Compute the share of a column's distinct values that one person alone has.
+    """Compute the share of a column's distinct values that one person alone has, or may have.
 
-    Where people have several rows, values count that one person alone may have.
+    Those are the values of at most `rows_per_person` rows.
     """
     held = (
         pl.DataFrame({"value": series, "rows": counts}).drop_nulls("value").group_by("value").agg(pl.col("rows").sum())
@@ -310,7 +309,7 @@ def _limit_end(domain: BandDomain, end: str, limits: tuple[RangeEnd | None, Rang
 
 
 def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
-    """Tell whether a column of numbers holds one that is not whole, whatever its type.
+    """Tell whether a column of type Float or Decimal holds a number that is not whole.
 
     It is False if a number is too large for round steps.
     """

@@ -2,9 +2,9 @@
 
 Insensitive (carried) columns are not harmless: an adversary who knows a value that one row has knows the row. So
 their uniqueness is measured before anything is published, and a column that singles out too many rows is refused
-unless the steward acknowledges it. `describe_uncovered` reports what a promise does not cover: carried columns that
-single people out, or that disclose a sensitive value; on request it measures their association with each sensitive
-column (Cramer's V, 0 to 1: the mean square contingency over the most it can be).
+unless the steward acknowledges it. `describe_uncovered`, called on request, reports what a promise does not cover:
+carried columns that single people out, or that disclose a sensitive value. It measures their association with each
+sensitive column (Cramer's V, 0 to 1: the mean square contingency over the most it can be).
 
 Rounding: rint(x / step) * step in double precision, ties to even. Only the multiple is published.
 
@@ -36,9 +36,7 @@ from reticent.errors import ColumnError, pluralize
 
 @dataclass(frozen=True, slots=True)
 class ValueFrequencies:
-    """Of the values that are not missing: how many are distinct, how many occur once, how often the most frequent
-    does.
-    """
+    """Counts of the values that are not missing: distinct ones, those that occur once, rows of the most frequent."""
 
     missing: int
     distinct: int
@@ -184,7 +182,7 @@ def select_counted_columns(schema: Mapping[str, pl.DataType], columns: Mapping[s
 
 
 def count_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughCounts:
-    """Count in rows as their source has them, before they are rounded."""
+    """Count rows whose number rounding makes 0 and rows with a date beyond the calendar, before anything is rounded."""
     wanted = select_counted_columns(lazy.collect_schema(), columns)
     if not wanted:
         return PassthroughCounts()
@@ -384,7 +382,10 @@ def describe_uncovered(
 
 
 def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
-    """Describe how much better a sensitive value is guessed from the carried one (Goodman and Kruskal's lambda)."""
+    """Describe how much better a sensitive value is guessed by someone who knows the carried one.
+
+    The measure is Goodman and Kruskal's lambda, both sides.
+    """
     one, other, many = pairs.columns
     known = pairs.group_by(one).agg(pl.col(many).max())[many].sum()
     plain = pairs.group_by(other).agg(pl.col(many).sum())[many].max()

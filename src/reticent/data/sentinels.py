@@ -91,7 +91,7 @@ def find_far_values_in_domain(domain: Domain, counts: np.ndarray) -> list[FarVal
 
 
 def _find_far(positions: np.ndarray) -> set[int]:
-    """Return the indexes of the values beyond a gap of several ranges of what lies between, at most MAX_FAR_VALUES an
+    """Return the indexes of values beyond a gap of several ranges of the values between, at most MAX_FAR_VALUES an
     end.
     """
     fewest: set[int] = set()

@@ -117,7 +117,7 @@ class DataFile:
 
 
 def list_part_names(name: str, format: str, rows: int, part_rows: int | None) -> list[str]:
-    """List the files that `rows` rows are written to."""
+    """List the names of the files that `rows` rows are written to."""
     if part_rows is None or rows <= part_rows:
         return [f"{name}.{format}"]
     parts = count_parts(rows, part_rows)
@@ -482,7 +482,7 @@ def read_partition(
 ) -> Iterator[pl.DataFrame]:
     """Read some columns of every `parts`-th row group, beginning with the `part`-th.
 
-    A CSV is read by every `parts`-th file.
+    Of CSV files, every `parts`-th file is read.
     """
     wanted = _select_columns(schema, only)
     if file.suffix != ".parquet":

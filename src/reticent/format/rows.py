@@ -1,5 +1,4 @@
-"""Published rows before they are materialized: columns' distinct values, the value of each entry, the entry of each
-row.
+"""Published rows before they are materialized: distinct values of columns, values of entries, entries of rows.
 
 A release of five million rows has a few thousand different labels. Rows come in batches and are materialized as they
 are written, so that memory holds one batch; an engine that has all rows in memory holds one number per row and not

@@ -232,7 +232,7 @@ def make_checkers(fields: Mapping[str, Field]) -> dict[str, Checker]:
 
 
 def list_required_fields(fields: Mapping[str, Field]) -> set[str]:
-    """List the required parameters; a table that is passed to an audit by itself need not be named."""
+    """List the required parameters; a table that is passed to an audit as a file need not be named."""
     return {name for name, field in fields.items() if field.required and field.kind != "file"}
 
 

@@ -101,9 +101,7 @@ def _hide_coded_end(ends: pl.Series, hidden: object, column: ColumnEntry) -> pl.
 
 @dataclass(frozen=True, eq=False)
 class RangeEnds:
-    """By label: whether it is a range, the index of the value at either end, and whether the release discloses that
-    value.
-    """
+    """By label: whether it is a range, the index of the value at either end, and whether the release discloses it."""
 
     ranged: np.ndarray  # (labels,) bool
     value: np.ndarray  # (labels, 2) int64, -1 where no value of the table stands there

@@ -73,7 +73,9 @@ def defer_signals() -> Iterator[None]:
 
 @contextmanager
 def _handle_signals(how: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
-    """Set the handler of signals: only in the main thread, and only for signals that have a handler."""
+    """Set the handler of signals: only in the main thread, and only for signals with a handler unless they are
+    ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -200,7 +202,7 @@ def discard_staged(folder: Path) -> None:
 
 
 def leave_staged(folder: Path) -> None:
-    """Leave what was staged for the next command, which a journal instructs."""
+    """Leave what was staged for the next command, which settles it by the journal."""
     _LEFT_FOLDERS.add(folder)
     container = _STAGING_FOLDERS.pop(folder, None)
     if container is not None and container.record is not None:

@@ -46,7 +46,7 @@ _NOTE_FIELDS = ("path", "device", "inode", "target")
 
 
 class UntrustedStagingError(Exception):
-    """Raised if a record, a note or a folder is not what this user's process made with this ledger; the text is the
+    """Raised if a record, note or folder is not what this user's process made with this ledger; the text is the
     reason.
     """
 
