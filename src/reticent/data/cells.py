@@ -32,7 +32,7 @@ class Cells:
     codes: np.ndarray  # (cells, quasi) int32
     values: np.ndarray  # (cells, sensitive) int32
     counts: np.ndarray  # (cells,) int64
-    joint: int = -1  # which sensitive column stands for all of them together, if one does
+    joint: int = -1  # index of the combined sensitive column, -1 if there is none
     rows_per_person: int = 1  # the most rows one person has, as declared and verified
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ def sort_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     bits = rows.bit_length()
     if (
         len(words) == 1 and int(words[0].max(initial=0)) < 1 << 64 - bits
-    ):  # the word and where it stands fit one: half the cost
+    ):  # the word and its row index fit one word: half the cost
         both = words[0] << np.uint64(bits)
         both |= np.arange(rows, dtype=np.uint64)
         both.sort()
@@ -171,7 +171,7 @@ def combine_sensitive(cells: Cells) -> Cells:
         )
     combinations, code = np.unique(_pack_values(cells), axis=0, return_inverse=True)
     name = " & ".join(domain.name for domain in cells.sensitive)
-    # Numbered, not spelled out: the combined column is never published.
+    # Values are numbers, not texts: the combined column is never published.
     domain = build_tree_domain(
         name, "String", Hierarchy.flat([str(number) for number in range(len(combinations))]), null=False, given=False
     )

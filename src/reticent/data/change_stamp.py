@@ -31,7 +31,7 @@ class ChangeStamp:
         try:
             return cls({path: _read_file_stamp(path) for path in resolve_files(source.path).paths})
         except (SourceError, OSError):
-            return cls({})  # whoever reads it says what is wrong
+            return cls({})  # reading it reports what is wrong
 
     def require_unchanged(self) -> None:
         """Refuse a source of which a file has changed or is gone."""

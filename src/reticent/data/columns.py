@@ -461,7 +461,7 @@ def _parse_column_table(given: Mapping[str, Any], name: str) -> Column:
     return Column(**given)
 
 
-MAX_SHARE_BEYOND = 0.1  # of the rows lie beyond a bound that is told of
+MAX_SHARE_BEYOND = 0.1  # share of the rows beyond a bound above which a notice is given
 
 
 @dataclass(frozen=True, slots=True)

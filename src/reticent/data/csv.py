@@ -194,7 +194,7 @@ def _check_rows(path: Path, delimiter: str, quote: str, encoding: str, *_: int) 
                     raise _make_ragged_error(path, line, len(row), width)
                 line = rows.line_num + 1
         except csv.Error:
-            return  # the reader says what it cannot read
+            return  # the reader reports what it cannot read
 
 
 def _make_ragged_error(path: Path, line: int, fields: int, width: int) -> SourceError:
@@ -271,7 +271,7 @@ def scan_csv(
         return scan_in_blocks(path, names, encoding, quote, **how)
     lazy = pl.scan_csv(
         path,
-        # Its own reading of the header leaves doubled quotes as they are; repeated names are refused by who asks for them.
+        # Polars leaves doubled quotes in the header as they are; repeated names are refused by the caller.
         with_column_names=lambda found: names if len(set(names)) == len(names) == len(found) else found,
         quote_char=quote or None,
         glob=False,

@@ -91,8 +91,9 @@ def find_far_values_in_domain(domain: Domain, counts: np.ndarray) -> list[FarVal
 
 
 def _find_far(positions: np.ndarray) -> set[int]:
-    """Return the indexes of values beyond a gap of several ranges of the values between, at most MAX_FAR_VALUES an
-    end.
+    """Return the indexes of values beyond a gap of several ranges of the values between.
+
+    There are at most MAX_FAR_VALUES of them at each end.
     """
     fewest: set[int] = set()
     for below, above in _list_end_counts(MAX_FAR_VALUES, MAX_FAR_VALUES):

@@ -80,7 +80,7 @@ def unquote_formula_text(text: pl.Expr) -> pl.Expr:
     return pl.when(text.str.contains(_QUOTED_FORMULA_PATTERN)).then(text.str.slice(1)).otherwise(text)
 
 
-MAX_PARTS = 10_000  # parts of one file: a manifest has a line for each, and whoever checks opens each
+MAX_PARTS = 10_000  # parts of one file: a manifest has a line for each, and a check opens each
 DATA_SUFFIXES = (".parquet", ".csv")
 _PART_PATTERN = re.compile(r"(.+)-(\d{5})")
 
@@ -181,12 +181,12 @@ def require_stated_parts(files: dict[str, tuple[str, ...]], rows: int, part_rows
         )
 
 
-CHUNK_BYTES = 4 << 20  # bytes of a CSV that are looked at together
+CHUNK_BYTES = 4 << 20  # bytes of a CSV that are read at once
 MAX_RECORD_BYTES = 16 << 20  # bytes of the longest row of a CSV, and of the longest text
 ALWAYS_ALLOWED_VALUES = 1 << 25  # values that any file may claim
 MAX_VALUES_PER_BYTE = 1000  # values beyond them for each byte; a page of 20,000 equal values has 40 bytes
 TEXT_OVERHEAD_BYTES = 16  # bytes of a text in memory, beside its characters
-COPIES_IN_MEMORY = 3  # how often a table stands in memory while it is counted
+COPIES_IN_MEMORY = 3  # copies of a table in memory while it is counted
 SMALL_FILE_BYTES = 64 << 20  # bytes that are read without looking for room
 MAX_COUNTED_BYTES = 3 << 30  # bytes that a table may take while it is counted, where it need not be read whole
 TEXT_TYPES = ("string", "large_string", "string_view", "dictionary")

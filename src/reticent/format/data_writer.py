@@ -271,8 +271,8 @@ class _ArrowColumn:
         coded = isinstance(column, CodedColumn | LookupColumn)
         self.nulls = column.nulls if isinstance(column, BatchColumn | LookupColumn) else bool(self.values.null_count)
         self.ascending = isinstance(column, AscendingColumn) or (isinstance(column, BatchColumn) and column.ascending)
-        # of a column that stands beside, the writer finds out: it gives a page's dictionary up where that grows too long.
-        # Not of fractions: they are seldom few, and a dictionary may hold several that are not a number
+        # For a column carried in batches the writer finds out itself: it gives up a page's dictionary that grows too
+        # long. Fractions get none: they are seldom few, and a dictionary may hold several NaN.
         self.few = (
             len(self.values) <= MAX_PAGE_DICTIONARY_VALUES
             if coded

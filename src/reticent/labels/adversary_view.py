@@ -330,7 +330,7 @@ def _find_cover(
     texts = _list_texts(domain)
     try:
         found = place_values(entry, labels, texts, foreign=foreign)
-    except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
+    except (ValueError, RecursionError):  # UnreadableLabel, or quoted and no JSON
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
     order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
     places = found.codes[order]

@@ -104,7 +104,7 @@ class RangeEnds:
     """By label: whether it is a range, the index of the value at either end, and whether the release discloses it."""
 
     ranged: np.ndarray  # (labels,) bool
-    value: np.ndarray  # (labels, 2) int64, -1 where no value of the table stands there
+    value: np.ndarray  # (labels, 2) int64, -1 where the table has no such value
     known: np.ndarray  # (labels, 2) bool: the release tells that a row of the group has just this value
 
 

@@ -31,7 +31,7 @@ def read_owner_source(release: Any) -> Source | None:
         given = tomllib.loads(text).get("source", {})
         return Source(**{field.name: given[field.name] for field in fields(Source) if field.name in given})
     except (tomllib.TOMLDecodeError, AttributeError, SourceError, TypeError):
-        return None  # a damaged note says nothing
+        return None  # a damaged note is ignored
 
 
 def read_owner_person_columns(release: Any) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def read_owner_person_columns(release: Any) -> tuple[str, ...]:
             name for name, column in columns.items() if isinstance(column, Mapping) and "rows_per_person" in column
         )
     except (tomllib.TOMLDecodeError, AttributeError):
-        return ()  # a damaged note says nothing
+        return ()  # a damaged note is ignored
 
 
 def find_person_columns(

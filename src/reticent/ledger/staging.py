@@ -73,8 +73,9 @@ def defer_signals() -> Iterator[None]:
 
 @contextmanager
 def _handle_signals(how: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
-    """Set the handler of signals: only in the main thread, and only for signals with a handler unless they are
-    ignored.
+    """Set the handler of signals in a block.
+
+    Only the main thread may do so, and only signals that have a handler are touched, unless they are to be ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

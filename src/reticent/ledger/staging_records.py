@@ -46,8 +46,9 @@ _NOTE_FIELDS = ("path", "device", "inode", "target")
 
 
 class UntrustedStagingError(Exception):
-    """Raised if a record, note or folder is not what this user's process made with this ledger; the text is the
-    reason.
+    """Raised if a record, a note or a folder is not what this user's process made with this ledger.
+
+    The text is the reason.
     """
 
 
