@@ -28,10 +28,11 @@ from reticent.estimate.condition import (
     join_conditions,
 )
 from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, covers_other_values, find_place
+from reticent.format.data_files import Tables
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.labels.scale import LineScale as LabelLine
 from reticent.labels.scale import make_scale
-from reticent.release.kind import Reader, Tables
+from reticent.release.kind import Reader
 
 MAX_RANGE_VALUES = 1_000  # values of a column that is published as ranges
 MAX_COMBINATIONS = 100_000
