@@ -29,6 +29,8 @@ from reticent.memory import get_available_memory, is_memory_error
 # begins with apostrophes and then such a mark gets one more, so that what is read back is what was there.
 
 
+Tables = Mapping[str, pl.DataFrame]
+"""The data files of a release, by their names."""
 FORMULAS_QUOTED = "quote"
 FORMULAS_PRESENT = "present"
 _FORMULA_PATTERN = r"^'*[=+\-@\t\r]"
