@@ -18,7 +18,7 @@ ORDER = {
     "Methods": "methods/*.md",
     "Decisions": "adr/*.md",
 }
-TITLES = {"models": "Promises", "methods": "Methods", "table": "Columns, sources and hierarchies", "errors": "Errors"}
+TITLES = {"models": "Promises", "methods": "Methods", "data": "Columns, sources and hierarchies", "errors": "Errors"}
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -74,16 +74,21 @@ VARYING = (
     (re.compile(r"(?<![\w.])\d[\d.,]* (?:CPU )?(?:s|seconds)\b"), "SECONDS"),
     (re.compile(r"   \d+\.\d{4}   \d+ *$", re.MULTILINE), "   SECONDS   MEGABYTES"),  # the last columns of `compare`
 )
+LONG_FRACTION = re.compile(r"(?<![\w.])-?\d+\.\d{11,}(?:e[-+]?\d+)?(?![\w.])")
 VARYING_KEYS = {"seconds", "cpu_seconds", "memory"}
 
 
 def normalize(text: str, folder: Path) -> str:
-    """Take out the working directory, moments, today's date, and what things took in time and memory."""
+    """Take out the working directory, moments, today's date, what things took, and the last digits of long fractions.
+
+    Sums over threads are added in any order, so that the last digits of a double differ from run to run.
+    """
     text = text.replace(str(folder), "FOLDER")
     if text[:1] in ("{", "[") and any(f'"{key}"' in text for key in VARYING_KEYS):
         text = json.dumps(without_varying(json.loads(text)), indent=1, ensure_ascii=False) + "\n"
     for pattern, word in VARYING:
         text = pattern.sub(word, text)
+    text = LONG_FRACTION.sub(lambda number: f"{float(number[0]):.11g}", text)
     for day in (datetime.now(tz=UTC).date(), date.today()):
         text = text.replace(day.isoformat(), "TODAY")
     return text

@@ -184,7 +184,7 @@ def test_with_a_fake_the_average_of_912_is_within_40_and_50():
 def test_with_eight_fakes_the_bounds_of_913_are_worse():
     """Three 30, two 40 and three 50 beside 40, 60, 60, 60: [130/4, 230/4] instead of [140/4, 220/4]."""
     entries = [(v, v) for v in (30, 30, 30, 40, 40, 40, 50, 50, 50, 60, 60, 60)]
-    from reticent.recipe.transformed import IntervalCounts, compute_bounds
+    from reticent.recipe.aggregate_bounds import IntervalCounts, compute_bounds
 
     low, high = np.array(entries).T
     table = compute_bounds(IntervalCounts(np.zeros(12, np.int64), low, high, np.ones(12, np.int64)), np.array([4]))

@@ -263,3 +263,18 @@ def test_numbers_on_both_sides_of_zero_that_are_rounded_to_it_are_one_line():
     }
     assert lines["0.0, rounded to 0.5"] == 20
     assert not any(name.startswith("-0.0") for name in lines)
+
+
+@pytest.mark.parametrize("bottom", [23, 25])
+def test_leaves_beyond_a_bottom_or_top_have_no_line_beside_that_of_the_end(bottom):
+    """A hierarchy lists ages that coding made 23: they are in the line `23 or less`, and in no other."""
+    ages = [20 + at % 60 for at in range(240)]
+    frame = pl.DataFrame({"age": ages, "illness": ["flu", "cold", "gout"] * 80})
+    hierarchy = [[str(age), str(age // 10), "*"] for age in range(100)]
+    columns = {"age": rt.quasi(numeric=True, hierarchy=hierarchy, bottom=bottom, top=70), "illness": rt.sensitive()}
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(15)]), frame=frame, seed=1)
+    lines = release.query("SELECT age, COUNT(*) FROM release GROUP BY age")
+    keys = [line.keys["age"] for line in lines]
+    assert keys == [f"{bottom} or less", *range(bottom + 1, 70), "70 or more"]
+    for line, true in ((lines[0], sum(age <= bottom for age in ages)), (lines[-1], sum(age >= 70 for age in ages))):
+        assert line.lower <= true <= line.upper

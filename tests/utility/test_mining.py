@@ -139,7 +139,8 @@ def test_counts_weigh_by_g_and_bounds_are_exact_for_quasi_identifiers(people, re
 
 
 def test_standard_errors_hold_over_many_releases_and_sums_are_unbiased():
-    from reticent.release.kind import Question, reader_for
+    from reticent.estimate.question import Question
+    from reticent.release.kind import reader_for
 
     rng = np.random.default_rng(4)
     table = pl.DataFrame({"a": rng.integers(0, 40, 400), "s": rng.integers(0, 5, 400)})

@@ -28,9 +28,9 @@ from reticent.estimate.group_matching import UnpublishedRows, join_ends
 from reticent.estimate.independent_rows import UncertainRows, clamp_to_bounds, round_to_double
 from reticent.estimate.independent_rows import answer_aggregate as alone
 from reticent.estimate.question import BoundQuestion
+from reticent.format.data_files import Tables
 from reticent.format.manifest import Manifest
 from reticent.format.schema_checks import MisshapenValue
-from reticent.release.kind import Tables
 
 # MERGED: reticent.release.annotated: The privacy-annotated hierarchies of a transformed release, as its manifest has them (Koudas et al., VLDB 2009, section 3.1).
 #

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -18,7 +18,6 @@ from reticent.estimate.independent_rows import UncertainRows, answer_aggregate, 
 from reticent.estimate.published_rows import LABEL_ERRORS, PublishedRows, group_atoms_by_column, make_row_types
 from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, find_limits, is_coded, make_unknown_axis
 from reticent.format.manifest import ColumnEntry, Manifest
-from reticent.release.kind import Question
 
 WITHHELD_ROWS_NOTE = (
     "{rows} rows of the source were withheld. The estimate takes them to be like those that are published, and the interval does not "
@@ -29,6 +28,34 @@ CODED_COLUMN_NOTE = (
     "the top or bottom, and rounded ones to be spread evenly; the interval does not know how they differ."
 )
 CHOSEN_COLUMN = "\x00chosen"  # the column that says which published rows a condition on them selects
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An aggregate over the people who meet a condition.
+
+    `condition` is over the values of columns, as SQL puts it; `where` over the rows of `frame()`, as they are published; `values` are
+    sensitive ones of which a person holds one.  All that are given are to be met.  `aggregate` is "count" (of rows, or of values of
+    `column`), "sum", "avg", "min" or "max"; of the sensitive column where `column` is None.  `by`: how a perturbed release is reconstructed.
+    `unlisted`: of a question by groups, the line of all that no other line shows: a withheld row may be in it that meets `outside`, the
+    condition without the groups; `empty`: no published row is.
+    `known` is what questions to the same tables share: what was found of them by one need not be found again by the next.
+    """
+
+    where: pl.Expr | None = None
+    values: tuple[Any, ...] | None = None
+    by: str = "inversion"
+    aggregate: str = "count"
+    column: str | None = None
+    condition: Condition | None = None
+    unlisted: bool = False
+    empty: bool = False
+    outside: Condition | None = None
+    known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:
+        return cls(where, None if values is None else tuple(values), by)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,8 @@ from reticent.format.parquet import ParquetClaims, UnsoundParquet, read_claims
 from reticent.format.schema_checks import MAX_COUNT
 from reticent.memory import get_available_memory, is_memory_error
 
+Tables = Mapping[str, pl.DataFrame]
+"""The data files of a release, by their names."""
 FORMULAS_QUOTED = "quote"
 FORMULAS_PRESENT = "present"
 _FORMULA_PATTERN = r"^'*[=+\-@\t\r]"

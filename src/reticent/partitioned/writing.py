@@ -25,7 +25,7 @@ from reticent.partitioned import planning
 from reticent.partitioned.cells import WORD_COLUMN, ColumnCodings, to_matrix
 from reticent.partitioned.planning import REGION_COLUMN, RegionPlan, number_regions
 from reticent.randomness import Random
-from reticent.recipe.generalized import name_label_column, name_value_column
+from reticent.recipe.labels import name_label_column, name_value_column
 
 BUCKET_COLUMN = "\x00bucket"
 BUCKET_BYTES = 1 << 24  # of a bucket, about: whoever publishes reads them one by one

@@ -5,6 +5,7 @@ Beside them a line of all others, where labels or withheld rows may hide some.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -27,10 +28,11 @@ from reticent.estimate.condition import (
     join_conditions,
 )
 from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, covers_other_values, find_place
+from reticent.format.data_files import Tables
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.labels.scale import LineScale as LabelLine
 from reticent.labels.scale import make_scale
-from reticent.release.kind import Reader, Tables
+from reticent.release.kind import Reader
 
 MAX_RANGE_VALUES = 1_000  # values of a column that is published as ranges
 MAX_COMBINATIONS = 100_000
@@ -70,7 +72,10 @@ def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequenc
     guessed = [name for name in by if _is_uncertain(kind, entries[name], rows)]
     exact = [name for name in by if name not in guessed]
     shown = rows.select(exact).unique().rows() if exact else [()]
-    possible = [_list_possible_values(kind, tables, manifest, entries[name]) for name in guessed]
+    possible = [
+        _drop_values_beyond_ends(entries[name], _list_possible_values(kind, tables, manifest, entries[name]))
+        for name in guessed
+    ]
     if len(shown) * prod(map(len, possible)) > MAX_COMBINATIONS:
         raise RequestError(
             f"GROUP BY asks for more than {MAX_COMBINATIONS:,} combinations.", attempt="fewer columns, or coarser ones."
@@ -107,6 +112,23 @@ def _make_key(entry: ColumnEntry, value: Any) -> _GroupKey:
             shown = f"{value} or {words[entry.type == 'date']}"
             return _GroupKey(shown, value, Atom(entry.name, test, value))
     return _GroupKey(value, value, Atom(entry.name, "=", value))
+
+
+def _drop_values_beyond_ends(entry: ColumnEntry, values: list[Any]) -> list[Any]:
+    """Leave out leaves of a hierarchy below a bottom or above a top: the line of the end is of all that lie beyond it."""
+    kept = values
+    for end, lies_beyond in ((entry.bottom, operator.lt), (entry.top, operator.gt)):
+        if end is None:
+            continue
+        limit = find_place(entry, _convert_end(entry, end))
+        places = {value: find_place(entry, value) for value in kept if value is not None}
+        beyond = [value for value, place in places.items() if lies_beyond(place, limit)]
+        if not beyond:
+            continue
+        kept = [value for value in kept if value not in beyond]
+        if limit not in places.values():
+            kept.append(parse_texts([str(end)], entry.dtype)[0])
+    return kept
 
 
 def _convert_end(entry: ColumnEntry, end: Any) -> Any:

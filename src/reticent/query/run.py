@@ -27,15 +27,16 @@ from reticent.errors import RequestError, ReticentError, SourceError, SourceUnre
 from reticent.estimate.answer import CONFIDENCE_LEVEL, NO_ANSWER, Answer
 from reticent.estimate.condition import join_conditions, list_atoms
 from reticent.estimate.published_rows import PublishedRows
-from reticent.estimate.question import BoundQuestion
+from reticent.estimate.question import BoundQuestion, Question
 from reticent.estimate.source_values import AS_PUBLISHED_PREFIX
+from reticent.format.data_files import Tables
 from reticent.format.manifest import Manifest
 from reticent.limits import read_text_file
 from reticent.query.compile import compile_sql, separate_question
 from reticent.query.group_by import OTHER_GROUPS_TEXT, GroupSelection, iterate_groups
 from reticent.query.sql import QUESTION_SHAPE, ParsedQuestion, make_condition, parse_question, parse_statements
 from reticent.redaction import redact
-from reticent.release.kind import AskedColumns, Question, Tables, reader_for
+from reticent.release.kind import AskedColumns, reader_for
 from reticent.time_limit import check_deadline, limit_cpu_time
 
 # MERGED: reticent.query.ask: A question put to a release: understood, then answered by the reader of the release's kind, once for each group asked for.

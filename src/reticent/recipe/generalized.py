@@ -16,7 +16,7 @@ from reticent.data.domain import Domain
 from reticent.data.parsing import parse_texts
 from reticent.format.rows import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch, RowBatches
 from reticent.recipe.column_entries import build_passthrough_entry, build_quasi_entry, build_sensitive_entry
-from reticent.recipe.labels import GroupLabels, merge_equal_labels
+from reticent.recipe.labels import GroupLabels, merge_equal_labels, name_label_column, name_value_column
 from reticent.recipe.loss import compute_label_loss
 from reticent.recipe.recipe import Recipe
 
@@ -145,16 +145,6 @@ class PartitionedGeneralizedWriter:
             )
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
         return {"data": FileRows({name: found[name] for name in published}, _GeneratedBatches(rows, beside, made))}
-
-
-def name_label_column(at: int) -> str:
-    """What the numbers of a quasi-identifier's labels are called: as no column of a table is."""
-    return f"\x00l{at}"
-
-
-def name_value_column(at: int) -> str:
-    """The same of a sensitive column's values."""
-    return f"\x00v{at}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -206,3 +206,13 @@ def _number_distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[li
     number: dict[str | None, int] = {}
     ids = np.array([number.setdefault(label, len(number)) for label in labels], np.int32)
     return list(number), ids[of_group.reshape(-1)]
+
+
+def name_label_column(at: int) -> str:
+    """What the numbers of a quasi-identifier's labels are called: as no column of a table is."""
+    return f"\x00l{at}"
+
+
+def name_value_column(at: int) -> str:
+    """The same of a sensitive column's values."""
+    return f"\x00v{at}"

@@ -22,13 +22,13 @@ from reticent.data.columns import Role
 from reticent.estimate.answer import Answer
 from reticent.estimate.group_estimator import GroupEstimator, GroupTypeCounts, ValueChances
 from reticent.estimate.published_rows import PublishedRows, compact_codes
-from reticent.estimate.question import BoundQuestion
-from reticent.format.data_files import Schema, require_integers_between
+from reticent.estimate.question import BoundQuestion, Question
+from reticent.format.data_files import Schema, Tables, require_integers_between
 from reticent.format.manifest import Manifest
 from reticent.format.schema_checks import Checker, MisshapenValue
 from reticent.labels.adversary_view import build_members, encode_values
 from reticent.labels.range_ends import add_value_bounds
-from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, Question, Tables, times_counted
+from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, times_counted
 from reticent.release.readme import (
     EXACT_COLUMNS_LIMIT,
     describe_coarser_columns,

@@ -10,21 +10,13 @@ import polars as pl
 from reticent.data.cells import Cells
 from reticent.data.columns import Role
 from reticent.estimate.answer import Answer
-from reticent.estimate.question import BoundQuestion
-from reticent.format.data_files import Schema
+from reticent.estimate.question import BoundQuestion, Question
+from reticent.format.data_files import Schema, Tables
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.format.schema_checks import Checker, MisshapenValue, parse_fraction
 from reticent.labels.adversary_view import build_boxes
 from reticent.labels.range_ends import add_label_bounds
-from reticent.release.kind import (
-    AdversaryView,
-    AskedColumns,
-    NeededColumns,
-    Question,
-    Tables,
-    name_count_column,
-    times_counted,
-)
+from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, name_count_column, times_counted
 from reticent.release.readme import (
     OTHER_READERS_LIMIT,
     describe_coarsening,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -14,13 +14,14 @@ from reticent import catalogue
 from reticent.data.cells import Cells
 from reticent.errors import BundleDamaged, pluralize
 from reticent.estimate.answer import Answer
-from reticent.estimate.condition import Condition
+from reticent.estimate.question import Question
 from reticent.format.data_files import (
     FORMULAS_QUOTED,
     ROW_COUNT_COLUMN,
     DataFile,
     QuotedSchema,
     Schema,
+    Tables,
     count_distinct_rows,
     match_table_files,
     read_data,
@@ -30,7 +31,6 @@ from reticent.format.distinct_rows import TooManyDistinct
 from reticent.format.manifest import Manifest
 from reticent.format.schema_checks import Checker
 
-Tables = Mapping[str, pl.DataFrame]
 MAX_VALUES_COUNTED = 1 << 21
 """Distinct values of a column, and distinct rows, that are counted; of more rows, one in MIN_ROWS_ALIKE may be distinct."""
 MIN_ROWS_ALIKE = 4
@@ -50,34 +50,6 @@ class NeededColumns:
 
     names: frozenset[str]
     counted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """An aggregate over the people who meet a condition.
-
-    `condition` is over the values of columns, as SQL puts it; `where` over the rows of `frame()`, as they are published; `values` are
-    sensitive ones of which a person holds one.  All that are given are to be met.  `aggregate` is "count" (of rows, or of values of
-    `column`), "sum", "avg", "min" or "max"; of the sensitive column where `column` is None.  `by`: how a perturbed release is reconstructed.
-    `unlisted`: of a question by groups, the line of all that no other line shows: a withheld row may be in it that meets `outside`, the
-    condition without the groups; `empty`: no published row is.
-    `known` is what questions to the same tables share: what was found of them by one need not be found again by the next.
-    """
-
-    where: pl.Expr | None = None
-    values: tuple[Any, ...] | None = None
-    by: str = "inversion"
-    aggregate: str = "count"
-    column: str | None = None
-    condition: Condition | None = None
-    unlisted: bool = False
-    empty: bool = False
-    outside: Condition | None = None
-    known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    @classmethod
-    def of(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:
-        return cls(where, None if values is None else tuple(values), by)
 
 
 class AdversaryView(Protocol):

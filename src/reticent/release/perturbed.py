@@ -13,7 +13,7 @@ from reticent.data.columns import Role
 from reticent.data.parsing import parse_texts
 from reticent.errors import RequestError
 from reticent.estimate.answer import Answer
-from reticent.estimate.question import BoundQuestion
+from reticent.estimate.question import BoundQuestion, Question
 from reticent.estimate.reconstruction import (
     PerturbationEstimator,
     Reconstruction,
@@ -24,11 +24,11 @@ from reticent.estimate.reconstruction import (
 )
 from reticent.exact_arithmetic import is_whole
 from reticent.format import schema_checks
-from reticent.format.data_files import Schema, require_listed_values
+from reticent.format.data_files import Schema, Tables, require_listed_values
 from reticent.format.manifest import ComponentEntry, Manifest
 from reticent.format.schema_checks import Checker, MisshapenValue, parse_fraction
 from reticent.labels.range_ends import add_value_bounds
-from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, Question, Tables, times_counted
+from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, times_counted
 from reticent.release.readme import (
     EXACT_COLUMNS_LIMIT,
     describe_coarser_columns,

@@ -17,6 +17,7 @@ from reticent.data import source as sources
 from reticent.data.cells import Cells
 from reticent.errors import ColumnError, RequestError, suggest
 from reticent.estimate.answer import CONFIDENCE_LEVEL, Answer
+from reticent.estimate.question import Question
 from reticent.format.folder import translate_disk_errors
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.ledger import commit, staging
@@ -25,7 +26,7 @@ from reticent.ledger.ledger import Ledger
 from reticent.ledger.paths import require_separate_folders
 from reticent.ledger.source_options import resolve_source
 from reticent.release import bundle
-from reticent.release.kind import AdversaryView, NeededColumns, Question, Reader, read_needed, read_tables, reader_for
+from reticent.release.kind import AdversaryView, NeededColumns, Reader, read_needed, read_tables, reader_for
 from reticent.validation import (
     flag,
     mapping,

@@ -16,7 +16,7 @@ from reticent.data.columns import Role
 from reticent.data.parsing import parse_texts
 from reticent.errors import RequestError
 from reticent.estimate.answer import Answer, EstimateSpread
-from reticent.estimate.question import BoundQuestion
+from reticent.estimate.question import BoundQuestion, Question
 from reticent.estimate.reconstruction import (
     BORROWED_ROWS,
     NO_AVERAGE_MESSAGE,
@@ -30,11 +30,17 @@ from reticent.estimate.reconstruction import (
 )
 from reticent.estimate.reconstruction import combine_with_bounds as with_guarantee
 from reticent.format import schema_checks
-from reticent.format.data_files import Schema, require_exact_total, require_integers_between, require_listed_values
+from reticent.format.data_files import (
+    Schema,
+    Tables,
+    require_exact_total,
+    require_integers_between,
+    require_listed_values,
+)
 from reticent.format.manifest import Manifest, find_domain_declaration
 from reticent.format.schema_checks import Checker, MisshapenValue, make_checker
 from reticent.labels.range_ends import add_label_bounds
-from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, Question, Tables
+from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns
 from reticent.release.readme import (
     describe_coarser_columns,
     describe_several_rows,

@@ -24,14 +24,14 @@ from reticent.estimate.guaranteed_bounds import (
     AnnotatedHierarchy,
     estimate_with_bounds,
 )
-from reticent.estimate.question import BoundQuestion
+from reticent.estimate.question import BoundQuestion, Question
 from reticent.format import schema_checks
-from reticent.format.data_files import Schema, require_integers_between
+from reticent.format.data_files import Schema, Tables, require_integers_between
 from reticent.format.manifest import Manifest
 from reticent.format.schema_checks import MAX_COUNT, Checker, MisshapenValue
 from reticent.labels.adversary_view import build_members
 from reticent.labels.range_ends import add_value_bounds
-from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, Question, Tables, times_counted
+from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, times_counted
 from reticent.release.readme import (
     EXACT_COLUMNS_LIMIT,
     describe_coarser_columns,

@@ -18,8 +18,9 @@ from reticent.data.cells import Cells
 from reticent.data.domain import Domain, RangeDomain
 from reticent.data.parsing import parse_dtype, parse_texts
 from reticent.estimate.condition import IS_NULL, Atom, CompoundCondition, Condition
+from reticent.estimate.question import Question
 from reticent.format.manifest import Manifest
-from reticent.release.kind import Question, reader_for
+from reticent.release.kind import reader_for
 from reticent.utility.workload import (
     UNRESTRICTED,
     Answerer,

@@ -22,7 +22,7 @@ from reticent.methods.mondrian import Mondrian
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.transformed import IntervalCounts, compute_bounds
+from reticent.recipe.aggregate_bounds import IntervalCounts, compute_bounds
 
 
 @dataclass(frozen=True, eq=False)
