@@ -60,7 +60,7 @@ from reticent.release.bundle import MANIFEST_FILE
 from reticent.release.kind import find_data_files
 
 ColumnValues = dict[str, set[Any]]
-"""Of each column, values as Parquet stores them."""
+"""The values of each column as Parquet stores them."""
 
 
 @dataclass(frozen=True, slots=True)

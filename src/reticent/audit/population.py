@@ -22,7 +22,7 @@ from reticent.labels.cover import CoveredRegions, join_boxes
 from reticent.utility.loss import compute_entropy_bits
 
 MAX_PAIRS = 20_000_000
-"""So many pairs of a box and a row under it are held at once."""
+"""The most pairs of a box and a row under it that are in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)

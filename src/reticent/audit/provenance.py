@@ -60,7 +60,7 @@ class Identity:
 
 
 def identify_folder(folder: Path, expected: str | None) -> Identity:
-    """Compare the digest with the expected one, which `bundle.verify` did, or else with the note in the owner's folder
+    """Compare the digest with the expected one, which `verify_bundle` did, or else with the note in the owner's folder
     beside it.
     """
     digest = bundle.compute_digest(folder)

@@ -228,7 +228,7 @@ def _round_to_multiples(numbers: pl.Series, step: Any) -> pl.Series:
 
 TextFunction = Callable[[pl.Series], pl.Series]
 RowKeys = Mapping[str, tuple[TextFunction, TextFunction]]
-"""Of each column, how a published value and how a source value are read as the text that must agree."""
+"""For each column, the functions that turn published values and source values into the texts that must agree."""
 
 
 @dataclass(frozen=True, eq=False)

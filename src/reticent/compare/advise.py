@@ -44,9 +44,9 @@ from reticent.validation import integer, is_callable, is_job, names, optional, s
 Figures = Mapping[str, Mapping[str, Any]]
 EXPONENT_ERROR = 0.5
 SQUARE_ROOT_EXPONENT = 0.5
-"""By how much of itself a power may be off, and the power that is always hoped for."""
+"""The relative error that is assumed of an exponent, and the exponent that is always possible."""
 SAMPLE_RATIO = 4
-"""How many times the smaller part fits into the larger one."""
+"""How many times as many rows the larger part has as the smaller one."""
 
 
 @dataclass(frozen=True, slots=True)

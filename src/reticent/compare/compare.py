@@ -74,7 +74,7 @@ FIGURE_WORDS = {
     "association_error": "mean error of associations",
     "seconds": "CPU seconds of publishing",
 }
-"""What a chart calls its figures."""
+"""Names of figures in a chart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +240,7 @@ def _measure_table(name: str, given: Any, job: Job, setting: ComparisonSetting) 
 
 
 YARDSTICK_SHARE = 0.25
-"""How much of a budget the yardsticks may use: the rest is for candidates."""
+"""The share of a budget that the yardsticks may use; the rest is for candidates."""
 
 
 @validate_arguments(

@@ -84,7 +84,7 @@ def _read_memory_field(field: str) -> int | None:
 
 T = TypeVar("T")
 HELD_BACK_SHARE = 0.2
-"""The share of people that no release is made of when classification is measured: they are asked about."""
+"""The share of people who are left out of releases when classification is measured, and asked about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def summarize_spread(values: Sequence[float | None]) -> dict[str, Any] | None:
 
 
 DEFAULT_KNOWLEDGE = {"background": {"bandwidth": "0.3", "t": "0.2"}}
-"""How much is known beforehand and what counts as learned, of an adversary that no promise speaks of."""
+"""Prior knowledge, and what counts as learned, of an adversary that no promise covers."""
 NO_TIME_REASON = "There was no time left for it in the budget: a greater one (--budget), or fewer rows (--rows)."
 CANDIDATE_ROLE = "candidate"
 TRIVIAL_ROLE = "trivial"

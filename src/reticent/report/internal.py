@@ -134,7 +134,7 @@ def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
 MAX_WORST_GROUPS = 10
 MAX_VALUES_LISTED = 15
 SHARE_STEPS = 10
-"""Groups and values that are listed, and steps of the shares that are counted."""
+"""The most groups and values that are listed, and the number of steps of shares."""
 
 
 def build_group_sections(seen: Any, cells: Any) -> Iterator[dict[str, Any]]:

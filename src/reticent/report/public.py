@@ -71,7 +71,7 @@ MEASURE_EXPLANATIONS = {
     "sum_of_ranges": "sum_of_ranges: the widths of all published values",
     "fakes": "fakes: their share of the published values",
 }
-"""Names that say little by themselves; the others are explained where promises are."""
+"""Explanations of measures whose names are not clear by themselves; the others are explained with the promises."""
 KEPT_WORDS = {True: "yes", False: "NO", None: "not shown by the files"}
 
 

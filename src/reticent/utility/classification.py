@@ -92,7 +92,7 @@ def _join_rare(named: list[str], totals: np.ndarray) -> list[str]:
 
 NUMBER_BINS = 16
 MAX_CATEGORIES = 128
-"""More categories than these share one column, the rarest first."""
+"""The most categories with a column of their own; the rarest beyond share one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +257,7 @@ def score_release(release: Any, exam: Exam) -> dict[str, float]:
 
 LEARNER_SEED = 1
 MAX_WORK = 1 << 28
-"""Lines taught, times features, times classes: of more lines, as many as this allows are drawn at random."""
+"""The most lines times features times classes to train on; beyond, a random choice of lines is taken."""
 
 
 def naive_bayes(taught: Examples, asked: Examples) -> np.ndarray:

@@ -42,7 +42,7 @@ MAX_PREDICATES = 3
 QUERY_SELECTIVITY = 0.1
 AVERAGE_QUERIES_RANGE = (20, 200)
 MAX_COUNTS_FOR_AVERAGES = 20_000
-"""How many averages are asked for, fewest and most, and how many counts they may need: one for each value."""
+"""The fewest and most AVG questions, and the most counts that they may need: one for each value."""
 
 
 def measure_count_errors(ask: Answerer, cells: Cells, seed: int, queries: int = COUNT_QUERIES) -> dict[str, Any]:

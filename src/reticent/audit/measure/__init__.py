@@ -1,1 +1,3 @@
-"""What a release achieves: each family of promises by formulas of the audit's own, exact, from counts alone."""
+"""Measures of what a release achieves: each family of promises by formulas of the audit's own, exact, from counts
+alone.
+"""
