@@ -1,5 +1,4 @@
-"""Auditor of anatomized releases: the two files must belong together, and every promise is measured on the histograms
-of the groups.
+"""Auditor of anatomized releases: two files that must belong together, measured on the groups' histograms.
 
 A group is the rows with one number in the file `quasi`; its histogram is what the file `sensitive` lists for that
 number. Every measure is the one for generalized releases, on these histograms. k counts rows that agree in every

@@ -34,7 +34,7 @@ from reticent.memory import SMALL_TABLE_BYTES, get_available_memory
 from reticent.release.bundle import MANIFEST_FILE
 from reticent.release.kind import reader_for
 
-MAX_PAGE_BYTES = (1 << 31) - 1  # bytes of a page that the format can say
+MAX_PAGE_BYTES = (1 << 31) - 1  # the largest page that the format allows
 PLAIN_ENCODING = 0
 PLAIN_DICTIONARY_ENCODING = 2
 _FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
@@ -123,7 +123,7 @@ def _unpack_body(packed: bytes, size: int, kind: int, about: Mapping[int, Any], 
 
 
 MIN_TEXT_BYTES = 4
-CONTEXT_BYTES = 2  # bytes beside a number that say whether it goes on
+CONTEXT_BYTES = 2  # bytes beside a number that show whether it goes on
 MAX_HITS = 1000  # a leak of a thousand values is a leak: what follows is not counted
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _PLACES_PER_STEP = 1 << 20  # places that walk together

@@ -1,5 +1,6 @@
-"""Audit of a generalized release in parts, for one whose groups outgrow a machine: the same formulas, the same
-verdicts.
+"""Audit of a generalized release in parts, for one whose groups outgrow a machine.
+
+Formulas and verdicts are those of `generalized.py`:
 
     count_partition_values   counts the rows of each combination of sensitive values in some row groups of the file
     SensitiveTotals          sums these counts: the values of the whole release in order, and their distribution

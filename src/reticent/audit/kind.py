@@ -1,5 +1,6 @@
-"""The interface between the audit and the release kinds: `audit/<kind>.py` holds one object, AUDITOR, that follows
-`Auditor`.
+"""The interface between the audit and the release kinds.
+
+`audit/<kind>.py` holds one object, AUDITOR, that follows `Auditor`: it does what only the kind knows.
 
 `audit.py` does the rest alike for every kind: digest, shape, checksums, promises and, given the source, matching, leaks
 in every byte of every file, row order, missing values and carried columns.

@@ -146,7 +146,7 @@ def _convert_to_stored(values: pl.Series) -> set[Any]:
 
 MAX_VOCABULARY_VALUES = 20  # a column with fewer different values may be a vocabulary, however many rows it has
 MIN_TEXT_LENGTH = 4  # of a text that a column of repeated values shares by accident
-MIN_INNER_TEXT_LENGTH = 8  # characters of a value that stands inside a longer text
+MIN_INNER_TEXT_LENGTH = 8  # characters of a value that is part of a longer text
 COMMON_WORDS = frozenset(
     (
         "all",

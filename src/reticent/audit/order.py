@@ -1,5 +1,4 @@
-"""Tests of whether the order of the published rows depends on the order of the source, or on values that were not
-published.
+"""Tests of whether the order of the published rows reveals the order of the source, or unpublished values.
 
 A row's content points to where its source row may be: the mean position of the source rows it can stand for. The
 statistic is Spearman's rank correlation of that position with the row's place in the published file. If the rows were

@@ -1,5 +1,4 @@
-"""What the carried columns of a release reveal: how many rows have a value of their own, and the association with
-sensitive values.
+"""What the carried columns of a release reveal: unique values, and association with sensitive values.
 
 Association is Cramer's V: with O the rows of a pair of values and E those expected of independent columns, chi^2 = sum
 (O - E)^2 / E and V^2 = chi^2 / (n (min(r, c) - 1)). A pair that does not occur adds E: all E sum to n, so those of

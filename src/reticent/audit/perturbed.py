@@ -59,7 +59,7 @@ from reticent.release.kind import reader_for
 
 COARSE_BANDS = 8
 FINE_BANDS = 64
-MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are looked at
+MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are tested
 PARTITION_SCOPES = ("all rows", "one column", "two columns")
 
 

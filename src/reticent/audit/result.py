@@ -1,5 +1,6 @@
-"""The result of an audit, machine-readable in a stable shape and as a short table for people; and the judging of each
-promise.
+"""The result of an audit, and the judging of each promise.
+
+An `Audit` is machine-readable in a stable shape, and prints as a short table for people.
 
 `judge_promise` judges a promise of a manifest by the evidence: it looks up the promise's own judge in the catalogue and
 compares with the parameter exactly. A promise that the catalogue names without a judge that can be loaded is a bug of

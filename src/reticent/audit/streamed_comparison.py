@@ -1,5 +1,6 @@
-"""Comparison of a release and its source, both read as streams: only distinct rows of one part, and batches of rows,
-are in memory.
+"""Comparison of a release and its source, both read as streams.
+
+Only distinct rows of one part, and batches of rows, are in memory.
 
 A part is chosen by a hash of the keys' texts, and every part is a pass over both tables; there are so many parts that
 each has about MAX_DISTINCT_ROWS_PER_PART distinct rows.

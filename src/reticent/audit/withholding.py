@@ -1,5 +1,6 @@
-"""Check that rows were withheld as the manifest states, from the source, for releases from which suppression alone
-withheld.
+"""Check against the source that rows were withheld as the manifest states.
+
+It applies to releases from which suppression alone withheld rows.
 
 The counts of a sensitive column in the source and in the release show whether the declared suppression can have
 withheld what is missing. The formulas are the audit's own, by the definitions in `docs/methods/suppression.md`; nothing

@@ -1,5 +1,6 @@
-"""Advice on which method to take for a purpose, by measuring all that can keep the job's promises on the steward's own
-data.
+"""Advice on which method to take for a purpose.
+
+All methods that can keep the job's promises are measured on the steward's own data:
 
     advice = rt.advise(job, frame=people, purpose="counts")
     advice.best            the method that did best, and `advice.level` those within each other's spread
@@ -9,7 +10,7 @@ data.
 Nothing is published. One figure decides for each purpose (`PURPOSES`), over several runs; each candidate's spread goes
 from the least to the most that the runs gave.
 
-Two candidates are level (`is_level`) where the runs do not show that one is better: where their spreads overlap; and
+Two candidates are level (`is_level`) where the runs do not show that one is better: where their spreads overlap; or
 where the mean of their differences, run by run (all candidates of a run are asked the same questions), lies no further
 from 0 than Student's t allows at 95 %, since three runs may all fall on one side by chance. With two runs t has too
 little to decide.

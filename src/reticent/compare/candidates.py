@@ -1,4 +1,7 @@
-"""What is compared: jobs, each with other methods and with every combination of swept parameters; all are made before data is read."""
+"""Candidates of a comparison: jobs with several methods and every combination of swept parameters.
+
+All are made before data is read.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""A sweep: the job planned again for every combination of some parameters.  Nothing is published, nothing enters the ledger.
+"""Sweep: the job planned again for every combination of some parameters.
+
+Nothing is published, nothing enters the ledger.
 
     swept = rt.sweep(job, frame=people, k=[2, 5, 10], beta=[1, 2, 4])
     swept.frame()      a row for each combination: what is reached, lost and measured, and CPU seconds
     swept.chart()      the loss over the first parameter, a line for each value of the second
     swept.left_out     the combinations that a budget left no time for
 
-A parameter belongs to the one promise of the job that has it, or else to the method; `method=["mondrian", "mosaic"]` sweeps
-methods.  Rows are counted once.
+A parameter belongs to the one promise of the job that has it, or else to the method; `method=["mondrian", "mosaic"]`
+sweeps methods. Rows are counted once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""How the published values of each column are distributed: counted in the data files, and nothing but them.
+"""Distributions of the published values of each column, counted in the data files and nothing else.
 
-A value is named only if at least `floor` rows hold it; the others are counted together.  Numbers and ranges of many values are
-counted in bins whose ends are round numbers, no person's; a bin of fewer rows is joined with its neighbour.  What no bin
-holds is named for what it is: a missing value, a label that says nothing (`*`), a range whose end a top or bottom hides.
+A value is named only if at least `floor` rows hold it; the others are counted together. Numbers and ranges of many
+values are counted in bins whose ends are round numbers, no person's; a bin of fewer rows is joined with its neighbour.
+Rows that are in no bin are named for what they are: a missing value, a label that covers everything (`*`), a range
+whose end a top or bottom hides.
 """
 
 from __future__ import annotations

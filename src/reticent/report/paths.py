@@ -1,5 +1,6 @@
-"""Paths at which a report may be written: a public one anywhere but among a release's files, an internal one with the
-owner alone.
+"""Paths at which a report may be written.
+
+A public report may be anywhere but among a release's files, an internal one with the owner alone.
 """
 
 from __future__ import annotations

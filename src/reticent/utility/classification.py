@@ -344,5 +344,5 @@ def _predict(learner: Any, taught: Examples, features: np.ndarray, asked: np.nda
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter(
             "ignore"
-        )  # of many classes, or of steps that did not suffice: accuracy says how well it went
+        )  # warnings on many classes, or on too few steps: accuracy shows how well it went
         return np.asarray(learner.fit(X, y, sample_weight=weight).predict(asked))

@@ -1,16 +1,15 @@
-"""Errors of a release's answers to counting and averaging questions, and widths of guaranteed ranges, whatever its
-kind.
+"""Errors of a release's answers to COUNT and AVG questions, and widths of guaranteed ranges, for all kinds.
 
-    counts      SELECT COUNT(*) with ranges over 1 to 3 quasi-identifiers and the sensitive column (the workload of Cao &
-                Karras 2012); error |estimate - true| / true, the median and the mean over questions whose true answer is
-                not 0
-    averages    SELECT AVG(column) with ranges over quasi-identifiers; error |estimate - true| / r, r being the span of the
-                column. The estimate is the mean under the estimated counts of each value; the error is 1 where no row is
-                estimated to be selected
-    ranges      SELECT AVG(column) FROM release WHERE A_1 IN R_1 AND A_2 IN R_2, with the ranges of the COUNT workload over
-                quasi-identifiers; err = (u - l) / r (Koudas et al., VLDB 2009, section 5): u and l bound the answer over
-                every table that the release leaves possible, and r is the span of the column. Kinds whose answers are
-                estimates alone have none
+counts      SELECT COUNT(*) with ranges over 1 to 3 quasi-identifiers and the sensitive column (the workload of Cao &
+            Karras 2012); error |estimate - true| / true, the median and the mean over questions whose true answer is
+            not 0
+averages    SELECT AVG(column) with ranges over quasi-identifiers; error |estimate - true| / r, r being the span of the
+            column. The estimate is the mean under the estimated counts of each value; the error is 1 where no row is
+            estimated to be selected
+ranges      SELECT AVG(column) FROM release WHERE A_1 IN R_1 AND A_2 IN R_2, with the ranges of the COUNT workload over
+            quasi-identifiers; err = (u - l) / r (Koudas et al., VLDB 2009, section 5): u and l bound the answer over
+            every table that the release leaves possible, and r is the span of the column. Kinds whose answers are
+            estimates alone have none
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Measures of how many rows look alike: k-anonymity (Samarati & Sweeney 1998), (alpha,k) (Wong et al. 2006), k-map
-(Sweeney 2002).
+"""Measures of how many rows look alike.
+
+k-anonymity (Samarati & Sweeney 1998), (alpha,k) (Wong et al. 2006) and k-map (Sweeney 2002).
 """
 
 from __future__ import annotations

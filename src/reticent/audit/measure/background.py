@@ -1,5 +1,6 @@
-"""(B,t)-privacy and its skyline (Li, Li & Zhang, ICDE 2009, definitions 1 and 2), recomputed: the greatest risk of
-anybody, `<= t`.
+"""(B,t)-privacy and its skyline (Li, Li & Zhang, ICDE 2009, definitions 1 and 2), recomputed.
+
+The greatest risk of anybody must be `<= t`.
 
 The judges need the source: prior beliefs are estimated from it. Beside the risk by the inference that was promised they
 report `t_exact`, the greatest risk by exact inference (equations 3 and 4) over the groups small enough for it, and

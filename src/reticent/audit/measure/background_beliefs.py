@@ -1,5 +1,6 @@
-"""Prior and posterior beliefs and their distance, recomputed from people and groups (Li, Li & Zhang, ICDE 2009, II to
-IV).
+"""Prior and posterior beliefs and their distance (Li, Li & Zhang, ICDE 2009, II to IV).
+
+They are recomputed from people and groups:
 
     prior       equation 2, on a grid of the values that occur: one matrix product for each axis; or from point to point
     posterior   equation 5 (Omega), or several rounds of it (balanced)

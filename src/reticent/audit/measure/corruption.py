@@ -1,5 +1,6 @@
-"""rho1-to-rho2 and Delta-growth guarantees (Tao, Xiao, Li & Zhang, ICDE 2008), judged from p, k and the domain by
-formulas of its own.
+"""rho1-to-rho2 and Delta-growth guarantees (Tao, Xiao, Li & Zhang, ICDE 2008).
+
+They are judged from p, k and the domain by formulas of the audit's own.
 
 The judges compute the worst attack itself, not a bound on it: a victim with prior w at the published value y, k - 1
 others known to have other values. If the victim is drawn, y is shown with probability p w + u, if another, with u,

@@ -1,5 +1,6 @@
-"""l-dichotomy (Xu, Wang, Fu & Wong, definition 1), judged from a release and the manifest's statement of how rows were
-withheld.
+"""l-dichotomy (Xu, Wang, Fu & Wong, definition 1).
+
+It is judged from a release and the manifest's statement of how rows were withheld:
 
     P-eligibility   l max count <= rows of the published table: recounted
     S-ambiguity     by how rows were withheld. None were: nothing to infer. By `safe`: at least l values share the highest

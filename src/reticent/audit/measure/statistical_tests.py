@@ -103,7 +103,7 @@ def _bound_bennett(t: np.ndarray, variance: np.ndarray) -> np.ndarray:
 
 DRAW_SIGNIFICANCE = 2e-9  # six standard deviations, on both sides
 UNPERTURBED_SHARE = 0.999  # of the values, kept in a region that was not redrawn
-BANDS_PER_COLUMN = 8  # of a column, where cells of two columns are looked at
+BANDS_PER_COLUMN = 8  # bands of a column, where cells of two columns are tested
 MAX_PAIRED_COLUMNS = 8
 LOG_SLACK = 1e-6  # more than sums of logarithms are off by
 DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is still found
@@ -338,7 +338,7 @@ MODE_PROBABILITY_FACTOR = 0.469
 MAX_TRANSITION_ENTRIES = (
     1 << 20
 )  # numbers in all transition tables of a partition; beyond, its parts are tested without transitions
-VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values looked at together
+VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values computed together
 DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
 
 

@@ -1,5 +1,6 @@
-"""Columns as features of a tree: every published label as the stretch of places that it covers, every person's value as
-one place.
+"""Columns as features of a tree.
+
+Every published label is the stretch of places that it covers, every person's value one place.
 
 Numbers are in their order. Categories are put in order once, by the share of the first class that rows under them are
 estimated to have, as in Breiman's theorem for two classes; a set of them is then several places. A row's weight lies
