@@ -198,8 +198,9 @@ class GroupValueCheck:
         self._witness = self._number_witness(read_witness)
 
     def _number_witness(self, read_witness: Callable[[int], bytes | None]) -> np.ndarray | None:
-        """Number the value of each published row as the values of `listed` are numbered; None where no witness can be
-        read.
+        """Number the value of each published row as the values of `listed` are numbered.
+
+        Return None where no witness can be read.
         """
         kind = value_type(len(self.values))
         content = read_witness(int(self.count.sum()) * kind.itemsize)
@@ -384,8 +385,9 @@ class AnatomizedAuditor:
         )
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Match rows by all columns of `quasi`; compare each group's values with those of the people whose group is
-        determined.
+        """Match rows by all columns of `quasi`.
+
+        Compare each group's values with those of the people whose group is determined.
         """
         subject = recounted.subject
         held = recounted.beside["sensitive"]
@@ -414,8 +416,9 @@ def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
 def _build_matching_histograms(
     rows: pl.Series, held: pl.DataFrame, column: ColumnEntry, stated: int
 ) -> GroupHistograms:
-    """Build the groups' histograms if both files have the same groups, with as many rows as values; otherwise raise
-    `BundleDamaged`.
+    """Build the groups' histograms if both files have the same groups, with as many rows as values.
+
+    Otherwise raise `BundleDamaged`.
     """
     faults = []
     if len(rows) != stated:

@@ -120,8 +120,9 @@ def audit(
 
 
 def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[SourceTable, str]:
-    """Read the source as `publish` read it, and describe how that differs from reading it plainly; read lazily where it
-    is large.
+    """Read the source as `publish` read it, and describe how that differs from reading it plainly.
+
+    Read lazily where it is large.
     """
     given, frame = resolve_source(release, source, job, missing=missing)
     little = is_plain_table(release) or is_small_source(given, frame)
@@ -203,8 +204,9 @@ def list_notes(found: RecomputedRelease, proven: Provenance | None = None) -> tu
 
 
 def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
-    """Judge the promises. A release whose own promise cannot be judged is damaged; a promise that the caller added is a
-    wrong request.
+    """Judge the promises.
+
+    A release whose own promise cannot be judged is damaged; a promise that the caller added is a wrong request.
     """
     stated = () if subject.manifest is None else subject.manifest.promises
     found = []

@@ -42,8 +42,9 @@ _FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"
 
 @dataclass(frozen=True, eq=False)
 class ParquetPage:
-    """A page of a Parquet file: `physical` is the column's physical type; `plain` tells whether the body holds values
-    and not codes of them.
+    """A page of a Parquet file: `physical` is the column's physical type.
+
+    `plain` tells whether the body holds values and not codes of them.
     """
 
     column: str
@@ -69,8 +70,9 @@ class ParquetPage:
 
 
 def read_pages(path: Path) -> Iterator[ParquetPage]:
-    """Yield all pages of all column chunks. A release's pages were checked before; another tool's may be as large as
-    memory holds.
+    """Yield all pages of all column chunks.
+
+    A release's pages were checked before; another tool's may be as large as memory holds.
     """
     import pyarrow.parquet as pq
 
@@ -297,8 +299,9 @@ class _TextTree:
         return found
 
     def _walk(self, data: bytes, block: np.ndarray, places: np.ndarray, found: set[int], tried: set[int]) -> None:
-        """Walk down the tree from all places; note in `found` the texts that end on the way, and in `tried` those that
-        were searched in all of the data.
+        """Walk down the tree from all places.
+
+        Note in `found` the texts that end on the way, and in `tried` those that were searched in all of the data.
         """
         node = np.zeros(len(places), np.int64)
         for depth, level in enumerate(self.levels):
@@ -373,8 +376,9 @@ def read_file_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
 
 
 def _read_raw_windows(path: Path, longest: int, least: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
-    """Read a file from end to end; windows overlap, so that no text, nor its neighbouring bytes, is divided between
-    two.
+    """Read a file from end to end.
+
+    Windows overlap, so that no text, nor its neighbouring bytes, is divided between two.
     """
     is_text = path.suffix not in (".parquet", ".pq")
     kept = b""

@@ -27,8 +27,9 @@ FROM_PARAMETERS = "from parameters"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A judge's answer. `kept` is None where the evidence cannot show it; `why` then states why no file could, and what
-    was checked instead.
+    """A judge's answer.
+
+    `kept` is None where the evidence cannot show it; `why` then states why no file could, and what was checked instead.
     """
 
     achieved: Mapping[str, Any]
@@ -143,8 +144,9 @@ class LabelledRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything a judge may look at. `alike` counts rows that agree in all quasi-identifiers, `sizes` those of a
-    group.
+    """Everything a judge may look at.
+
+    `alike` counts rows that agree in all quasi-identifiers, `sizes` those of a group.
     """
 
     alike: np.ndarray

@@ -176,8 +176,9 @@ def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: Publ
 def measure_utility(
     subject: Subject, labels: Mapping[str, tuple[pl.Series, np.ndarray]], sizes: loss.GroupSizes
 ) -> tuple[dict[str, Any], list[str]]:
-    """Measure information loss from the labels, each with its number of rows; also list sentences on what is not known
-    of it.
+    """Measure information loss from the labels, each with its number of rows.
+
+    Also list sentences on what is not known of it.
     """
     found = [measure_column_loss(subject, entry, *labels[entry.name]) for entry in subject.quasi]
     notes = [one for one in found if isinstance(one, str)]
@@ -187,8 +188,10 @@ def measure_utility(
 def measure_column_loss(
     subject: Subject, entry: ColumnEntry, distinct: pl.Series, rows: np.ndarray
 ) -> loss.ColumnLoss | str:
-    """Measure what a column's labels lose. A release whose labels cannot be read is damaged; for a table of another
-    tool, return a sentence that its loss is not known.
+    """Measure what a column's labels lose.
+
+    A release whose labels cannot be read is damaged; for a table of another tool, return a sentence that its loss is
+    not known.
     """
     texts = distinct.to_list()
     if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:

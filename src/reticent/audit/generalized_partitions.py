@@ -303,8 +303,9 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: Sen
 def make_sensitive_columns(
     subject: Subject, whole: SensitiveTotals, which: np.ndarray, groups: PublishedGroups
 ) -> list[SensitiveColumn]:
-    """Make the sensitive columns of a part, with the whole release's distribution; `which` is the combination of each
-    row.
+    """Make the sensitive columns of a part, with the whole release's distribution.
+
+    `which` is the combination of each row.
     """
     entries = subject.named(Role.SENSITIVE)
     jointly = subject.jointly and len(entries) > 1

@@ -390,8 +390,9 @@ def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
 
 
 def _join_rows_with_values(published: PairTally, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Join each entry of `published` with each value that its group lists; return nothing but the length where there
-    are too many.
+    """Join each entry of `published` with each value that its group lists.
+
+    Return nothing but the length where there are too many.
     """
     entries = np.diff(starts)[published.second]
     total = int(entries.sum())
@@ -403,8 +404,9 @@ def _join_rows_with_values(published: PairTally, starts: np.ndarray) -> tuple[np
 
 
 def split_into_components(problem: AssignmentProblem, combinations: np.ndarray) -> Iterator[AssignmentProblem]:
-    """Yield the connected parts of a problem that have some of these combinations; combinations are connected by
-    groups.
+    """Yield the connected parts of a problem that have some of these combinations.
+
+    Combinations are connected by groups.
     """
     part = _label_components(problem)
     of_group = np.zeros(problem.groups, np.int64)
@@ -467,8 +469,9 @@ class AssignmentBounds:
 
 
 def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
-    """Compute the bounds of a part, as tight as they follow from each other; None where there are too many to be
-    computed.
+    """Compute the bounds of a part, as tight as they follow from each other.
+
+    Return None where there are too many to be computed.
 
     Raises NoAssignmentError where they cross.
     """

@@ -196,8 +196,9 @@ def group_rows(columns: Sequence[NumberedColumn], rows: int, times: np.ndarray |
 
 @dataclass(frozen=True, eq=False)
 class SensitiveColumn:
-    """A sensitive column counted by group: `views` are the tables a promise must hold on; `paths` number each value's
-    ancestors where there is a hierarchy.
+    """A sensitive column counted by group: `views` are the tables a promise must hold on.
+
+    `paths` number each value's ancestors where there is a hierarchy.
     """
 
     name: str

@@ -162,8 +162,9 @@ class Auditor(Protocol):
     """How the audit recounts one release kind and matches it with its source."""
 
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
-        """Recount groups and histograms from the files; raise if they are damaged. Without `each_row`, distinct rows
-        are enough.
+        """Recount groups and histograms from the files.
+
+        Raise if they are damaged. Without `each_row`, distinct rows are enough.
 
         `thorough` checks the order of rows too, where the kind has one; `publish` has just written it, and does not
         need that.

@@ -286,8 +286,9 @@ MAX_ROUND_DIGITS = 4
 
 
 def find_leaks(recounted: RecomputedRelease, source: SourceComparison, kept: Mapping[str, pl.Series]) -> list[Leak]:
-    """Find all leaks, by source column and file; the values themselves are not kept. Only `kept` quasi-identifying
-    values may be shown.
+    """Find all leaks, by source column and file.
+
+    The values themselves are not kept. Only `kept` quasi-identifying values may be shown.
 
     Columns that may have any number of values (those that are not published, and carried ones) are processed a part at
     a time.

@@ -39,8 +39,9 @@ ORDER_SIGNIFICANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class RowOrder:
-    """The result of a test of the order. `canonical`: rows are sorted by all they show, which was checked, and so
-    reveal nothing more.
+    """The result of a test of the order.
+
+    `canonical`: rows are sorted by all they show, which was checked, and so reveal nothing more.
     """
 
     correlation: float
@@ -141,8 +142,10 @@ class OrderStatistics:
         scores: Sequence[np.ndarray],
         borne: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
-        """Add a part; `borne` has the numbered exact values of each published and each source row of this part, None
-        where they are not known.
+        """Add a part.
+
+        `borne` has the numbered exact values of each published and each source row of this part, None where they are
+        not known.
         """
         kept = tuple(_merge_equal_scores(score, ours) for score in scores)
         self._scores.append(kept)

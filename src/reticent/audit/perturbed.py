@@ -65,8 +65,9 @@ PARTITION_SCOPES = ("all rows", "one column", "two columns")
 
 @dataclass(frozen=True, eq=False)
 class BlockPartition:
-    """A partition of the blocks: `part` is the part of each block. In `claimed` partitions every large part must be
-    able to show that it was not redrawn.
+    """A partition of the blocks: `part` is the part of each block.
+
+    In `claimed` partitions every large part must be able to show that it was not redrawn.
     """
 
     scope: str
@@ -185,8 +186,9 @@ def compare_perturbed_rows(
     there: ConvertedSource,
     withheld: int = 0,
 ) -> PerturbationResult:
-    """Compare a perturbed release's rows with its source as it would be published; `withheld` rows are stated to be
-    missing.
+    """Compare a perturbed release's rows with its source as it would be published.
+
+    `withheld` rows are stated to be missing.
     """
     found = PerturbationComparison(columns, redrawing)
     found.add(ComparedRows(frame), there, ComparedRows(there.frame))

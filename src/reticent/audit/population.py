@@ -27,8 +27,9 @@ MAX_PAIRS = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class GroupPersons:
-    """Which persons are in which groups: `person` is in `group`, each pair once; `most` is the greatest number of rows
-    of one person.
+    """Which persons are in which groups: `person` is in `group`, each pair once.
+
+    `most` is the greatest number of rows of one person.
     """
 
     group: np.ndarray
@@ -38,8 +39,9 @@ class GroupPersons:
 
     @classmethod
     def of(cls, person: np.ndarray, group: np.ndarray, groups: int) -> GroupPersons:
-        """Build from the number of the person and of the group of every row; rows without a person count as those of
-        one person.
+        """Build from the number of the person and of the group of every row.
+
+        Rows without a person count as those of one person.
         """
         persons = int(person.max(initial=0)) + 1
         distinct = np.unique(group.astype(np.int64) * persons + person)

@@ -41,8 +41,9 @@ CHANGED_SENTENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The folder's digest; `compared_with` is "expected", "owner" (the owner's note) or None, and `same` whether both
-    are equal.
+    """The folder's digest.
+
+    `compared_with` is "expected", "owner" (the owner's note) or None, and `same` whether both are equal.
     """
 
     digest: str

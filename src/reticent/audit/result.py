@@ -85,8 +85,9 @@ class Audit:
 
     @property
     def kept(self) -> bool | None:
-        """True if every promise is kept (and, audited against its source, nothing leaked); None where the files cannot
-        show it.
+        """True if every promise is kept (and, audited against its source, nothing leaked).
+
+        None where the files cannot show it.
         """
         found = [verdict.kept for verdict in self.promises]
         if self.source is not None:

@@ -117,8 +117,9 @@ class PersonRisk:
 
 @dataclass(frozen=True, eq=False)
 class Risk:
-    """Risk of a table. `people` are counted where a column names them; `rows_per_person` is the most rows of one, as
-    declared or counted.
+    """Risk of a table.
+
+    `people` are counted where a column names them; `rows_per_person` is the most rows of one, as declared or counted.
     """
 
     rows: int
@@ -241,8 +242,9 @@ def compute_risk_before(
     missing: Sequence[str] = (),
     person: Iterable[str] | None = None,
 ) -> Risk:
-    """Compute the risk in the source of a release, by the quasi-identifiers that it publishes; persons are counted as
-    the release's are.
+    """Compute the risk in the source of a release, by the quasi-identifiers that it publishes.
+
+    Persons are counted as the release's are.
     """
     manifest = bundle.read_manifest(Path(getattr(release, "folder", release)))
     naming = find_person_columns(release, None if job is None else job.columns, person)

@@ -53,8 +53,9 @@ class LabelAxis:
 
 @dataclass(frozen=True, eq=False)
 class RowMatching:
-    """Result of matching: `unmatched` published rows stand for no source row; `stray` marks source rows that no
-    published row could stand for.
+    """Result of matching: `unmatched` published rows stand for no source row.
+
+    `stray` marks source rows that no published row could stand for.
     """
 
     regions: CoveredRegions
@@ -230,8 +231,9 @@ def _number_shared_values(
 
 
 def format_shared_values(values: pl.Series, entry: ColumnEntry, *, read: bool = True) -> pl.Series:
-    """Format source values as the texts that a labelled release publishes; leave them as they are if the column does
-    not `read` as that type.
+    """Format source values as the texts that a labelled release publishes.
+
+    Leave them as they are if the column does not `read` as that type.
     """
     return format_texts(round_values(values, entry), entry) if read else round_values(values, entry).cast(pl.String)
 
@@ -321,8 +323,9 @@ class BlockEntries:
 
 @dataclass(frozen=True, eq=False)
 class LinkedBlocks:
-    """The blocks that both tables have equally often. `values[column]` are their values; `places` ranks them in their
-    order.
+    """The blocks that both tables have equally often.
+
+    `values[column]` are their values; `places` ranks them in their order.
 
     `unmatched` rows are published and not in the source; `absent` ones are in the source and not published. Of other
     blocks that both have equally often, `unknown` rows hold a value that the manifest does not list.
@@ -371,8 +374,9 @@ def _join_entries(entries: Sequence[BlockEntries], first: np.ndarray) -> BlockEn
 def link_blocks(
     ours: ComparedRows, theirs: ComparedRows, keys: Sequence[str], values: tuple[np.ndarray, np.ndarray], size: int
 ) -> LinkedBlocks:
-    """Make blocks of rows with equal `keys`. `values` are the codes, below `size`, of both tables' sensitive values; -1
-    is none.
+    """Make blocks of rows with equal `keys`.
+
+    `values` are the codes, below `size`, of both tables' sensitive values; -1 is none.
     """
     columns = {name: number_values(pl.concat([ours.frame[name], theirs.frame[name]])) for name in keys}
     rows = len(ours)
@@ -460,8 +464,9 @@ class LinkedRows:
 def link_rows(
     published: ComparedRows, source: ConvertedSource, theirs: ComparedRows, names: Sequence[str]
 ) -> LinkedRows:
-    """Link rows of both tables by their combination of these columns, which have one type in both; `source` are the
-    rows `theirs` as they would be published.
+    """Link rows of both tables by their combination of these columns, which have one type in both.
+
+    `source` are the rows `theirs` as they would be published.
     """
     whole = source.whole.to_numpy()
     rows = len(published)

@@ -69,8 +69,9 @@ def is_small_source(source: Source, frame: Any = None) -> bool:
 
 
 def _estimate_bytes(path: Path, suffix: str) -> float:
-    """Estimate how many bytes the rows of a file take when they are read; formats other than Parquet and CSV count as
-    small.
+    """Estimate how many bytes the rows of a file take when they are read.
+
+    Formats other than Parquet and CSV count as small.
     """
     size = measure_unpacked_size(path)
     if suffix in PARQUET_SUFFIXES:
@@ -314,8 +315,9 @@ class SourceComparison(Protocol):
         """Whether `strictly` reads all values of a source column; a part may be readable where the whole is not."""
 
     def count_agreeing(self, keys: RowKeys) -> int | None:
-        """Count the places at which both tables have the same keys; None where all rows are in one part, in their
-        order.
+        """Count the places at which both tables have the same keys.
+
+        Return None where all rows are in one part, in their order.
         """
 
     def texts(self, name: str, part: int, parts: int) -> set[str]:

@@ -35,8 +35,10 @@ _CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is audited. `foreign` is True for a table that some other tool made: its labels are read more leniently,
-    nothing vouches for its files.
+    """What is audited.
+
+    `foreign` is True for a table that some other tool made: its labels are read more leniently, nothing vouches for its
+    files.
 
     `frame` is such a table; the files of a release are read by its kind. Its columns without a role are treated as
     carried.
@@ -94,8 +96,9 @@ def read_table_subject(
     missing: Sequence[str] = (),
     jointly: bool = False,
 ) -> Subject:
-    """Read a plain CSV or Parquet file, or a frame, with the roles of its columns; columns without a role are treated
-    as carried ones.
+    """Read a plain CSV or Parquet file, or a frame, with the roles of its columns.
+
+    Columns without a role are treated as carried ones.
     """
     given = isinstance(table, str | Path | Source)
     if isinstance(table, Source):

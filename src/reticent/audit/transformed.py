@@ -139,8 +139,9 @@ def _convert_to_units(series: pl.Series) -> tuple[int, np.ndarray]:
 def _sum_first_values(
     of: np.ndarray, value: np.ndarray, count: np.ndarray, group: np.ndarray, selected: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Compute, for each (group, selected), the sum of the first `selected` values and the last of them; also return
-    where the next value differs.
+    """Compute, for each (group, selected), the sum of the first `selected` values and the last of them.
+
+    Also return where the next value differs.
     """
     starts = np.searchsorted(of, np.arange(len(rows)))
     until = np.cumsum(count)

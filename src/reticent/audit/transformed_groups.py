@@ -120,8 +120,9 @@ def _find_declared_parts(combinations: pl.DataFrame, group_by: Any) -> tuple[np.
 
 
 def _number_parts(values: pl.Series, edges: Sequence[Any]) -> NumberedColumn:
-    """Number a column by its values, or by bands of numbers from an edge up to the next; a missing value is a part of
-    its own.
+    """Number a column by its values, or by bands of numbers from an edge up to the next.
+
+    A missing value is a part of its own.
     """
     if not edges:
         return number_values(values)
@@ -156,8 +157,9 @@ def find_named_targets(manifest: Manifest) -> Mapping[str, Any] | None:
 
 
 def name_groups(files: Any, schema: Any, manifest: Manifest) -> dict[int, str] | None:
-    """Return the name of each group; None where values of its columns can be written in several ways, or no column
-    makes it.
+    """Return the name of each group.
+
+    Returns None where values of its columns can be written in several ways, or no column makes it.
     """
     columns = find_group_columns(manifest)
     if columns is None:
@@ -190,8 +192,9 @@ def find_group_columns(manifest: Manifest) -> dict[str, Sequence[Any]] | None:
 
 
 def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: int) -> dict[int, str] | None:
-    """Refuse targets of groups that the release does not have, or a group without a target; return the name of each
-    group where it is known.
+    """Refuse targets of groups that the release does not have, or a group without a target.
+
+    Return the name of each group where it is known.
     """
     listed = find_named_targets(manifest)
     if listed is None:

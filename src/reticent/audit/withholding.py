@@ -214,8 +214,9 @@ def _assess_unsafe(pairs: CountPairs, l: int) -> WithholdingResult:
 
 
 def _assess_randomized(pairs: CountPairs, l: int) -> WithholdingResult:
-    """Assess `randomized`: S_1 is lowered to a level of one of l intervals, then as `unsafe`. From a level above where
-    that stops, all stop alike.
+    """Assess `randomized`: S_1 is lowered to a level of one of l intervals, then as `unsafe`.
+
+    From a level above where that stops, all stop alike.
     """
     ends = [*(b for b, _ in pairs[: l + 1]), 1][: l + 1]
     likely = Fraction(0)
@@ -336,8 +337,9 @@ def _sum_cut_probabilities(table: CutTable, levels: np.ndarray) -> Fraction:
 
 
 def check_stated_withholding(found: RecomputedRelease, source: SourceComparison) -> tuple[SourceFinding, ...]:
-    """Check whether the declared kind of suppression can have left what is published; return nothing where no stage, or
-    several, withheld.
+    """Check whether the declared kind of suppression can have left what is published.
+
+    Return nothing where no stage, or several, withheld.
     """
     stages = found.subject.stages
     if len(stages) != 1 or stages[0].name != "suppression" or found.perturbation is not None:
@@ -387,8 +389,9 @@ def _count_values(
 
 
 def _count_published_values(found: RecomputedRelease, columns: list[str]) -> pl.DataFrame:
-    """Count the rows of each published value, in the last column; combinations, and values of labelled rows, are from
-    one file.
+    """Count the rows of each published value, in the last column.
+
+    Combinations, and values of labelled rows, are from one file.
     """
     if len(columns) > 1 or found.labelled:
         each = found.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, found.each))

@@ -78,8 +78,9 @@ class Projection:
 def find_possible_overtakers(
     small: Figures, large: Figures, first: str, *, times: float, further: float, less: bool
 ) -> list[str]:
-    """Find the candidates that may be better than `first` on all rows; one without a figure for the smaller part may
-    be.
+    """Find the candidates that may be better than `first` on all rows.
+
+    One without a figure for the smaller part may be.
     """
     if first not in small:
         return [name for name in large if name != first]

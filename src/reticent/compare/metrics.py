@@ -46,8 +46,9 @@ from reticent.utility.workload import Answerer, answer_from_view, make_answerer
 
 @dataclass
 class Cost:
-    """Cost of a step. `memory`: the most bytes held at once, above what was held before; None where the system does not
-    report it.
+    """Cost of a step.
+
+    `memory`: the most bytes held at once, above what was held before; None where the system does not report it.
     """
 
     seconds: float = 0.0
@@ -89,8 +90,9 @@ HELD_BACK_SHARE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class ComparisonSetting:
-    """What all candidates share: `frame` are the rows as the source gives them; a run is a seed of publishing, of
-    questions and of whom to hold back.
+    """What all candidates share: `frame` are the rows as the source gives them.
+
+    A run is a seed of publishing, of questions and of whom to hold back.
     """
 
     frame: pl.DataFrame

@@ -196,8 +196,9 @@ def _run_within(clock: BudgetClock | None, function: Callable[[], T]) -> T:
 
 
 def _measure_plan(job: Job, cells: Cells, seed: int | None, clock: BudgetClock | None) -> dict[str, Any]:
-    """Measure what a plan reaches and costs; what the method's groups do not show, or there was no time to measure, is
-    left out.
+    """Measure what a plan reaches and costs.
+
+    What the method's groups do not show, or there was no time to measure, is left out.
     """
     try:
         planned = _run_within(clock, lambda: plan(job, cells=cells, seed=seed))

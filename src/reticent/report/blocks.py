@@ -44,8 +44,9 @@ def make_section(name: str, title: str, *parts: Block | None) -> dict[str, Any]:
 
 
 def convert_to_plain(value: Any) -> Any:
-    """Convert a value to plain JSON; a number that is no whole one has six digits, so that it reads the same on every
-    machine.
+    """Convert a value to plain JSON.
+
+    A number that is no whole one has six digits, so that it reads the same on every machine.
     """
     if isinstance(value, Fraction):
         return int(value) if value == int(value) else convert_to_plain(float(value))

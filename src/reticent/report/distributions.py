@@ -117,8 +117,9 @@ def _make_middle_expression(frame: pl.DataFrame, lower: str, upper: str) -> pl.E
 
 
 def _show_counts(name: str, counts: pl.DataFrame, floor: int, left: list[tuple[str, int]] | None = None) -> Block:
-    """Show bins of numbers of many values, else the most frequent values; `left` are rows that have no number, by the
-    reason.
+    """Show bins of numbers of many values, else the most frequent values.
+
+    `left` are rows that have no number, by the reason.
     """
     rows = int(counts["count"].sum())
     if counts["value"].dtype in (pl.Date, pl.Datetime) and counts.height > MAX_NAMED_VALUES:
@@ -161,8 +162,9 @@ def _spell_value(value: str | None) -> str:
 def _show_bins(
     name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor: int, left: list[tuple[str, int]]
 ) -> Block:
-    """Show rows in bins with round ends: numbers as they are, ranges by their middle; rows without a number come after
-    them.
+    """Show rows in bins with round ends: numbers as they are, ranges by their middle.
+
+    Rows without a number come after them.
     """
     step = _choose_round_step(float(values.min()), float(values.max()))
     at = np.floor(values / step).astype(np.int64)

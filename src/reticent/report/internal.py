@@ -69,8 +69,9 @@ ATTACK_TABLE_HEAD = (
 def build_attack_section(
     release: Release, data: Any, missing: tuple[str, ...], progress: Callable[[str], None], budget: float | None = None
 ) -> dict[str, Any]:
-    """Build the section on attacks, within `budget` CPU seconds, the cheap ones first. Controls are not computed: none
-    is shown.
+    """Build the section on attacks, within `budget` CPU seconds, the cheap ones first.
+
+    Controls are not computed: none is shown.
     """
     series = run_attacks(
         release,
@@ -283,8 +284,9 @@ def build_loss_section(release: Release, found: Mapping[str, Any], cells: Cells 
 
 
 def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any]:
-    """Build the section on errors of random COUNT questions, as the papers ask them; the baseline knows no group at
-    all.
+    """Build the section on errors of random COUNT questions, as the papers ask them.
+
+    The baseline knows no group at all.
     """
     if isinstance(cells, str):
         return make_section("utility", "Utility", make_text(cells))

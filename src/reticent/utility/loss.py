@@ -92,8 +92,9 @@ def compute_loss_measures(
     k: int = 1,
     weights: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Compute AIL and the other measures of sizes and labels; `weights` by column are normalized, equal where none are
-    given.
+    """Compute AIL and the other measures of sizes and labels.
+
+    `weights` by column are normalized, equal where none are given.
     """
     held = sizes if isinstance(sizes, GroupSizes) else GroupSizes.of(sizes)
     published = held.rows

@@ -118,8 +118,9 @@ def _count_by_value(asked: Workload, axis: int, cells: Cells) -> np.ndarray:
 
 
 def _compute_means(counts: np.ndarray, places: np.ndarray, span: float) -> np.ndarray:
-    """Compute the mean of each line; reconstructed counts may be negative, so a mean is kept within the column, or is a
-    whole span away.
+    """Compute the mean of each line.
+
+    Reconstructed counts may be negative, so a mean is kept within the column, or is a whole span away.
     """
     total = counts.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -137,8 +138,9 @@ RANGE_QUERIES = 20
 def measure_average_ranges(
     tables: Mapping[str, pl.DataFrame], manifest: Manifest, cells: Cells, seed: int, queries: int = RANGE_QUERIES
 ) -> dict[str, Any] | None:
-    """Measure the median and the mean of err; None where no column holds numbers, or the kind gives no guaranteed
-    range.
+    """Measure the median and the mean of err.
+
+    Return None where no column holds numbers, or the kind gives no guaranteed range.
     """
     axis = find_averaged_axis(cells)
     if axis is None:

@@ -43,8 +43,9 @@ def measure_resemblance(ask: Answerer, cells: Cells) -> dict[str, Any]:
 
 
 def compute_cramers_v(table: np.ndarray) -> float:
-    """Compute Cramer's V: 0 where rows and columns are independent, 1 where the one decides the other; estimated counts
-    below 0 count as 0.
+    """Compute Cramer's V: 0 where rows and columns are independent, 1 where the one decides the other.
+
+    Estimated counts below 0 count as 0.
     """
     held = np.maximum(table, 0.0)
     held = held[held.sum(axis=1) > 0][:, held.sum(axis=0) > 0]

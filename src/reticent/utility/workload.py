@@ -122,8 +122,9 @@ _check_generator = instance_of(
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """Queries as ranges of codes, both ends included; the last column is the sensitive one. `upper` UNRESTRICTED: the
-    attribute is not asked about.
+    """Queries as ranges of codes, both ends included.
+
+    The last column is the sensitive one. `upper` UNRESTRICTED: the attribute is not asked about.
     """
 
     lower: np.ndarray  # (queries, quasi + 1) int32
@@ -187,8 +188,9 @@ class Workload:
         return found
 
     def exact(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
-        """Count the rows that each query selects; `selected` are the `histograms` of these cells, where they are known
-        already.
+        """Count the rows that each query selects.
+
+        `selected` are the `histograms` of these cells, where they are known already.
         """
         if selected is not None:
             return _sum_in_range(selected, self.among(cells.sensitive[0].size))

@@ -16,8 +16,9 @@ from reticent.audit.measure.exact_comparison import parse_parameter
 
 
 def measure_k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
-    """Measure how many persons the smallest group holds at least. Rows count whether or not their sensitive value is
-    known.
+    """Measure how many persons the smallest group holds at least.
+
+    Rows count whether or not their sensitive value is known.
 
     If nobody has more than r rows, n rows are those of ceil(n / r) persons or more; rounded down, against the
     publisher.

@@ -51,8 +51,9 @@ class DistanceAxis:
 
 @dataclass(frozen=True, eq=False)
 class GroupedPeople:
-    """People by point and group: `held[point, value]` people are at `codes[point]` and in `group[point]`; `shown[group,
-    value]` is what is published.
+    """People by point and group: `held[point, value]` people are at `codes[point]` and in `group[point]`.
+
+    `shown[group, value]` is what is published.
     """
 
     axes: list[DistanceAxis]
@@ -71,8 +72,9 @@ class GroupedPeople:
 def locate_people(
     evidence: Evidence, column: str | None, matrices: Mapping[str, Any], compared: Container[str]
 ) -> GroupedPeople | None:
-    """Locate the source's people under the published labels, with distances for the columns `compared` alone; None
-    where labels do not determine who is in which group.
+    """Locate the source's people under the published labels, with distances for the columns `compared` alone.
+
+    Return None where labels do not determine who is in which group.
     """
     published = evidence.published
     source = evidence.source
@@ -120,8 +122,9 @@ def locate_people(
 def _count_sensitive_values(
     evidence: Evidence, column: str | None
 ) -> tuple[np.ndarray, np.ndarray, list[str | None], ColumnEntry | None]:
-    """Return (value of each source row, published counts, names of the values); several columns together are numbered
-    combinations.
+    """Return (value of each source row, published counts, names of the values).
+
+    Several columns together are numbered combinations.
     """
     found = evidence.column(column)
     entries = [
@@ -255,8 +258,9 @@ class BeliefTable:
 
 
 def compute_priors(table: BeliefTable, each: list[np.ndarray | None]) -> tuple[np.ndarray, int]:
-    """Compute equation 2 at every point, separately for every combination of the axes without neighbours; also return
-    how many terms a sum has.
+    """Compute equation 2 at every point, separately for every combination of the axes without neighbours.
+
+    Also return how many terms a sum has.
 
     It is computed on a grid over the other axes, or from point to point where that is less work or the grid is too
     large.

@@ -46,8 +46,9 @@ def judge_dichotomy(asked: Mapping[str, Any], evidence: Evidence, column: str | 
 
 
 def _compute_shares(evidence: Evidence, column: str | None) -> list[Fraction] | None:
-    """Compute, for each value, the share of the published people who have it; None where values were redrawn and the
-    shares are not known.
+    """Compute, for each value, the share of the published people who have it.
+
+    Return None where values were redrawn and the shares are not known.
     """
     if evidence.perturbation is not None:
         return None if evidence.perturbation.distribution is None else list(evidence.perturbation.distribution)

@@ -60,8 +60,9 @@ def measure_entropy_l(views: list[GroupCounts]) -> float:
 
 
 def entropy_holds(views: list[GroupCounts], l: Fraction) -> bool:  # noqa: E741
-    """Whether every group's entropy is at least ln l. Only groups that floating point cannot distinguish from the least
-    are compared.
+    """Whether every group's entropy is at least ln l.
+
+    Only groups that floating point cannot distinguish from the least are compared.
     """
     for view in views:
         if view.emptied:

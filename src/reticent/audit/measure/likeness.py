@@ -48,8 +48,9 @@ def measure_perturbation_beta(
 def list_perturbation_gains(
     matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, two_sided: bool
 ) -> list[tuple[Fraction, Fraction | None]]:
-    """List (p, greatest gain) of each value that occurs; the gain is None where a value can be ruled out and two sides
-    are asked for.
+    """List (p, greatest gain) of each value that occurs.
+
+    The gain is None where a value can be ruled out and two sides are asked for.
     """
     ratios = [[as_ratio(entry) for entry in row] for row in matrix]
     unit = lcm(*{denominator for row in ratios for _, denominator in row})

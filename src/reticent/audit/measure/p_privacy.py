@@ -120,8 +120,9 @@ def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[An
 def _measure_named_distance(
     stated: list[tuple[Any, list[Sequence[Fraction]]]], evidence: Evidence, column: str
 ) -> Fraction | None:
-    """Measure the greatest distance between a group's target and the one that the promise names; None where it cannot
-    be computed here.
+    """Measure the greatest distance between a group's target and the one that the promise names.
+
+    Return None where it cannot be computed here.
     """
     distances = []
     for target, targets in stated:

@@ -130,8 +130,9 @@ NO_REGION_SCAN = RegionScan(0, 0.0, "", 0, None)
 
 @dataclass(frozen=True, slots=True)
 class DrawAssessment:
-    """Result of testing draws: `worst` is the least p-value times the number of tests; `telling`: values left as they
-    were would have been detected.
+    """Result of testing draws: `worst` is the least p-value times the number of tests.
+
+    `telling`: values left as they were would have been detected.
     """
 
     groups: int

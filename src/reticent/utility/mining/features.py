@@ -68,8 +68,9 @@ class LabelPlaces:
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """A column as a feature: `cover` spreads labels over places; `known` are the values of places, `rank` the order
-    they are cut in.
+    """A column as a feature: `cover` spreads labels over places.
+
+    `known` are the values of places, `rank` the order they are cut in.
     """
 
     entry: ColumnEntry
@@ -100,8 +101,9 @@ class Feature:
 def make_feature(
     entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np.ndarray
 ) -> tuple[Feature, np.ndarray]:
-    """Make a feature of a column, and the label of each row; `score` estimates how much of each row is of the first
-    class.
+    """Make a feature of a column, and the label of each row.
+
+    `score` estimates how much of each row is of the first class.
     """
     number, distinct = encode_distinct(labels.cast(pl.String))
     texts = distinct.to_list()

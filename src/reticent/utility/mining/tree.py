@@ -282,8 +282,9 @@ class Grower:
         return found
 
     def _cumulate_tallies(self, here: np.ndarray, tallies: np.ndarray, column: int, low: int, high: int) -> np.ndarray:
-        """Sum (cuts, tallies): what lies left of each place of a column where it can be cut; the last tally is of
-        squared weights.
+        """Sum (cuts, tallies): what lies left of each place of a column where it can be cut.
+
+        The last tally is of squared weights.
         """
         cover = self.rows.covers[column]
         whole = cover.upto[high] - cover.upto[low]
@@ -380,8 +381,9 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         self.by = by
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ReconstructingTree:
-        """Fit the tree. X: rows as published (their `G` is the weight unless one is given); y: their published
-        sensitive values.
+        """Fit the tree.
+
+        X: rows as published (their `G` is the weight unless one is given); y: their published sensitive values.
         """
         if self.manifest is None:
             raise RequestError(
