@@ -346,6 +346,8 @@ def _find_determined(
 
 @dataclass(frozen=True, slots=True)
 class AnatomizedAuditor:
+    """The `Auditor` of anatomized releases."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest, folder = _require_manifest(subject)
         files = find_data_files(folder, manifest)

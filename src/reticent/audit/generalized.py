@@ -88,6 +88,8 @@ def _stops_on_grid(end: str, how: LabelOptions) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GeneralizedAuditor:
+    """The `Auditor` of generalized releases, and of tables of other tools."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         frame, times = _read_rows(subject, each_row)
         labels = {column.name: number_values(frame[column.name]) for column in subject.quasi}

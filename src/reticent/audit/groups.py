@@ -183,6 +183,7 @@ def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarra
 
 
 def group_rows(columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None) -> PublishedGroups:
+    """Group rows by the combination of these columns; each row stands for `times` published ones."""
     word = pack_columns(columns, rows)
     distinct, sizes = _count_words(word, times)
     if prod(len(column) for column in columns) <= _MAX_WORD:

@@ -175,6 +175,7 @@ class Auditor(Protocol):
 
 
 def auditor_for(kind: str) -> Auditor:
+    """Load the auditor of a release kind from the catalogue."""
     found: Auditor = catalogue.load_object(catalogue.KINDS[kind].auditor)
     return found
 

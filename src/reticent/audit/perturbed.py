@@ -90,6 +90,7 @@ def compact_codes(codes: np.ndarray) -> np.ndarray:
 
 
 def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[BlockPartition]:
+    """List the partitions of blocks to test: all rows, bands of each column, and bands of pairs of quasi-identifiers."""
     yield BlockPartition("all rows", "", np.zeros(len(blocks.sizes), np.int64), 1)
     coarse = {}
     distinct = {}
@@ -328,6 +329,8 @@ EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever
 
 @dataclass(frozen=True, slots=True)
 class PerturbedAuditor:
+    """The `Auditor` of perturbed releases."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest = subject.manifest
         if manifest is None or subject.path is None:

@@ -38,6 +38,7 @@ class Verdict:
 
 
 def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
+    """Judge a promise by its judge in the catalogue."""
     asked = {name: value for name, value in promise.parameters.items() if name != "column"}
     found = _load_judge(promise.name)
     try:

@@ -42,6 +42,8 @@ SIZE_COLUMN = "G"
 
 @dataclass(frozen=True, slots=True)
 class SampledAuditor:
+    """The `Auditor` of sampled releases."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest = subject.manifest
         if manifest is None or subject.path is None:

@@ -37,6 +37,7 @@ from reticent.format.manifest import ColumnEntry
 
 
 def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
+    """Read the rows to compare with: from a path, a frame, or a `Source`."""
     if isinstance(source, Source):
         return collect_frame(scan_source(source), "Reading the source")
     if isinstance(source, str | Path):

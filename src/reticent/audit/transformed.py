@@ -204,6 +204,7 @@ def make_target_views(targeted: TargetedGroups) -> list[GroupCounts]:
 
 
 def measure_targets(targeted: TargetedGroups, kind: str) -> dict[str, Any]:
+    """Measure what the targets achieve by the classic measures; t and beta against all groups' targets together."""
     alpha = max(max(shares) for shares in targeted.shares)
     table = np.array([[float(share) for share in shares] for shares in targeted.shares])
     rows = np.bincount(targeted.target, weights=targeted.rows, minlength=len(table))
@@ -379,6 +380,8 @@ def _compare_targets(
 
 @dataclass(frozen=True, slots=True)
 class TransformedAuditor:
+    """The `Auditor` of transformed releases."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest, folder = _require_manifest(subject)
         files = find_data_files(folder, manifest)

@@ -80,7 +80,7 @@ def find_possible_overtakers(
 ) -> list[str]:
     """Find the candidates that may be better than `first` on all rows.
 
-    One without a figure for the smaller part may be.
+    A candidate without a figure for the smaller part counts as one of them.
     """
     if first not in small:
         return [name for name in large if name != first]

@@ -57,6 +57,7 @@ class Cost:
 
 @contextmanager
 def measure_cost() -> Iterator[Cost]:
+    """Measure the CPU seconds and memory of a block."""
     cost = Cost()
     before = _read_memory_field("VmRSS") if _reset_high_water_mark() else None
     started = time.process_time()

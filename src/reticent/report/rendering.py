@@ -179,7 +179,7 @@ def _render_figure(part: Mapping[str, Any]) -> str:
 
 
 def _label_svg(svg: str, caption: str) -> str:
-    """Label the picture with what it shows and hide its parts from screen readers; its table has the rest."""
+    """Label the picture with what it shows and drop the labels and roles of its parts; its table has the rest."""
     inside = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
     return inside.replace("<svg ", f'<svg role="img" aria-label="Bars: {escape_html(caption)}" ', 1)
 

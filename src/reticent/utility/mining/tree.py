@@ -217,6 +217,8 @@ class Branch:
 
 @dataclass(frozen=True, eq=False)
 class Grower:
+    """Grows a tree from training rows, with the parameters of `ReconstructingTree`."""
+
     rows: TrainingRows
     classes: PerturbedClasses
     contribution: np.ndarray
