@@ -1,4 +1,7 @@
-"""Recount a release from its published files: groups, achieved values, verdicts with evidence.  Shares no formula with planning."""
+"""Audit of a release from its published files: groups, achieved values, verdicts with evidence.
+
+It shares no formula with planning.
+"""
 
 from reticent.audit.audit import audit as audit
 from reticent.audit.result import Audit as Audit

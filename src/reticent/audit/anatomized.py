@@ -1,8 +1,17 @@
-"""The audit's eyes on an anatomized release: that its two files belong together, and what each group's values promise.
+"""Auditor of anatomized releases: two files that must belong together, measured on the groups' histograms.
 
-A group is the rows with one number in `quasi`; its histogram is what `sensitive` lists for that number.  Every measure is the one
-for generalized releases, on these histograms.  k counts rows that agree in every quasi-identifier, and those are exact: k is 1
-wherever a combination is unique, which is no fault of this kind.
+A group is the rows with one number in the file `quasi`; its histogram is what the file `sensitive` lists for that
+number. Every measure is the one for generalized releases, on these histograms. k counts rows that agree in every
+quasi-identifier, and quasi-identifiers are exact: k is 1 wherever a combination is unique, which is no fault of this
+kind.
+
+`GroupHistograms` holds the sensitive file, each group's values with their counts. Nothing is taken on trust: a file
+whose rows are not in the order of group and value, or that lists a value twice for a group, is damage.
+
+`GroupValueCheck` compares the release with its source: it looks for values that the source does not have, or does not
+have in the group where the people are. Whose value is whose is known where all people of a combination share a value,
+or all of them are in one group. For everybody else an assignment of people to groups has to exist (`group_assignment`):
+the one that the owner's witness shows, or any other.
 """
 
 from __future__ import annotations
@@ -46,15 +55,10 @@ from reticent.ledger.witness import read_witness
 from reticent.release.anatomized import COUNT_COLUMN, GROUP_COLUMN, value_type
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
-# MERGED: reticent.audit.anatomized_histograms: Each group's sensitive values with their counts, as an anatomized release lists them, each histogram once.
-#
-# Nothing is taken on trust: a file whose rows are not in the order of group and value, or that lists a value twice for a group, is
-# damage.
-
 
 @dataclass(frozen=True, eq=False)
 class GroupHistograms:
-    """Every group's values in the order of their domain, a null last; groups in the order of their numbers."""
+    """Histograms of all groups: entries sorted by group and then by value, in the order of the domain with a null last."""
 
     groups: np.ndarray  # the number of each
     starts: np.ndarray  # first entry of each group
@@ -78,7 +82,8 @@ class GroupHistograms:
         return self.lengths if self.alone else np.add.reduceat(self.count, self.starts, dtype=np.int64)
 
     def reconstruction_error(self) -> float:
-        """RCE (Xiao & Tao 2006, section 4), over the rows: the squared distance between a row's value and its group's histogram.
+        """Compute RCE (Xiao & Tao 2006, section 4) over the rows: the squared distance between a row's value and its
+        group's histogram.
 
         Of a group of s rows with counts c: sum c ((1 - c/s)^2 + sum of the other (c'/s)^2) = s - sum c^2 / s.
         """
@@ -86,11 +91,13 @@ class GroupHistograms:
         return float((self.sizes - squares / self.sizes).sum() / self.sizes.sum())
 
     def distinct(self) -> GroupCounts:
-        """The groups, each histogram once: measures are extremes over groups, and equal ones say the same."""
+        """Count the groups, each different histogram once: measures are extremes over groups, so equal groups add
+        nothing.
+        """
         return self._drop_groups(self._mark_repeated())._merge_equal_groups()
 
     def _mark_repeated(self) -> np.ndarray:
-        """Groups whose histogram is that of the group before, looked for among those of the most frequent length."""
+        """Mark groups whose histogram equals that of the group before, among the groups of the most frequent length."""
         length = int(np.bincount(self.lengths).argmax())
         usual = self.lengths == length
         usual[1:] &= usual[:-1]
@@ -109,7 +116,9 @@ class GroupHistograms:
         )
 
     def _merge_equal_groups(self) -> GroupCounts:
-        """A random sum over a histogram proposes which groups are equal; whether they are is then compared entry by entry."""
+        """Merge groups with equal histograms: a random sum over a histogram proposes which are equal, then entries are
+        compared one by one.
+        """
         mix = np.random.default_rng().integers(0, 1 << 64, len(self.totals), np.uint64)
         key = np.add.reduceat(mix[self.value] * self.count.astype(np.uint64), self.starts)
         _, first, number = np.unique(key, return_index=True, return_inverse=True)
@@ -128,7 +137,7 @@ class GroupHistograms:
 
 
 def read_histograms(column: ColumnEntry, held: pl.DataFrame) -> GroupHistograms:
-    """The sensitive file, its values numbered; a value listed twice for a group is damage."""
+    """Read the histograms from the sensitive file and number its values; a value listed twice for a group is damage."""
     numbered = number_values(held[column.name])
     rank, _ = rank_values(column, numbered.distinct)
     size = int(rank.max()) + 1
@@ -151,12 +160,6 @@ def read_histograms(column: ColumnEntry, held: pl.DataFrame) -> GroupHistograms:
     return GroupHistograms(group[starts], starts, value, count, totals, null, numbered.distinct.gather(one))
 
 
-# MERGED: reticent.audit.anatomized_values: An anatomized release against its source: values that the source has not, or not in the group where the people are.
-#
-# Whose value is whose is told where all people of a combination share a value, or all of them are in one group.  For everybody
-# else an assignment of people to groups has to exist (`group_assignment`): the one that the owner's witness shows, or any other.
-
-
 OPEN = (
     "; whether the source's people can have been put into these groups could not be decided: nothing was found that rules it out, "
     "and no way to do it either"
@@ -169,10 +172,10 @@ HOW_TO_DECIDE = {
 
 
 class GroupValueCheck:
-    """What is known of the values that groups list (`held`), from one part of the rows after another.
+    """Checks the values that groups list (`held`) against the source, from one part of the rows after another.
 
-    `read_witness` returns, of so many bytes, the owner's witness: the value of each published row in the order of the file, as the
-    place of its first appearance in `held`; None where there is none.
+    `read_witness` takes a number of bytes and returns the owner's witness of that size: the value of each published row
+    in the order of the file, as the place of its first appearance in `held`; None where there is no witness.
     """
 
     def __init__(
@@ -187,15 +190,18 @@ class GroupValueCheck:
         self.true = np.zeros(len(values))
         self.pairs = np.zeros(0, np.int64)
         self.certain = np.zeros(0, np.int64)
-        self.unlisted = 0  # of people who hold a value that no group lists
+        self.unlisted = 0  # people who hold a value that no group lists
         self._combinations = 0
-        self._open_rows: list[np.ndarray] = []  # (combination, group, rows), of people whose group is not told at once
+        self._open_rows: list[np.ndarray] = []  # (combination, group, rows) of people whose group is not determined
         self._open_people: list[np.ndarray] = []  # (combination, value, people) of the same
         self._open_witnessed: list[np.ndarray] = []  # (combination, group, value) of the same rows, one by one
         self._witness = self._number_witness(read_witness)
 
     def _number_witness(self, read_witness: Callable[[int], bytes | None]) -> np.ndarray | None:
-        """The value of each published row, numbered as those of `listed`; None where no witness can be read."""
+        """Number the value of each published row as the values of `listed` are numbered.
+
+        Return None where no witness can be read.
+        """
         kind = value_type(len(self.values))
         content = read_witness(int(self.count.sum()) * kind.itemsize)
         if content is None:
@@ -207,7 +213,7 @@ class GroupValueCheck:
         return distinct[np.argsort(first)][codes]
 
     def add(self, link: LinkedRows, group: pl.Series, people: pl.Series) -> None:
-        """Rows with their `group`, and the value of each of the `people` whose row can be read."""
+        """Add published rows with their `group`, and the value of each of the `people` whose row can be read."""
         both = number_values(pl.concat([self.values, people.rename(self.values.name)]))
         true = both.codes[len(self.values) :].astype(np.int64)
         place = np.full(len(both), -1)
@@ -245,7 +251,9 @@ class GroupValueCheck:
         self._combinations += link.size
 
     def _decide_assignment(self) -> str:
-        """Whether the people whose group is not told at once could have been put into the groups, beside the others."""
+        """Decide whether the people whose group is not determined could have been put into the groups, beside the
+        others.
+        """
         size = len(self.values)
         listed = PairTally(self.group, self.listed, self.count.astype(np.int64))
         left = listed.take_away(self.pairs // size, self.pairs % size, self.certain)
@@ -290,9 +298,10 @@ class GroupValueCheck:
 
 
 def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> np.ndarray:
-    """Where each row that the `chosen` ones stand for is in the file: equal rows, which are counted together, are neighbours there.
+    """Find the place in the file of each row that the `chosen` ones stand for: equal rows, which are counted together,
+    are neighbours there.
 
-    Where they are not, the places are some others: a witness that is read there does not fit.
+    Where they are not neighbours, the places are wrong, and a witness that is read there does not fit.
     """
     if published.places is None:
         return np.flatnonzero(chosen)
@@ -306,9 +315,10 @@ def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> n
 def _find_determined(
     link: LinkedRows, group: np.ndarray, true: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(group, value, rows) that can be told: the people of a combination share a value, or all of them are in one group.
+    """List the (group, value, rows) that are determined: the people of a combination share a value, or all of them are
+    in one group.
 
-    The last array marks published combinations of which it cannot be told.
+    The last array marks published combinations that are not determined.
     """
     least = np.full(link.size, np.iinfo(np.int64).max)
     most = np.full(link.size, -1)
@@ -336,6 +346,8 @@ def _find_determined(
 
 @dataclass(frozen=True, slots=True)
 class AnatomizedAuditor:
+    """The `Auditor` of anatomized releases."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest, folder = _require_manifest(subject)
         files = find_data_files(folder, manifest)
@@ -375,7 +387,10 @@ class AnatomizedAuditor:
         )
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Rows by all that `quasi` shows of them; the values of each group by those of the rows that can be told apart."""
+        """Match rows by all columns of `quasi`.
+
+        Compare each group's values with those of the people whose group is determined.
+        """
         subject = recounted.subject
         held = recounted.beside["sensitive"]
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
@@ -403,7 +418,10 @@ def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
 def _build_matching_histograms(
     rows: pl.Series, held: pl.DataFrame, column: ColumnEntry, stated: int
 ) -> GroupHistograms:
-    """The groups' histograms, if both files have the same groups, with as many rows as values."""
+    """Build the groups' histograms if both files have the same groups, with as many rows as values.
+
+    Otherwise raise `BundleDamaged`.
+    """
     faults = []
     if len(rows) != stated:
         faults.append(f"the data has {len(rows)} rows, the manifest says {stated}")
@@ -427,7 +445,9 @@ def _build_matching_histograms(
 
 
 def count_uneven_groups(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
-    """How many groups have another number of rows (`rows` has the group of each) than of values (`sizes`, of each of `groups`)."""
+    """Count the groups whose number of rows (`rows` has the group of each) differs from their number of values
+    (`sizes`, of each of `groups`).
+    """
     if (rows[1:] < rows[:-1]).any():
         rows = np.sort(rows)
     starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))

@@ -1,6 +1,6 @@
 """The audit: recount a release from its published files, by formulas of its own, and judge every promise.
 
-One trunk for every kind: what only a kind knows, its `Eyes` say.
+The procedure is the same for every kind; what only a kind knows is in its `Auditor` (`audit/<kind>.py`).
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ SourceTable = pl.DataFrame | pl.LazyFrame
 
 @dataclass(frozen=True, eq=False)
 class AuditContext:
-    """What publish gives the audit beside the files: a population, the source as it was counted, and true values.
+    """What `publish` gives the audit beside the files: a population, the source as it was counted, and true values.
 
-    `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the people
-    published who have each value.
+    `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the
+    published people who have each value.
     """
 
     population: Any = None
@@ -80,11 +80,12 @@ def audit(
 ) -> Audit:
     """Recount a release folder (or an opened release), or a table that another tool made, and judge its promises.
 
-    `expect_digest` refuses a release that was changed; without it the result's `identity` says what, if anything, shows that it
-    was not.  `source` (a path, a frame or a `Source`) checks the rows against where they came from, and that
-    nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`.  `missing` lists texts that mean null; `promises` are judged too.
-    With a release folder, a `job` says how the source is read, and what the manifest must repeat of it; without one the
-    source is read as the owner's job beside the release says.
+    `expect_digest` refuses a release that was changed; without it the result's `identity` states what, if anything,
+    shows that it was not. `source` (a path, a frame or a `Source`) checks the rows against where they came from, and
+    that nothing else of it leaked. A plain CSV or Parquet file or frame needs the roles of its columns: a `job`,
+    `columns`, or `quasi`, `sensitive` and `hierarchy`. `missing` lists texts that mean null; `promises` are judged too.
+    With a release folder, a `job` defines how the source is read, and what the manifest must repeat of it; without one
+    the source is read as the owner's job beside the release defines.
     """
     given = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     if is_plain_table(release):
@@ -119,7 +120,10 @@ def audit(
 
 
 def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[SourceTable, str]:
-    """The source read as `publish` read it, and how that differs from reading it plainly; lazily where it is large."""
+    """Read the source as `publish` read it, and describe how that differs from reading it plainly.
+
+    Read lazily where it is large.
+    """
     given, frame = resolve_source(release, source, job, missing=missing)
     little = is_plain_table(release) or is_small_source(given, frame)
     rows = scan_source(given, frame, by_pieces=not little)
@@ -127,7 +131,7 @@ def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str
 
 
 def _read_population(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:
-    """The population, read as the source is."""
+    """Read the population as the source is read."""
     if population is None:
         return None
     given, frame = resolve_source(release, population, job, missing=missing)
@@ -135,7 +139,7 @@ def _read_population(release: Any, population: Any, job: Any, missing: Sequence[
 
 
 def audit_staged(folder: Path, handed: AuditContext) -> Audit:
-    """What `publish` asks before it keeps a release: the promises, from the files and what it hands over."""
+    """Audit a release before `publish` keeps it: the promises, from the files and what `publish` hands over."""
     return _audit_subject(read_folder_subject(folder), None, handed, (), staged=True)
 
 
@@ -190,7 +194,7 @@ def _audit_subject(
 
 
 def list_notes(found: RecomputedRelease, proven: Provenance | None = None) -> tuple[str, ...]:
-    """What the kind notes, what a table of another tool lets be said, and values that are spelled alike."""
+    """List the kind's notes, notes on a table of another tool, and values that are spelled alike."""
     lost = (
         []
         if proven is None or not (found.labelled and proven.uncovered)
@@ -200,7 +204,10 @@ def list_notes(found: RecomputedRelease, proven: Provenance | None = None) -> tu
 
 
 def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
-    """A release whose own promise cannot be judged is damaged; one that the caller asks of it is a wrong question."""
+    """Judge the promises.
+
+    A release whose own promise cannot be judged is damaged; a promise that the caller added is a wrong request.
+    """
     stated = () if subject.manifest is None else subject.manifest.promises
     found = []
     for number, promise in enumerate(subject.promises):
@@ -245,7 +252,7 @@ def _collect_evidence(
 
 
 def _find_perturbation(found: RecomputedRelease, handed: AuditContext) -> Perturbation | None:
-    """With withheld rows no file says the distribution that values were redrawn for: publish hands it over."""
+    """Find the perturbation with its distribution: with withheld rows no file has it, and `publish` hands it over."""
     redrawing = found.perturbation
     if redrawing is None or redrawing.distribution is not None or handed.published is None:
         return redrawing
@@ -254,13 +261,15 @@ def _find_perturbation(found: RecomputedRelease, handed: AuditContext) -> Pertur
 
 
 def _list_similar_spellings(found: RecomputedRelease) -> list[str]:
-    """Values that are equal up to case, spaces or Unicode form count as different: said, because diversity may be only spelling."""
+    """List notes on values that are equal up to case, spaces or Unicode form: they count as different, so diversity may
+    be only spelling.
+    """
     said = [describe_variants(c.name, found.column(c.name).unique()) for c in found.subject.named(Role.SENSITIVE)]
     return [sentence for sentence in said if sentence]
 
 
 def resolve_declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Column]:
-    """The roles of a plain table's columns: a job's, or those named."""
+    """Resolve the roles of a plain table's columns: a job's, or those named."""
     declared = dict(given["columns"] or (job.columns if job is not None else {}))
     declared |= {name: Column(Role.QUASI) for name in given["quasi"] or () if name not in declared}
     declared |= {
@@ -277,7 +286,7 @@ def resolve_declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Co
 
 
 def require_no_roles(given: Mapping[str, Any]) -> None:
-    """A release folder describes its own columns."""
+    """Refuse roles for a release folder, which describes its own columns."""
     named = [name for name, value in given.items() if value]
     if named:
         raise JobError(

@@ -1,10 +1,16 @@
-"""Search bytes for any of many texts at once.
+"""Search of all bytes of a release folder for any of many texts at once.
 
-The texts stand in a tree whose edges are blocks of eight bytes (four, for shorter texts).  All places of a buffer walk
-down it together: who finds the next block goes on, who meets the end of a text has found it.  So a place costs a few
-lookups, however many texts begin alike.  Below some depth the tree ends, and what is left of it is searched text by text,
-which is linear too.  Texts of less than four bytes are not searched: they occur in any file by
-chance.
+`read_folder_windows` yields everything a release folder holds as `ByteWindow` objects: pages and metadata of Parquet
+files, texts of the manifest, and other files as they are. `TextSearch` finds texts in them.
+
+The texts form a tree whose edges are blocks of eight bytes (four, for shorter texts). All places of a buffer walk down
+the tree together: a place goes on while the next block is found, and a text is found where its end is reached. So a
+place costs a few lookups, however many texts begin alike. Below a certain depth the tree ends, and the rest is searched
+text by text, which is linear too. Texts of less than four bytes are not searched: they occur in any file by chance.
+
+A Parquet reader shows only the values that rows refer to, but a dictionary page may hold more: values of rows that were
+removed. So `read_pages` reads pages by the format itself: a Thrift header (compact protocol) and a body, compressed by
+the column chunk's codec. Dictionaries and values are returned decompressed, as they are stored in the file.
 """
 
 from __future__ import annotations
@@ -28,13 +34,7 @@ from reticent.memory import SMALL_TABLE_BYTES, get_available_memory
 from reticent.release.bundle import MANIFEST_FILE
 from reticent.release.kind import reader_for
 
-# MERGED: reticent.audit.parquet_pages: The pages of a Parquet file as bytes: dictionaries and values as they stand in the file, decompressed.
-#
-# A reader shows the values that rows refer to.  A dictionary page may hold more: values of rows that were removed.  So pages are read
-# here by the format itself: a Thrift header (compact protocol) and a body, compressed by the column chunk's codec.
-
-
-MAX_PAGE_BYTES = (1 << 31) - 1  # bytes of a page that the format can say
+MAX_PAGE_BYTES = (1 << 31) - 1  # the largest page that the format allows
 PLAIN_ENCODING = 0
 PLAIN_DICTIONARY_ENCODING = 2
 _FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
@@ -42,7 +42,10 @@ _FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"
 
 @dataclass(frozen=True, eq=False)
 class ParquetPage:
-    """`physical` is the column's physical type; `plain` tells values that stand as they are from codes of them."""
+    """A page of a Parquet file: `physical` is the column's physical type.
+
+    `plain` tells whether the body holds values and not codes of them.
+    """
 
     column: str
     physical: str
@@ -52,7 +55,7 @@ class ParquetPage:
     body: bytes
 
     def entries(self) -> list[Any]:
-        """The values of a dictionary page: texts as bytes, numbers as they are stored."""
+        """Decode the values of a dictionary page: texts as bytes, numbers as they are stored."""
         if self.physical == "BYTE_ARRAY":
             found = []
             at = 0
@@ -67,7 +70,10 @@ class ParquetPage:
 
 
 def read_pages(path: Path) -> Iterator[ParquetPage]:
-    """All pages of all column chunks; a release's were looked at before, another tool's may be as large as memory holds."""
+    """Yield all pages of all column chunks.
+
+    A release's pages were checked before; another tool's may be as large as memory holds.
+    """
     import pyarrow.parquet as pq
 
     with (
@@ -119,7 +125,7 @@ def _unpack_body(packed: bytes, size: int, kind: int, about: Mapping[int, Any], 
 
 
 MIN_TEXT_BYTES = 4
-CONTEXT_BYTES = 2  # bytes beside a number that say whether it goes on
+CONTEXT_BYTES = 2  # bytes beside a number that show whether it goes on
 MAX_HITS = 1000  # a leak of a thousand values is a leak: what follows is not counted
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _PLACES_PER_STEP = 1 << 20  # places that walk together
@@ -147,15 +153,15 @@ class TextSearch:
 
     @property
     def longest(self) -> int:
-        """Bytes of the longest text that is looked for."""
+        """Number of bytes of the longest text that is searched."""
         return int(self._sizes[self._wanted].max(initial=0))
 
     def find_in(self, data: bytes, least: int = MIN_TEXT_BYTES) -> set[str]:
-        """Which texts of at least `least` bytes occur, `MAX_HITS` of them at most."""
+        """Find the texts of at least `least` bytes that occur, `MAX_HITS` of them at most."""
         return {self.texts[i] for i in self._find_hits(data, least, MAX_HITS)}
 
     def ignore_found_in(self, data: bytes) -> None:
-        """Look no longer for what occurs here."""
+        """Stop searching for the texts that occur in this data."""
         if occurring := self._find_hits(data, MIN_TEXT_BYTES, len(self.texts) + 1):
             wanted = self._wanted.copy()
             wanted[list(occurring)] = False
@@ -169,9 +175,9 @@ class TextSearch:
 
 
 def stands_alone(text: str, data: bytes, begins: bool = True, ends: bool = True) -> bool:
-    """Whether a text that occurs in other text stands there by itself: a number does not stand in a longer number.
+    """Whether a text that occurs in other text is a word of its own: a number inside a longer number is not.
 
-    Unless the data `begins` and `ends` here, what stands at its ends is judged with the data before and after it.
+    Unless the data `begins` and `ends` here, occurrences at its ends are judged with the data before and after it.
     """
     if not (text[:1].isdigit() or text[-1:].isdigit()):
         return True
@@ -193,7 +199,7 @@ def stands_alone(text: str, data: bytes, begins: bool = True, ends: bool = True)
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """Pairs of a node and a word, each with what it leads to: another node, or a text that ends here."""
+    """Edges of the tree: each pair of a node and a word leads to another node, or to a text that ends here."""
 
     words: np.ndarray
     pairs: np.ndarray
@@ -207,7 +213,7 @@ class _Edges:
         return cls(distinct, pairs[order], leads_to[order])
 
     def follow(self, nodes: np.ndarray, words: np.ndarray) -> np.ndarray:
-        """Where each pair leads, -1 where it leads nowhere."""
+        """Return where each pair leads, -1 where it leads nowhere."""
         code = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
         pairs = nodes * np.int64(len(self.words)) + code
         at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
@@ -216,7 +222,7 @@ class _Edges:
 
 @dataclass(eq=False)
 class _Level:
-    """What may follow the nodes of one depth: whole blocks, ends after some bytes, the texts below the last nodes."""
+    """What may follow the nodes of one depth: whole blocks, ends after some bytes, and the texts below the last nodes."""
 
     blocks: _Edges | None = None
     ends: dict[int, _Edges] = field(default_factory=dict)
@@ -224,7 +230,7 @@ class _Level:
 
 
 class _TextTree:
-    """Some of the texts, each at least a block of `width` bytes long."""
+    """The tree of some of the texts, each at least one block of `width` bytes long."""
 
     def __init__(self, needles: Sequence[bytes], chosen: np.ndarray, width: int):
         self.width = width
@@ -252,13 +258,13 @@ class _TextTree:
             self.possible[(first.words * _HASH_MULTIPLIER) >> self.shift] = True
 
     def _read_blocks(self, data: bytes) -> np.ndarray:
-        """The block that begins at each byte, as an integer; behind the end stand zeros."""
+        """Read the block that begins at each byte as an integer; the data is padded with zeros."""
         return np.ndarray(len(data) + 1, self.dtype, data + bytes(self.width), strides=(1,))
 
     def _build_level(
         self, chosen: np.ndarray, sizes: np.ndarray, node: np.ndarray, block: np.ndarray
     ) -> tuple[_Level, np.ndarray, np.ndarray]:
-        """The next level of these texts at their nodes; which of them go on, and to which nodes."""
+        """Build the next level of these texts at their nodes; return which texts go on, and to which nodes."""
         level = _Level()
         left = sizes - self.width * len(self.levels)
         block = block.astype(np.uint64)
@@ -278,7 +284,7 @@ class _TextTree:
         return level, np.flatnonzero(going), node[:0]
 
     def find_in(self, data: bytes, most: int) -> set[int]:
-        """Which texts occur, by number; `most` of them or a few more."""
+        """Find which texts occur, by number; `most` of them or a few more."""
         found: set[int] = set()
         tried: set[int] = set()
         if not self.planted or len(data) < self.width:
@@ -293,7 +299,10 @@ class _TextTree:
         return found
 
     def _walk(self, data: bytes, block: np.ndarray, places: np.ndarray, found: set[int], tried: set[int]) -> None:
-        """Down the tree from all places, noting the texts that end on the way, and those `tried` in all of the data."""
+        """Walk down the tree from all places.
+
+        Note in `found` the texts that end on the way, and in `tried` those that were searched in all of the data.
+        """
         node = np.zeros(len(places), np.int64)
         for depth, level in enumerate(self.levels):
             if not len(places):
@@ -317,11 +326,8 @@ class _TextTree:
 
 
 def _make_block_mask(size: int) -> np.uint64:
-    """The first so many bytes of a block."""
+    """Make a mask of the first so many bytes of a block."""
     return np.uint64((1 << (8 * size)) - 1)
-
-
-# MERGED: reticent.audit.contents: Everything a release folder holds, as bytes to be searched: pages and metadata of Parquet files, texts of the manifest, other files.
 
 
 WINDOW_BYTES = 64 << 20  # bytes of a file that are searched together
@@ -330,7 +336,7 @@ MIN_BYTES_NOT_BY_CHANCE = 8  # shorter texts occur by chance in numbers, codes a
 
 @dataclass(frozen=True, eq=False)
 class ByteWindow:
-    """Some bytes of a file, and the shortest text that cannot stand there by chance."""
+    """Some bytes of a file; `least` is the length of the shortest text that cannot occur there by chance."""
 
     file: str
     data: bytes
@@ -341,7 +347,9 @@ class ByteWindow:
 
 
 def read_folder_windows(folder: Path, manifest: Manifest, longest: int) -> Iterator[ByteWindow]:
-    """Bytes in which a text of up to `longest` bytes stands whole, if it stands in the folder."""
+    """Yield windows over the folder such that every text of up to `longest` bytes that it contains lies whole in one
+    window.
+    """
     for path in sorted(folder.iterdir()):
         if path.name == MANIFEST_FILE:
             texts = _list_manifest_texts(json.loads(path.read_text(encoding="utf-8")))
@@ -361,14 +369,17 @@ def read_folder_windows(folder: Path, manifest: Manifest, longest: int) -> Itera
 
 
 def read_file_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
-    """The same for a single file of another tool."""
+    """Yield such windows over a single file of another tool."""
     yield from (
         _read_parquet_windows(path, longest) if path.suffix in (".parquet", ".pq") else _read_raw_windows(path, longest)
     )
 
 
 def _read_raw_windows(path: Path, longest: int, least: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
-    """A file from end to end; windows overlap, so that no text, nor what stands beside it, falls between two."""
+    """Read a file from end to end.
+
+    Windows overlap, so that no text, nor its neighbouring bytes, is divided between two.
+    """
     is_text = path.suffix not in (".parquet", ".pq")
     kept = b""
     begins = True
@@ -381,7 +392,7 @@ def _read_raw_windows(path: Path, longest: int, least: int = MIN_TEXT_BYTES) -> 
 
 
 def _list_manifest_texts(value: Any, inside: str = "") -> Iterator[str]:
-    """Keys and texts of a manifest; checksums are random digits and are left out."""
+    """List keys and texts of a manifest; checksums are random digits and are left out."""
     if isinstance(value, Mapping):
         for key, entry in value.items():
             yield str(key)

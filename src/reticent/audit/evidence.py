@@ -1,7 +1,8 @@
-"""What a promise's judge is given, and what it answers.
+"""Evidence that a promise's judge is given, and the judgement that it returns.
 
-A judge is a function (asked, evidence, column) -> Judgement, in `audit/measure/`, named by the promise's row of the catalogue.  It
-sees what was recounted from the files and, where there is one, the source: never a model, a method or a recipe.
+A judge is a function (asked, evidence, column) -> Judgement, in `audit/measure/`, named by the promise's row of the
+catalogue. It sees what was recounted from the files and, where there is one, the source: never a model, a method or a
+recipe.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ FROM_PARAMETERS = "from parameters"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`kept` is None where the evidence cannot show it; `why` then says why no file could, and what was checked instead."""
+    """A judge's answer.
+
+    `kept` is None where the evidence cannot show it; `why` then states why no file could, and what was checked instead.
+    """
 
     achieved: Mapping[str, Any]
     kept: bool | None
@@ -38,8 +42,9 @@ class Judgement:
 class Perturbation:
     """How sensitive values were redrawn: `matrix[i][v]` is the probability that values[i] was published as values[v].
 
-    `distribution` is that of the people published, None where it is not known; `handed` if publish gave it and no file does.
-    `proven`: compared with the source, the values were redrawn so (True), were not (False), or that cannot be seen (None).
+    `distribution` is that of the published people, None where it is not known; `handed` if `publish` gave it and no
+    file has it. `proven`: compared with the source, the values were redrawn so (True), were not (False), or neither can
+    be shown (None).
     """
 
     values: Sequence[str]
@@ -49,18 +54,20 @@ class Perturbation:
     proven: bool | None = None
 
     def with_distribution_of(self, counts: Sequence[int]) -> Perturbation:
-        """With the distribution of these people, which no file says."""
+        """Return the same with the distribution of these people, which is in no file."""
         total = sum(counts)
         return replace(self, distribution=[Fraction(count, total) for count in counts], handed=True) if total else self
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingParameters:
-    """One perturbed tuple of each group: retention `p`, least group `k`, how many values the `domain` has.
+    """Parameters of a release of one perturbed tuple of each group: retention `p`, least group `k`, the size of the
+    `domain`.
 
-    `counted_on` is the k that promises may count on: 1 where groups were made by looking at perturbed values.  `proven` as above.
-    `declared`: the domain is said to be declared, whatever values occur.  `fewest_holders` is, where the source is known, how many
-    people have the rarest value that occurs.  A person has at most `rows_per_person` rows.
+    `counted_on` is the k that promises may count on: 1 where groups were made by looking at perturbed values. `proven`
+    is as in `Perturbation`. `declared`: the domain is stated to be declared, whatever values occur. `fewest_holders`
+    is, where the source is known, how many people have the rarest value that occurs. A person has at most
+    `rows_per_person` rows.
     """
 
     p: Fraction
@@ -75,11 +82,11 @@ class SamplingParameters:
 
 @dataclass(frozen=True, eq=False)
 class TargetedGroups:
-    """What groups publish of a hierarchy: of `group` so many (`count`) at a `node`; node i has the parent `parent[i]`.
+    """What groups publish of a hierarchy: `group` has `count` values at a `node`; node i has the parent `parent[i]`.
 
-    `weights` are those of each different target, `target[g]` says which one group g has; `shares` are its probabilities by value.
-    `rows` are those of each group, `values` the domain.  `names` are those of groups where a promise names targets by group, and
-    they can be told.
+    `weights` are those of each different target, `target[g]` is the number of group g's target; `shares` are its
+    probabilities by value. `rows` are those of each group, `values` the domain. `names` are those of groups where a
+    promise names targets by group, and they can be determined.
     """
 
     group: np.ndarray
@@ -95,7 +102,7 @@ class TargetedGroups:
 
 
 class SourceRows:
-    """The source, row by row or each distinct row with how many `times` it occurs; counted when first asked for."""
+    """The source, row by row or each distinct row with how many `times` it occurs; counted when first needed."""
 
     def __init__(self, counted: Callable[[], tuple[pl.DataFrame, np.ndarray | None]]):
         self._count = counted
@@ -114,7 +121,7 @@ class SourceRows:
 
 
 class LabelledRows(Protocol):
-    """The published rows, for judges that ask which label each has and what groups they form."""
+    """The published rows, for judges that need the label of each and the groups they form."""
 
     @property
     def frame(self) -> pl.DataFrame: ...
@@ -137,7 +144,10 @@ class LabelledRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything a judge may look at.  `alike` counts rows that read the same in all quasi-identifiers, `sizes` those of a group."""
+    """Everything a judge may look at.
+
+    `alike` counts rows that agree in all quasi-identifiers, `sizes` those of a group.
+    """
 
     alike: np.ndarray
     sizes: np.ndarray
@@ -154,7 +164,9 @@ class Evidence:
     targeted: TargetedGroups | None = None
 
     def column(self, name: str | None) -> SensitiveColumn:
-        """The column a promise speaks of: the one it names; where it names none, the only one or the combination of all."""
+        """Return the column of a promise: the one it names; where it names none, the only one or the combination of
+        all.
+        """
         if name is None and self.sensitive and (len(self.sensitive) == 1 or self.sensitive[0].joint):
             return self.sensitive[0]
         for column in self.sensitive:

@@ -1,4 +1,8 @@
-"""The audit's eyes on a generalized release, and on tables of other tools: groups are the rows whose labels are equal."""
+"""Auditor of generalized releases, and of tables of other tools: groups are the rows whose labels are equal.
+
+`count_off_grid_ranges` checks whether ranges end where the manifest declares that they were snapped to. Only a declared
+step can be checked: a step that the method chose is not stated.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +47,11 @@ from reticent.format.manifest import ColumnEntry
 from reticent.labels.scale import make_scale
 from reticent.utility import loss
 
-# MERGED: reticent.audit.grid: Do ranges end where the manifest says that they were snapped to?  Only a declared step can be checked: a chosen one is not said.
-
-
 _MONTHS_PER_STEP = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
 
 def count_off_grid_ranges(entry: ColumnEntry, labels: list[str | None]) -> int:
-    """How many ranges of a column have an end that is neither on the declared step nor a declared bound."""
+    """Count the ranges of a column that have an end which is neither on the declared step nor a declared bound."""
     how = None if entry.labels is None else LabelOptions.of(entry.labels)
     if how is None or how.step is None or entry.dtype.startswith("Datetime"):
         return 0
@@ -75,7 +76,9 @@ def _starts_on_grid(end: str, how: LabelOptions) -> bool:
 
 
 def _stops_on_grid(end: str, how: LabelOptions) -> bool:
-    """Whole numbers and days end before the next step starts; fractions where it starts."""
+    """Whether a range ends on the grid: whole numbers and days end before the next step starts; fractions where it
+    starts.
+    """
     if isinstance(how.step, str):
         return _starts_on_grid((date.fromisoformat(end) + timedelta(days=1)).isoformat(), how)
     step = Fraction(str(how.step))
@@ -85,6 +88,8 @@ def _stops_on_grid(end: str, how: LabelOptions) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GeneralizedAuditor:
+    """The `Auditor` of generalized releases, and of tables of other tools."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         frame, times = _read_rows(subject, each_row)
         labels = {column.name: number_values(frame[column.name]) for column in subject.quasi}
@@ -114,13 +119,13 @@ class GeneralizedAuditor:
         return seen
 
     def in_parts(self) -> Any:
-        """How a release is recounted whose groups outgrow a machine."""
+        """Return the module that recounts a release whose groups outgrow one machine."""
         from reticent.audit import generalized_partitions
 
         return generalized_partitions
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Rows by what they bear; labels decide within a part."""
+        """Match rows by their sensitive and carried values, which divide them into parts; labels decide within a part."""
         subject = recounted.subject
         axes = make_label_axes(subject, recounted.labels, source)
         keys = _make_row_keys(subject, source)
@@ -141,7 +146,7 @@ class GeneralizedAuditor:
 
 
 def _make_row_keys(subject: Subject, source: SourceComparison) -> RowKeys:
-    """What a published and a source row must bear alike: sensitive and carried values."""
+    """List the columns in which a published row and its source row must be equal: sensitive and carried ones."""
     return {
         entry.name: (
             partial(format_texts, entry=entry),
@@ -153,7 +158,7 @@ def _make_row_keys(subject: Subject, source: SourceComparison) -> RowKeys:
 
 
 def _read_rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:
-    """The rows, or each distinct row and how often it occurs; as many as the manifest says."""
+    """Read the rows, or each distinct row and how often it occurs; there must be as many as the manifest states."""
     if subject.frame is not None:
         return subject.frame, None
     if subject.manifest is None or subject.path is None:
@@ -173,7 +178,10 @@ def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: Publ
 def measure_utility(
     subject: Subject, labels: Mapping[str, tuple[pl.Series, np.ndarray]], sizes: loss.GroupSizes
 ) -> tuple[dict[str, Any], list[str]]:
-    """Information loss from the labels, each with how many rows bear it, and what is not known of it."""
+    """Measure information loss from the labels, each with its number of rows.
+
+    Also list sentences on what is not known of it.
+    """
     found = [measure_column_loss(subject, entry, *labels[entry.name]) for entry in subject.quasi]
     notes = [one for one in found if isinstance(one, str)]
     return combine_column_losses(subject, [one for one in found if not isinstance(one, str)], sizes), notes
@@ -182,7 +190,11 @@ def measure_utility(
 def measure_column_loss(
     subject: Subject, entry: ColumnEntry, distinct: pl.Series, rows: np.ndarray
 ) -> loss.ColumnLoss | str:
-    """What a column's labels lose.  A release whose labels cannot be read is damaged; of a foreign table a sentence says that much is not known."""
+    """Measure what a column's labels lose.
+
+    A release whose labels cannot be read is damaged; for a table of another tool, return a sentence that its loss is
+    not known.
+    """
     texts = distinct.to_list()
     if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
         return f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss."
@@ -203,7 +215,7 @@ def measure_column_loss(
 def combine_column_losses(
     subject: Subject, columns: Sequence[loss.ColumnLoss], sizes: loss.GroupSizes
 ) -> dict[str, Any]:
-    """The loss of all columns together; not known where that of a column is not."""
+    """Combine the loss of all columns; it is not known where that of a column is not."""
     k = max((int(parse_parameter(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     found = loss.compute_loss_measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
     return found if len(columns) == len(subject.quasi) else {**found, "ail": None, "precision": None}

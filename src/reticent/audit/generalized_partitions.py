@@ -1,13 +1,20 @@
-"""A generalized release audited in parts, for one whose groups outgrow a machine: the same formulas, the same verdicts.
+"""Audit of a generalized release in parts, for one whose groups outgrow a machine.
 
-    tallied     each combination of sensitive values with how many rows have it, from some row groups of the file
-    Whole       what these say of the whole release: its values in order, its distribution
-    labels      the same row groups' labels, which are then numbered and measured column by column (`generalized_labels.py`)
-    scattered   rows as numbers, all rows of one group in one part
-    judged      the groups of a part, measured against the whole release's distribution
-    together    a promise is kept if it is in every part, and what is achieved is the worst of all parts
+Formulas and verdicts are those of `generalized.py`:
 
-What is asked of all rows at once is not said of such a release: how well pairs of quasi-identifiers identify.
+    count_partition_values   counts the rows of each combination of sensitive values in some row groups of the file
+    SensitiveTotals          sums these counts: the values of the whole release in order, and their distribution
+    count_partition_labels   counts the rows of each label of each column in some row groups
+    measure_labels           measures a column, all of whose labels are in one part: what they lose, how well they identify
+    number_labels            replaces each label by its number
+    scatter_rows             turns rows into numbers and sends all rows of one group to one part
+    judge_partition          measures the groups of a part against the distribution of the whole release
+    combine_partitions       keeps a promise if every part keeps it, and reports the worst of all parts as achieved
+
+The labels of a column are written in order to a file that all processes see, and a label's number is its place there.
+No process holds all labels in memory: there may be as many as groups.
+
+Measures that need all rows at once are not reported for such a release: how well pairs of quasi-identifiers identify.
 """
 
 from __future__ import annotations
@@ -58,16 +65,6 @@ from reticent.format.data_files import ROW_COUNT_COLUMN, read_partition
 from reticent.release.kind import find_data_files, list_schemas
 from reticent.utility import loss
 
-# MERGED: reticent.audit.generalized_labels: The labels of a release in parts: counted where its rows are read, and numbered and measured column by column.
-#
-#     counted    each label of each column with how many rows have it, from some row groups of the file
-#     told       of a column, all of whose labels are in one part: what they lose, and how well they identify
-#     numbered   frames with a label's number in place of the label
-#
-# The labels of a column are written in order to a file that all see, and a label's number is its place there.  Nobody who is told of
-# them holds labels: they may be as many as groups.
-
-
 COLUMN_KEY = "\x00column"
 LABEL_KEY = "\x00label"
 LABEL_SCHEMA = {COLUMN_KEY: pl.Int32(), LABEL_KEY: pl.String(), ROW_COUNT_COLUMN: pl.Int64()}
@@ -75,7 +72,7 @@ LABEL_SCHEMA = {COLUMN_KEY: pl.Int32(), LABEL_KEY: pl.String(), ROW_COUNT_COLUMN
 
 @dataclass(frozen=True, slots=True)
 class ColumnLabelMeasures:
-    """What the labels of a column say."""
+    """What the labels of a column lose, and how well they identify."""
 
     column: int
     label_loss: loss.ColumnLoss
@@ -83,7 +80,7 @@ class ColumnLabelMeasures:
 
 
 def count_labels(frames: Iterable[pl.DataFrame], subject: Subject) -> Iterator[pl.DataFrame]:
-    """The labels of each quasi-identifier in some frames, with their rows."""
+    """Count the rows of each label of each quasi-identifier in some frames."""
     found: dict[str, list[pl.DataFrame]] = {entry.name: [] for entry in subject.quasi}
     for frame in frames:
         for name, held in found.items():
@@ -95,7 +92,7 @@ def count_labels(frames: Iterable[pl.DataFrame], subject: Subject) -> Iterator[p
 
 
 def measure_labels(frames: Iterable[pl.DataFrame], subject: Subject, folder: Path) -> list[ColumnLabelMeasures]:
-    """What each column that is in this part says; its labels are written."""
+    """Measure each column that is in this part, and write its labels to a file in `folder`."""
     return [
         _measure_column_labels(column, subject, folder) for column in pl.concat(list(frames)).partition_by(COLUMN_KEY)
     ]
@@ -108,7 +105,7 @@ def _measure_column_labels(held: pl.DataFrame, subject: Subject, folder: Path) -
     entry = subject.quasi[at]
     rows = labels[ROW_COUNT_COLUMN].to_numpy()
     lost = measure_column_loss(subject, entry, labels[LABEL_KEY], rows)
-    assert isinstance(lost, loss.ColumnLoss)  # of a release of ours that much is known
+    assert isinstance(lost, loss.ColumnLoss)  # it is always known for a release of ours
     return ColumnLabelMeasures(
         at, lost, *rank_identifying_columns([entry.name], np.arange(len(rows))[:, None], rows, pairs=False)
     )
@@ -119,7 +116,7 @@ def _sum_label_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def number_labels(frames: Iterable[pl.DataFrame], names: Sequence[str], folder: Path) -> Iterator[pl.DataFrame]:
-    """The frames with the number of each label under `name_label_number` in place of the columns of these names."""
+    """Replace the columns of these names by the number of each label, under `name_label_number`."""
     known = [
         pl.read_parquet(_find_label_file(folder, at), memory_map=False, glob=False).with_row_index(
             name_label_number(at)
@@ -135,7 +132,7 @@ def number_labels(frames: Iterable[pl.DataFrame], names: Sequence[str], folder: 
 
 
 def name_label_number(column: int) -> str:
-    """What the numbers of a column's labels are called."""
+    """Name the column that holds the numbers of a column's labels."""
     return f"\x00l{column}"
 
 
@@ -144,7 +141,7 @@ def _find_label_file(folder: Path, column: int) -> Path:
 
 
 def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
-    """Whole or not at all: another attempt may be at it too, and would write the same."""
+    """Write the file whole or not at all: another attempt may be writing the same content at the same time."""
     made = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     labels.write_parquet(made)
     os.replace(made, path)
@@ -156,7 +153,7 @@ PARAMETERS_WORST_WHEN_LEAST = ("k", "l")
 
 
 def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
-    """Combinations of sensitive values with their rows, in some of the row groups."""
+    """Count the rows of each combination of sensitive values in some of the row groups."""
     names = [entry.name for entry in subject.named(Role.SENSITIVE)]
     found = None
     for frame in _read_frames(subject, part, parts, Role.SENSITIVE):
@@ -166,12 +163,12 @@ def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFr
 
 
 def count_partition_labels(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
-    """The labels of some of the row groups, with their rows."""
+    """Count the rows of each label in some of the row groups."""
     return count_labels(_read_frames(subject, part, parts, Role.QUASI), subject)
 
 
 def _count_rows(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    if not names:  # no sensitive column: all rows are of one combination of none
+    if not names:  # no sensitive column: all rows have the one empty combination
         return pl.DataFrame({ROW_COUNT_COLUMN: [len(frame)]}, schema={ROW_COUNT_COLUMN: pl.Int64})
     return frame.group_by(names).agg(pl.len().cast(pl.Int64).alias(ROW_COUNT_COLUMN))
 
@@ -184,7 +181,9 @@ def _sum_row_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _read_frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterator[pl.DataFrame]:
-    """Columns of these roles; where no column has one, of the quasi-identifiers, whose rows are counted all the same."""
+    """Read the columns of these roles; where no column has one, the first quasi-identifier, so that rows can still be
+    counted.
+    """
     assert subject.path is not None and subject.manifest is not None  # a release folder
     file = find_data_files(subject.path, subject.manifest)["data"]
     schema = list_schemas(subject.manifest)["data"]
@@ -196,7 +195,7 @@ def _read_frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterat
 
 @dataclass(frozen=True, eq=False)
 class SensitiveTotals:
-    """The combinations of sensitive values, each with how many rows have it."""
+    """The combinations of sensitive values in the whole release, each with its number of rows."""
 
     values: pl.DataFrame
     times: np.ndarray
@@ -221,7 +220,9 @@ class SensitiveTotals:
 def scatter_rows(
     subject: Subject, whole: SensitiveTotals, folder: Path, into: int, part: int, parts: int
 ) -> Iterator[pl.DataFrame]:
-    """Rows of some row groups as numbers of their labels and values, with how often each occurs and the part it goes to."""
+    """Turn rows of some row groups into numbers of their labels and values, with how often each occurs and the part it
+    goes to.
+    """
     names = [entry.name for entry in subject.quasi]
     numbers = [name_label_number(at) for at in range(len(names))]
     values = whole.values.with_columns(pl.Series(VALUE_COLUMN, np.arange(len(whole.times), dtype=np.int32)))
@@ -233,7 +234,7 @@ def scatter_rows(
             frame = frame.with_columns(pl.lit(0, pl.Int32).alias(VALUE_COLUMN))
         counted = _count_rows(frame, [*numbers, VALUE_COLUMN])
         word = np.zeros(len(counted), np.uint64)
-        for name in numbers:  # whichever part it is: one group is in one part
+        for name in numbers:  # any part will do, as long as one group is in one part
             word = (word + counted[name].to_numpy().astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
             word ^= word >> np.uint64(29)
         yield counted.with_columns(pl.Series(PART_COLUMN, (word % np.uint64(into)).astype(np.int32)))
@@ -259,7 +260,7 @@ class PartitionResult:
 
 
 def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: SensitiveTotals) -> PartitionResult:
-    """The groups of one part; all rows of each are in it."""
+    """Measure and judge the groups of one part; all rows of each group are in it."""
     held = pl.concat(list(frames))
     held = held.group_by([name for name in held.columns if name not in (ROW_COUNT_COLUMN, PART_COLUMN)]).agg(
         pl.col(ROW_COUNT_COLUMN).sum()
@@ -302,7 +303,10 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: Sen
 def make_sensitive_columns(
     subject: Subject, whole: SensitiveTotals, which: np.ndarray, groups: PublishedGroups
 ) -> list[SensitiveColumn]:
-    """The sensitive columns of a part, with the whole release's distribution; `which` combination each row has."""
+    """Make the sensitive columns of a part, with the whole release's distribution.
+
+    `which` is the combination of each row.
+    """
     entries = subject.named(Role.SENSITIVE)
     jointly = subject.jointly and len(entries) > 1
     named = {promise.column for promise in subject.promises}
@@ -334,7 +338,7 @@ def _make_joint_column(
 def combine_partitions(
     subject: Subject, whole: SensitiveTotals, labels: Sequence[ColumnLabelMeasures], parts: Sequence[PartitionResult]
 ) -> Audit:
-    """What all parts show of the release, and the labels of each column."""
+    """Combine the results of all parts and the labels of each column into the audit of the release."""
     sizes = loss.GroupSizes(*(sum(getattr(one.sizes, name) for one in parts) for name in ("groups", "rows", "squares")))
     if sizes.rows != whole.rows:
         raise BundleDamaged(f"The data has {whole.rows} rows, and {sizes.rows} of them were recounted.")
@@ -360,7 +364,7 @@ def combine_partitions(
 
 
 def _combine_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
-    """One promise as all parts show it."""
+    """Combine the verdicts of all parts on one promise."""
     kept = [one.kept for one in verdicts]
     achieved = {}
     for name in verdicts[0].achieved:

@@ -1,19 +1,19 @@
-"""Could the source's people have been put into the published groups?
+"""Decision of whether the source's people could have been put into the published groups.
 
-A release whose values stand apart from its rows shows, of each group, how often each combination of the other columns occurs
-(`published`) and how often each sensitive value (`listed`); the source says how many people with a combination have a value
-(`held`).  The groups are honest only if numbers x[combination, group, value] exist that add up to all three.  That is a
-three-dimensional transportation problem, NP-hard in general, and easy in nearly every release:
+A release whose values are listed apart from its rows shows, for each group, how often each combination of the other
+columns occurs (`published`) and how often each sensitive value (`listed`); the source shows how many people with a
+combination have a value (`held`). The groups are honest only if numbers x[combination, group, value] exist that add up
+to all three. That is a three-dimensional transportation problem, NP-hard in general, and easy in nearly every release:
 
-1. What follows at once is fixed: people of one combination who share a value, or who are all in one group; groups with one value
-   or one combination left.  Nothing is left where combinations are unique.
+1. What follows at once is fixed: people of one combination who share a value, or who are all in one group; groups with
+   one value or one combination left. Nothing is left where combinations are unique.
 2. Values are given to the rows of each group and exchanged until every combination has the values of its people
-   (`kernels/value_exchanges`).  What is found is counted again: it proves that an assignment exists.
+   (`kernels/value_exchanges`). The result is counted again: it proves that an assignment exists.
 3. Where none is found, bounds on every x are tightened until nothing changes, which proves that there is none if they
    cross; then a search tries every value of each x, within a budget.
 
-Where all of that ends without an answer, the answer is "undecided".  Where the owner's notes have a witness, which says of each
-published row whose value it stands for, nothing needs to be searched: `is_assignment` counts it, and believes nothing of it.
+Where all of that ends without an answer, the answer is "undecided". Where the owner's notes have a witness, which gives
+the source value of each published row, no search is needed: `is_assignment` counts it, and takes nothing on trust.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_TRIPLES = 1 << 20  # numbers whose bounds are tightened
 MAX_PASSED_PAIRS = 1 << 22  # pairs of a row and a value of its group
 MAX_SEARCH_TRIPLES = 1 << 12
 MAX_ROUNDS = 200
-MAX_FIRST_LOOKS = 1 << 21  # pairs of rows that are looked at before anything else is tried
+MAX_FIRST_LOOKS = 1 << 21  # pairs of rows that are examined before anything else is tried
 LOOKS_PER_ROW = 1 << 10
 MAX_LOOKS = 1 << 25
 LOOKS_PER_PATH = 1 << 15
@@ -69,7 +69,7 @@ class PairTally:
         return PairTally(self.first[chosen], self.second[chosen], self.count[chosen])
 
     def take_away(self, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> PairTally:
-        """What is left; a count may be negative."""
+        """Subtract these counts; a count may become negative."""
         return PairTally.add_up(
             np.concatenate([self.first, first]),
             np.concatenate([self.second, second]),
@@ -97,7 +97,7 @@ def is_assignment(
 
 
 def _count_pairs(first: np.ndarray, second: np.ndarray) -> PairTally:
-    """Count equal pairs by sorting them, which costs less than `Tally.add_up` of ones."""
+    """Count equal pairs by sorting them, which costs less than `PairTally.add_up` of ones."""
     width = max(int(second.max(initial=0)) + 1, 1)
     keys = np.sort(first.astype(np.int64) * width + second)
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
@@ -171,7 +171,7 @@ class AssignmentProblem:
 
     @property
     def spare(self) -> np.ndarray:
-        """How many people of each combination are not published."""
+        """Number of people of each combination who are not published."""
         people = _sum_by(self.held.first, self.held.count, self.combinations)
         return people - _sum_by(self.published.first, self.published.count, self.combinations)
 
@@ -181,7 +181,7 @@ class AssignmentProblem:
         return problem
 
     def select(self, combinations: np.ndarray, groups: np.ndarray) -> AssignmentProblem:
-        """The part of the problem with some combinations and groups, which no others share."""
+        """Select the part of the problem with some combinations and groups, which no others share."""
         return AssignmentProblem.of(
             self.published.select(combinations[self.published.first]),
             self.listed.select(groups[self.listed.first]),
@@ -190,9 +190,10 @@ class AssignmentProblem:
 
 
 def decide_assignment(published: PairTally, listed: PairTally, held: PairTally) -> str:
-    """Decide whether the people could have been put into the groups: EXISTS, NONE or UNDECIDED.
+    """Decide whether the people could have been put into the groups.
 
-    Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value).
+    Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value). Returns
+    ASSIGNMENT_EXISTS, NO_ASSIGNMENT or ASSIGNMENT_UNDECIDED.
     """
     try:
         problem = fix_determined_people(AssignmentProblem.of(published, listed, held))
@@ -244,7 +245,7 @@ def fix_determined_people(problem: AssignmentProblem) -> AssignmentProblem:
 
 
 def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
-    """People of a combination who share a value, or of which all are in one group."""
+    """Take out people of a combination who share a value, or who are all in one group."""
     published = problem.published
     listed = problem.listed
     held = problem.held
@@ -274,7 +275,7 @@ def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
 
 
 def _fix_groups(problem: AssignmentProblem) -> AssignmentProblem:
-    """Rows of groups in which one value, or one combination, is left."""
+    """Take out rows of groups in which one value, or one combination, is left."""
     published = problem.published
     listed = problem.listed
     held = problem.held
@@ -373,9 +374,10 @@ class ValueExchange:
 
 
 def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
-    """Pairs of a combination and a value, as one number each: those that people have, and those that a group has beside each other.
+    """List pairs of a combination and a value, as one number each: those that people have, and those that a group has
+    beside each other.
 
-    The latter stand for nobody, but values may pass through them while they are exchanged; they are left out where there
+    The latter are nobody's, but values may pass through them while they are exchanged; they are left out where there
     are too many.
     """
     held = problem.held.first * problem.values + problem.held.second
@@ -388,7 +390,10 @@ def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
 
 
 def _join_rows_with_values(published: PairTally, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each entry of `published` beside each value that its group lists; nothing but the length where there are too many."""
+    """Join each entry of `published` with each value that its group lists.
+
+    Return nothing but the length where there are too many.
+    """
     entries = np.diff(starts)[published.second]
     total = int(entries.sum())
     if total > MAX_PASSED_PAIRS:
@@ -399,7 +404,10 @@ def _join_rows_with_values(published: PairTally, starts: np.ndarray) -> tuple[np
 
 
 def split_into_components(problem: AssignmentProblem, combinations: np.ndarray) -> Iterator[AssignmentProblem]:
-    """The connected parts of a problem that have some of these combinations; combinations are connected by groups."""
+    """Yield the connected parts of a problem that have some of these combinations.
+
+    Combinations are connected by groups.
+    """
     part = _label_components(problem)
     of_group = np.zeros(problem.groups, np.int64)
     of_group[problem.published.second] = part[problem.published.first]
@@ -408,7 +416,7 @@ def split_into_components(problem: AssignmentProblem, combinations: np.ndarray) 
 
 
 def _label_components(problem: AssignmentProblem) -> np.ndarray:
-    """The least combination that each one is connected with."""
+    """Label each combination with the least one that it is connected with."""
     label = np.arange(problem.combinations)
     combination = problem.published.first
     group = problem.published.second
@@ -461,9 +469,11 @@ class AssignmentBounds:
 
 
 def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
-    """The bounds of a part, as tight as they follow from each other; None where there are too many to be looked at.
+    """Compute the bounds of a part, as tight as they follow from each other.
 
-    Raises NoAssignment where they cross.
+    Return None where there are too many to be computed.
+
+    Raises NoAssignmentError where they cross.
     """
     published = problem.published
     listed = problem.listed
@@ -519,5 +529,5 @@ def search_assignment(bounds: AssignmentBounds) -> bool | None:
 
 
 def _sum_by(codes: np.ndarray, count: np.ndarray, size: int) -> np.ndarray:
-    """The sum of the counts of each code, in whole numbers: sums in doubles are exact below 2^53."""
+    """Sum the counts of each code, in whole numbers: sums in doubles are exact below 2^53."""
     return np.bincount(codes, weights=count, minlength=size).astype(np.int64)

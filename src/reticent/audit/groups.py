@@ -1,7 +1,10 @@
-"""The groups of a published table: rows whose labels are equal in every quasi-identifying column.
+"""The groups of a published table, and its sensitive columns counted by group.
 
-Each column is numbered by its distinct values, the numbers of a row are packed into one word, and one sort of the words
-gives groups and counts at once.  Labels are compared as texts; nothing is known of what they mean.
+A group is the rows whose labels are equal in every quasi-identifying column. Each column is numbered by its distinct
+values, the numbers of a row are packed into one word, and one sort of the words gives groups and counts at once. Labels
+are compared as texts; nothing is known of what they mean.
+
+The values of a sensitive column (`SensitiveColumn`) are numbered in the order of their domain, a null last.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ _LOOKUP_ROWS = 1 << 18  # rows looked up together: fresh memory for all of them 
 
 @dataclass(frozen=True, eq=False)
 class NumberedColumn:
-    """A column as numbers: `distinct[code]` is its value; a null is a value like another."""
+    """A column as numbers: `distinct[code]` is its value; a null is a value like any other."""
 
     codes: np.ndarray
     distinct: pl.Series
@@ -39,7 +42,7 @@ class NumberedColumn:
         return len(self.distinct)
 
     def times(self, of_row: np.ndarray | None = None) -> np.ndarray:
-        """How many rows hold each value, where each row stands for `of_row` published ones."""
+        """Count the rows that hold each value, where each row stands for `of_row` published ones."""
         return np.bincount(self.codes, weights=of_row, minlength=len(self)).astype(np.int64)
 
 
@@ -69,7 +72,7 @@ def number_values(series: pl.Series) -> NumberedColumn:
 
 
 def take_in_pieces(table: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """`table[index]`, a piece at a time."""
+    """Compute `table[index]`, a piece at a time."""
     found = np.empty(len(index), table.dtype)
     for start in range(0, len(index), _LOOKUP_ROWS):
         found[start : start + _LOOKUP_ROWS] = table[index[start : start + _LOOKUP_ROWS]]
@@ -77,7 +80,7 @@ def take_in_pieces(table: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 def _convert_to_integers(series: pl.Series) -> pl.Series:
-    """Non-negative integers, equal where the values are."""
+    """Convert values to non-negative integers that are equal where the values are."""
     if series.dtype == pl.Null:
         return pl.Series(series.name, [None] * len(series), dtype=pl.UInt32)
     physical = series.to_physical()
@@ -95,7 +98,7 @@ def _convert_to_integers(series: pl.Series) -> pl.Series:
 
 
 def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
-    """One number for each combination, in the order of the columns' codes."""
+    """Pack each row's combination of codes into one number, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
     room = 1
     for column in columns:
@@ -109,7 +112,7 @@ def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
 
 
 def enumerate_words(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct of some words below `room` in order, and the place of each word among them."""
+    """Return the distinct words (all below `room`) in order, and the place of each word among them."""
     if room > _MAX_MARKED_WORDS:
         distinct, place = np.unique(words, return_inverse=True)
         return distinct, place.reshape(-1)
@@ -120,7 +123,7 @@ def enumerate_words(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarra
 
 
 def combine_columns(columns: Sequence[NumberedColumn], rows: int) -> tuple[int, np.ndarray]:
-    """How many combinations occur, and the number of each row's among them, in the order of the columns' codes."""
+    """Return how many combinations occur, and the number of each row's combination, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
     room = 1
     for column in columns:
@@ -138,7 +141,7 @@ def combine_columns(columns: Sequence[NumberedColumn], rows: int) -> tuple[int, 
 
 
 def unpack_words(words: np.ndarray, columns: Sequence[NumberedColumn]) -> np.ndarray:
-    """The codes of packed combinations, where all columns fitted one word."""
+    """Unpack the codes of combinations, where all columns fitted one word."""
     codes = np.empty((len(words), len(columns)), np.int64)
     for at in reversed(range(len(columns))):
         words, codes[:, at] = np.divmod(words, len(columns[at]))
@@ -147,7 +150,7 @@ def unpack_words(words: np.ndarray, columns: Sequence[NumberedColumn]) -> np.nda
 
 @dataclass(frozen=True, eq=False)
 class PublishedGroups:
-    """PublishedGroups in order of their words: `labels[group, column]` numbers its labels."""
+    """Groups in the order of their words: `labels[group, column]` is the number of its label."""
 
     word: np.ndarray  # of each row
     sizes: np.ndarray
@@ -158,7 +161,7 @@ class PublishedGroups:
         return len(self.sizes)
 
     def counts(self, values: NumberedColumn) -> GroupCounts:
-        """How many rows of each group hold each value."""
+        """Count how many rows of each group hold each value."""
         word = self.word
         m = len(values)
         if len(word) and (int(word.max()) + 1) * m > _MAX_WORD:
@@ -171,7 +174,7 @@ class PublishedGroups:
 
 
 def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct words in order, and how many rows have each."""
+    """Return the distinct words in order, and how many rows have each."""
     if times is None:
         distinct, count = np.unique(words, return_counts=True)
         return distinct, count.astype(np.int64)
@@ -180,6 +183,7 @@ def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarra
 
 
 def group_rows(columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None) -> PublishedGroups:
+    """Group rows by the combination of these columns; each row stands for `times` published ones."""
     word = pack_columns(columns, rows)
     distinct, sizes = _count_words(word, times)
     if prod(len(column) for column in columns) <= _MAX_WORD:
@@ -191,18 +195,18 @@ def group_rows(columns: Sequence[NumberedColumn], rows: int, times: np.ndarray |
     return PublishedGroups(word, sizes, labels, times)
 
 
-# MERGED: reticent.audit.sensitive: A sensitive column of a published table, its values numbered in the order of their domain, a null last.
-
-
 @dataclass(frozen=True, eq=False)
 class SensitiveColumn:
-    """`views` are the tables a promise must hold on; `paths` number each value's ancestors where there is a hierarchy."""
+    """A sensitive column counted by group: `views` are the tables a promise must hold on.
+
+    `paths` number each value's ancestors where there is a hierarchy.
+    """
 
     name: str
     views: list[GroupCounts]
     paths: np.ndarray | None
     joint: bool = False
-    positions: Sequence[Fraction | None] | None = None  # where each value stands, in columns that have an order
+    positions: Sequence[Fraction | None] | None = None  # the position of each value, in columns that have an order
 
 
 def count_sensitive_column(column: ColumnEntry, series: pl.Series, groups: PublishedGroups) -> SensitiveColumn:
@@ -217,14 +221,14 @@ def count_sensitive_column(column: ColumnEntry, series: pl.Series, groups: Publi
 
 
 def make_sensitive_column(column: ColumnEntry, counted: list[GroupCounts], ordered: pl.Series) -> SensitiveColumn:
-    """A column from its counts; `ordered` are its values in the order in which they are numbered."""
+    """Make a column from its counts; `ordered` are its values in the order in which they are numbered."""
     tree = rank_values(column, ordered)[1]
     paths = None if tree is None else find_paths(tree, ordered.cast(pl.String).to_list())
     return SensitiveColumn(column.name, counted, paths, positions=_find_positions(column, ordered))
 
 
 def _find_positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction | None] | None:
-    """Numbers as they are written, dates in their unit, ordered values by rank."""
+    """Find the position of each value: numbers as they are written, dates in their unit, ordered values by rank."""
     if column.type == "numeric":
         try:
             return [None if text is None else parse_fraction(text) for text in distinct.cast(pl.String).to_list()]
@@ -241,8 +245,9 @@ def _find_positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction |
 
 
 def rank_values(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarchy | None]:
-    """The place of each value that occurs in the order of their domain, null last: an ordinal column's order, the hierarchy's
-    pre-order, numbers and dates by size, other texts by their characters.  Two spellings of one number share a place."""
+    """Rank each value that occurs in the order of its domain, null last: an ordinal column's order, the hierarchy's
+    pre-order, numbers and dates by size, other texts by their characters. Two spellings of one number share a rank.
+    """
     texts = distinct.cast(pl.String).to_list()
     tree = None
     keys: Sequence[int | float | None]
@@ -275,7 +280,7 @@ def _find_listed_ranks(column: ColumnEntry, known: Mapping[str, int], texts: Seq
 
 
 def find_paths(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:
-    """The nodes above each value that occurs; a null stands directly under the root, apart from all others."""
+    """Number the nodes above each value that occurs; a null is a child of the root, apart from all other values."""
     leaf = {text: i for i, text in enumerate(tree.leaves)}
     rows = [
         [-1] * tree.height + [int(tree.paths[0, -1])] if text is None else tree.paths[leaf[text]].tolist()
@@ -286,7 +291,7 @@ def find_paths(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:
 
 
 def count_joint_column(columns: Sequence[ColumnEntry], frame: pl.DataFrame, groups: PublishedGroups) -> SensitiveColumn:
-    """Several sensitive columns as one: the combinations that occur.  A combination with a null in it is unknown."""
+    """Count several sensitive columns as one: the combinations that occur. A combination with a null in it is unknown."""
     numbered = [number_values(frame[column.name]) for column in columns]
     word = pack_columns(numbered, len(frame))
     distinct, codes = np.unique(word, return_inverse=True)

@@ -1,7 +1,13 @@
-"""What only a release kind knows when it is audited: `audit/<kind>.py` holds one object, EYES.
+"""The interface between the audit and the release kinds.
 
-The trunk (`audit.py`) does the rest alike for every kind: digest, shape, checksums, promises and, given the source, matching,
-leaks in every byte of every file, row order, missing values and carried columns.
+`audit/<kind>.py` holds one object, AUDITOR, that follows `Auditor`: it does what only the kind knows.
+
+`audit.py` does the rest alike for every kind: digest, shape, checksums, promises and, given the source, matching, leaks
+in every byte of every file, row order, missing values and carried columns.
+
+A table that another tool made has no manifest that states what was withheld or what the other columns are. A column
+without a role is treated as carried: it is published as it is. So is a column that a job declares identifying and that
+is in the table all the same.
 """
 
 from __future__ import annotations
@@ -35,8 +41,8 @@ from reticent.release.kind import find_data_files, list_schemas
 class RecomputedRelease:
     """What the files of a release show.
 
-    `frame` holds the published rows in the order of their file, or each distinct row once with `times` saying how often.
-    `alike` counts the rows that read the same in every quasi-identifier, `sizes` those of each group.
+    `frame` holds the published rows in the order of their file, or each distinct row once with how often it occurs in
+    `times`. `alike` counts the rows that agree in every quasi-identifier, `sizes` those of each group.
     """
 
     subject: Subject
@@ -52,7 +58,7 @@ class RecomputedRelease:
     perturbation: Perturbation | None = None
     targeted: TargetedGroups | None = None
     beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
-    explained: frozenset[str] = frozenset()  # texts of people's values that the kind publishes whoever has them
+    explained: frozenset[str] = frozenset()  # texts of values that the kind publishes whether or not anybody has them
     labelled: bool = False  # whether quasi-identifiers are labels that cover several values
     sampling: SamplingParameters | None = None
 
@@ -63,7 +69,7 @@ class RecomputedRelease:
 
     @cached_property
     def groups(self) -> PublishedGroups:
-        """The rows that read the same in every quasi-identifier."""
+        """The rows grouped by all quasi-identifiers."""
         return group_rows(list(self.labels.values()), len(self.frame), self.times)
 
     @property
@@ -81,15 +87,18 @@ class RecomputedRelease:
         return np.ones(len(self.frame), np.int64) if self.times is None else self.times
 
     def column(self, name: str) -> pl.Series:
-        """A published column, in whichever file it stands; where distinct rows were counted, not a carried one."""
+        """Return a published column from whichever file holds it; where distinct rows were counted, carried columns are
+        not available.
+        """
         return next(table[name] for table in (self.frame, *self.beside.values()) if name in table.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFinding:
-    """One thing that the comparison with the source looked at; `passed` is None where the data cannot show it.
+    """One result of the comparison with the source; `passed` is None where the data cannot show it.
 
-    `facts` are what an audit's JSON says of it under "source".  A release is not called kept while a `needed` one is open.
+    `facts` are the entries for it under "source" in an audit's JSON. A release is not called kept while a `needed`
+    finding is open.
     """
 
     name: str
@@ -103,10 +112,10 @@ class SourceFinding:
 class SourceMatching:
     """How published rows stand for source rows.
 
-    `unmatched` published rows stand for no source row of their own; `kept` has the quasi-identifying values of source rows that
-    some published row could stand for.  `order` is what the order of rows says about the source's.  `missing` source
-    rows are in no group, where a published row stands for many; None: each stands for one.  `axes` are, of each labelled column,
-    what the labels cover and the source's rows by value.
+    `unmatched` published rows stand for no source row of their own; `kept` has the quasi-identifying values of source
+    rows that some published row could stand for. `order` is the test of whether the order of rows depends on the
+    source's. `missing` source rows are in no group, where a published row stands for many; None where each stands for
+    one. `axes` are, for each labelled column, what its labels cover and the source's rows by value.
     """
 
     unmatched: int
@@ -121,7 +130,7 @@ class SourceMatching:
 
 
 class PublishedSourceValues:
-    """The values of some columns in source rows that were not left out, of one part after another."""
+    """Collects the values of some columns in source rows that were not left out, from one part after another."""
 
     def __init__(self, source: SourceComparison, names: Sequence[str]):
         self._source = source
@@ -140,39 +149,44 @@ class PublishedSourceValues:
 def should_read_rows(
     subject: Subject, file: DataFile, schema: Mapping[str, str], *, each_row: bool, thorough: bool = False
 ) -> bool:
-    """Whether a file is read row by row: where its rows are compared, and where rows carry columns or have an order to be looked at
-    (`thorough`) and memory is no question.
+    """Whether a file is read row by row: where its rows are compared, or where rows have carried columns or an order to
+    be checked (`thorough`) and the file is small.
 
-    Otherwise its distinct rows are counted without the carried columns, which are counted by themselves (`carried.py`).
+    Otherwise its distinct rows are counted without the carried columns, which are counted by themselves
+    (`passthrough.py`).
     """
     return each_row or ((thorough or bool(subject.named(Role.INSENSITIVE))) and is_small_file(file, schema))
 
 
 class Auditor(Protocol):
-    """How the audit sees one release kind."""
+    """How the audit recounts one release kind and matches it with its source."""
 
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
-        """Groups and histograms from the files; damage raises.  Without `each_row`, distinct rows are enough.
+        """Recount groups and histograms from the files.
 
-        `thorough` looks at the order of rows too, where the kind has one: publish has just written it, and need not.
+        Raise if they are damaged. Without `each_row`, distinct rows are enough.
+
+        `thorough` checks the order of rows too, where the kind has one; `publish` has just written it, and does not
+        need that.
         """
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """How the published rows stand for those of the source."""
+        """Find how the published rows stand for those of the source."""
 
 
 def auditor_for(kind: str) -> Auditor:
+    """Load the auditor of a release kind from the catalogue."""
     found: Auditor = catalogue.load_object(catalogue.KINDS[kind].auditor)
     return found
-
-
-# MERGED: reticent.audit.data_rows: The file `data` of a release as its eyes read it: row by row, or each distinct row and how often it occurs.
 
 
 def read_data_rows(
     subject: Subject, manifest: Manifest, folder: Path, *, each_row: bool
 ) -> tuple[pl.DataFrame, np.ndarray | None]:
-    """As many rows as the manifest says, and one at least; without how often, every row is there."""
+    """Read the file `data`: all its rows and None, or each distinct row and how often it occurs.
+
+    There must be as many rows as the manifest states, and at least one.
+    """
     file = find_data_files(folder, manifest)["data"]
     schema = list_schemas(manifest)["data"]
     if should_read_rows(subject, file, schema, each_row=each_row):
@@ -189,21 +203,15 @@ def read_data_rows(
     return frame, times
 
 
-# MERGED: reticent.audit.foreign: What must be said of a table that another tool made: nobody stated what was withheld, nor what the other columns are.
-#
-# A column without a role is treated as carried: it is published as it is.  So is one that a job declares identifying and
-# that stands in the table all the same.
-
-
 def infer_withheld_rows(subject: Subject, source: pl.DataFrame | pl.LazyFrame | None) -> Subject:
-    """A table of another tool with the rows of its source that it does not have."""
+    """Return a table of another tool with the number of source rows that it does not have as `withheld`."""
     if subject.frame is None or not isinstance(source, pl.DataFrame):
         return subject
     return replace(subject, withheld=max(len(source) - len(subject.frame), 0))
 
 
 def find_near_unique_columns(subject: Subject) -> dict[str, int]:
-    """Columns without a role in which too many rows have a value of their own, and how many."""
+    """Find columns without a role in which too many rows have a value of their own; return how many rows, by column."""
     found = {}
     for series in () if subject.undeclared is None else subject.undeclared:
         own = int((np.bincount(number_values(series).codes) == 1).sum())
@@ -213,7 +221,7 @@ def find_near_unique_columns(subject: Subject) -> dict[str, int]:
 
 
 def list_third_party_notes(found: RecomputedRelease) -> list[str]:
-    """Columns that single people out though nobody gave them a role, and rows that show nothing."""
+    """List notes on columns that single people out though nobody gave them a role, and on rows that show nothing."""
     subject = found.subject
     if subject.undeclared is None:
         return []

@@ -1,10 +1,28 @@
-"""Did anything else of the source leak?  Values that must not be in the folder, looked for in all of its bytes.
+"""Search for leaks: values of the source that must not be in the release folder are looked for in all of its bytes.
 
-Secret are the values of columns that are not published (identifying, undeclared), and in published columns those
-that only withheld rows have, or that lie beyond a top or bottom.  A text that the release may show anyway (it is, or is part
-of, a published value, a label of the schema or a column's name) is no evidence and is not looked for, nor is another spelling of a
-published value ("0.10" where 0.1 is published); a number does not stand in a longer number.  Texts of less than four
-bytes are looked up as whole values only: in labels, in the manifest's ranges and lists, in Parquet dictionaries and statistics.
+Secret are the values of columns that are not published (identifying, undeclared) and, in published columns, the values
+that only withheld rows have or that lie beyond a top or bottom. A text that the release may show anyway (it is, or is
+part of, a published value, a label of the schema or a column's name) is no evidence and is not searched; neither is
+another spelling of a published value ("0.10" where 0.1 is published). A number that is part of a longer number is no
+hit. Texts of less than four bytes are looked up as whole values only: in labels, in the manifest's ranges and lists, in
+Parquet dictionaries and statistics.
+
+`find_unused_values` looks for dictionary entries and statistics of a Parquet file that no row refers to: values of rows
+that were removed.
+
+`LabelLookup` looks for people among the labels that the manifest declares. A hierarchy, an order or a list of values is
+published as the steward gave it, whether or not anybody has the values, and the search above takes its texts for
+explained: a person's name could be there. So every such text is looked up among the values of the source's columns that
+are not published. A declared text may rightly be such a value: regions that a hierarchy names and a dropped column has,
+towns of residence and of birth, "other". It is no person where
+
+- it is a value of its own column in the source;
+- it is a common word, or a number where as many digits make a value of the hidden column once in a hundred times or
+  more;
+- the hidden column shares the vocabulary: it is not near-unique, or has few values, and half of them are declared
+  texts;
+- the hidden column is not near-unique, and several people have the value, it is short, or more than one in twenty
+  values of that column are declared texts.
 """
 
 from __future__ import annotations
@@ -41,16 +59,13 @@ from reticent.labels.cover import mask_beyond_ends
 from reticent.release.bundle import MANIFEST_FILE
 from reticent.release.kind import find_data_files
 
-# MERGED: reticent.audit.unused: Dictionary entries and statistics of a Parquet file that no row refers to: values of rows that were removed.
-
-
 ColumnValues = dict[str, set[Any]]
-"""Of each column, values as Parquet stores them."""
+"""The values of each column as Parquet stores them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """So many distinct values of a source column stand in a file of the release where none should."""
+    """A leak: `values` distinct values of a source column are in a file of the release where none should be."""
 
     column: str
     file: str
@@ -58,7 +73,7 @@ class Leak:
 
 
 def find_unused_values(recounted: RecomputedRelease, source: SourceComparison, file: DataFile) -> list[Leak]:
-    """Of each column, values of its dictionaries and statistics that none of its rows has."""
+    """Find, for each column, values of its dictionaries and statistics that none of its rows has."""
     rows = recounted.beside.get(file.name, recounted.frame)
     beside = file.name in recounted.beside
     known = rows.columns if beside else list(dict.fromkeys([*rows.columns, *source.columns]))
@@ -72,7 +87,7 @@ def find_unused_values(recounted: RecomputedRelease, source: SourceComparison, f
 
 
 def _read_stored_values(paths: Sequence[Path], known: Collection[str]) -> tuple[ColumnValues, ColumnValues]:
-    """The entries of dictionaries, and the ends in statistics, by column."""
+    """Read the entries of dictionaries, and the ends in statistics, by column."""
     import pyarrow.parquet as pq
 
     entries: ColumnValues = {}
@@ -91,7 +106,7 @@ def _read_stored_values(paths: Sequence[Path], known: Collection[str]) -> tuple[
 
 
 def _locate_unused_values(paths: Sequence[Path], name: str, extra: set[Any]) -> list[Leak]:
-    """In which files the values that no row has stand."""
+    """Find the files that contain the values that no row has."""
     if len(paths) == 1:
         return [Leak(name, paths[0].name, len(extra))]
     found = []
@@ -103,7 +118,7 @@ def _locate_unused_values(paths: Sequence[Path], name: str, extra: set[Any]) -> 
 
 
 def _find_extra_values(entries: set[Any], ends: set[Any], held: Iterator[pl.Series]) -> set[Any]:
-    """What is left of them when the values of all pieces of the column are taken away."""
+    """Return the entries and ends that are left when the values of all pieces of the column are taken away."""
     for piece in held:
         values = piece.drop_nulls().unique()
         if values.dtype == pl.String:  # labels; a plain table may hold them as numbers
@@ -123,29 +138,15 @@ def _format_stored_value(stored: Any) -> str:
 
 
 def _convert_to_stored(values: pl.Series) -> set[Any]:
-    """Values as Parquet stores them: whole numbers without a sign in the bits of those with one."""
+    """Convert values to the form in which Parquet stores them: unsigned integers in the bits of signed ones."""
     width = 32 if values.dtype == pl.UInt32 else 64 if values.dtype == pl.UInt64 else 0
     held = values.to_physical().to_list()
     return {value - (value >> (width - 1) << width) for value in held} if width else set(held)
 
 
-# MERGED: reticent.audit.label_leaks: Are there people among the labels that the manifest declares?
-#
-# A hierarchy, an order or a list of values is published as the steward gave it, whoever has the values: `leaks` takes its texts
-# for explained.  So a person's name could stand there.  Here every such text is looked up among the values of the source's
-# columns that are not published.  A declared text may rightly be such a value: regions that a hierarchy names and a dropped column
-# has, towns of residence and of birth, "other".  It is no person where
-#
-# - it is a value of its own column in the source;
-# - it is a word for anything, or a number where as many digits make a value of the hidden column once in a hundred times or more;
-# - the hidden column shares the vocabulary: it is not near-unique, or has few values, and half of them are declared texts;
-# - the hidden column is not near-unique, and several people have the value, it is short, or more than one in twenty
-#   values of that column are declared texts.
-
-
-MAX_VOCABULARY_VALUES = 20  # a column with fewer different values may be a vocabulary whatever its rows
+MAX_VOCABULARY_VALUES = 20  # a column with fewer different values may be a vocabulary, however many rows it has
 MIN_TEXT_LENGTH = 4  # of a text that a column of repeated values shares by accident
-MIN_INNER_TEXT_LENGTH = 8  # characters of a value that stands inside a longer text
+MIN_INNER_TEXT_LENGTH = 8  # characters of a value that is part of a longer text
 COMMON_WORDS = frozenset(
     (
         "all",
@@ -183,16 +184,16 @@ COMMON_WORDS = frozenset(
 
 @dataclass(eq=False)
 class _HiddenColumn:
-    """What is known of a source column that is not published, from one part of its values after another."""
+    """Facts on a source column that is not published, from one part of its values after another."""
 
     distinct: int = 0
     declared: set[str] = field(default_factory=set)  # its values that are declared texts
-    inside: set[str] = field(default_factory=set)  # its values that stand in longer declared texts
+    inside: set[str] = field(default_factory=set)  # its values that are part of longer declared texts
     numerals: dict[int, int] = field(default_factory=dict)  # how many of its values are numerals of a length
 
 
 class LabelLookup:
-    """Looks the values of hidden columns up among the declared labels; the values themselves are not kept."""
+    """Looks up the values of hidden columns among the declared labels; the values themselves are not kept."""
 
     def __init__(self, recounted: RecomputedRelease, source: SourceComparison):
         self._recounted = recounted
@@ -225,7 +226,7 @@ class LabelLookup:
         return found
 
     def _find_people_among(self, name: str, column: _HiddenColumn) -> set[str]:
-        """The declared texts that are people's values of a hidden column."""
+        """Find the declared texts that are people's values of a hidden column."""
         each = self._recounted.subject.rows_per_person
         near_unique = column.distinct * each * 2 > self._source.rows
         shares = 2 * len(column.declared) >= column.distinct
@@ -243,7 +244,7 @@ class LabelLookup:
 
 
 def _list_declared_texts(recounted: RecomputedRelease, source: SourceComparison) -> tuple[set[str], set[str]]:
-    """All texts of hierarchies, orders and domains; and those that nobody of the source has in the column itself."""
+    """List all texts of hierarchies, orders and domains; and those that no source row has in the column itself."""
     subject = recounted.subject
     assert subject.manifest is not None
     declared: set[str] = set()
@@ -262,7 +263,7 @@ def _list_declared_texts(recounted: RecomputedRelease, source: SourceComparison)
 
 
 def _count_numerals(labels: set[str]) -> dict[int, int]:
-    """How many of the texts are numerals of each length."""
+    """Count the texts that are numerals, by length."""
     found: dict[int, int] = {}
     for text in labels:
         if text.isdecimal():
@@ -271,7 +272,7 @@ def _count_numerals(labels: set[str]) -> dict[int, int]:
 
 
 def _list_word_runs(text: str) -> Iterator[str]:
-    """Runs of whole words of a text, shorter than the text itself."""
+    """List runs of whole words of a text, shorter than the text itself."""
     words = text.split()
     for first in range(len(words)):
         for last in range(first + 1, min(first + 6, len(words)) + 1):
@@ -285,9 +286,12 @@ MAX_ROUND_DIGITS = 4
 
 
 def find_leaks(recounted: RecomputedRelease, source: SourceComparison, kept: Mapping[str, pl.Series]) -> list[Leak]:
-    """All leaks, by source column and file; the values themselves are not kept.  Only `kept` quasi-identifying values may be shown.
+    """Find all leaks, by source column and file.
 
-    Columns that may have any number of values (those that are not published, and carried ones) are looked at a part at a time.
+    The values themselves are not kept. Only `kept` quasi-identifying values may be shown.
+
+    Columns that may have any number of values (those that are not published, and carried ones) are processed a part at
+    a time.
     """
     subject, path = recounted.subject, recounted.subject.path
     names = [entry.name for entry in subject.columns]
@@ -318,7 +322,9 @@ def find_leaks(recounted: RecomputedRelease, source: SourceComparison, kept: Map
 def _list_shown_and_withheld_texts(
     recounted: RecomputedRelease, source: SourceComparison, kept: Mapping[str, pl.Series]
 ) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Of quasi-identifiers and sensitive columns, the texts that the release may show and those that it must not."""
+    """List, for quasi-identifiers and sensitive columns, the texts that the release may show and those that it must
+    not.
+    """
     shown = {}
     withheld = {}
     for entry in recounted.subject.columns:
@@ -341,9 +347,10 @@ def _list_shown_and_withheld_texts(
 
 
 def _is_round(end: str) -> bool:
-    """Whether an end tells nothing but the grid that it lies on: a number of few digits, or the first or last day of a month.
+    """Whether an end of a range reveals nothing but the grid that it lies on: a number of few digits, or the first or
+    last day of a month.
 
-    Another column may hold the same by chance.  An end of many digits is no evidence of a grid, and is looked for.
+    Another column may hold the same by chance. An end of many digits is no evidence of a grid, and is searched.
     """
     try:
         day = date.fromisoformat(end)
@@ -358,14 +365,14 @@ def _is_round(end: str) -> bool:
 
 
 def _list_neighbours(place: Fraction) -> list[Decimal]:
-    """A number and, of a whole one, the next: a range of whole numbers ends before the next step begins."""
+    """List a number and, of a whole one, the next: a range of whole numbers ends before the next step begins."""
     numerator, denominator = as_ratio(place)
     number = Decimal(numerator) / Decimal(denominator)
     return [number, number + 1] if is_whole(place) else [number]
 
 
 def _find_other_spellings(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
-    """The texts of source values that are published in another spelling: as numbers, dates or truth values."""
+    """Find the texts of source values that are published in another spelling: as numbers, dates or truth values."""
     alike = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
     return list_texts(values.filter(alike.is_in(list(published)).fill_null(False)))
 
@@ -377,7 +384,7 @@ def _search_folder(
     secret: Mapping[str, set[str]],
     shown: Mapping[str, set[str]],
 ) -> Iterator[tuple[str, str, int]]:
-    """(file, column, values) of secret texts that stand in the folder and are not explained by what it may show."""
+    """Yield (file, column, values) for secret texts that are in the folder and are not explained by what it may show."""
     needles = TextSearch(text for texts in secret.values() for text in texts)
     if path is None or not len(needles):
         return
@@ -399,7 +406,7 @@ def _search_folder(
 
 
 def _list_hidden_values(entry: ColumnEntry, values: pl.Series) -> set[str]:
-    """Values of a column beyond its top or bottom: whoever has them, they are published as the bound."""
+    """List the values of a column beyond its top or bottom: they are published as the bound."""
     if entry.top is None and entry.bottom is None:
         return set()
     distinct = values.unique().drop_nulls()
@@ -415,12 +422,14 @@ def _read_windows(subject: Subject, path: Path, longest: int) -> Iterable[ByteWi
 
 
 def _list_declared_values(entry: ColumnEntry) -> set[str]:
-    """Values that the steward's own hierarchy or order names: published as given, whoever has them."""
+    """List the values that the steward's own hierarchy or order names: they are published as given, whether or not
+    anybody has them.
+    """
     return {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
 
 
 def _list_explained_texts(subject: Subject, shown: Mapping[str, set[str]]) -> list[str]:
-    """Texts that the release may show."""
+    """List the texts that the release may show."""
     found = [entry.name for entry in subject.columns]
     found += [text for texts in shown.values() for text in texts]
     found += [text for entry in subject.columns for text in _list_declared_values(entry)]
@@ -439,7 +448,9 @@ _MANIFEST_WORDS = ["reticent format kind data rows withheld columns name role ty
 def _find_withheld_values(
     recounted: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
 ) -> list[Leak]:
-    """Values that only withheld rows have, as ends and members of labels, in the manifest, in dictionaries and statistics."""
+    """Find values that only withheld rows have, as ends and members of labels, in the manifest, in dictionaries and
+    statistics.
+    """
     leaks = []
     path = recounted.subject.path
     for entry in recounted.subject.columns:
@@ -456,7 +467,7 @@ def _find_withheld_values(
 
 
 def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
-    """The files that hold rows; of another tool, one or a folder of them."""
+    """List the files that hold rows; a table of another tool is one file or a folder of them."""
     if subject.manifest is not None:
         found = find_data_files(path, subject.manifest)
         return [found[name] for name in sorted(found)]
@@ -464,7 +475,7 @@ def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
 
 
 def _list_shown_members(recounted: RecomputedRelease, name: str) -> set[str]:
-    """The ends and members of a column's labels; exact values are what they are."""
+    """List the ends and members of a column's labels; an exact value is its own member."""
     if not recounted.labelled:
         return set()
     labels = recounted.frame[name].unique().drop_nulls()
@@ -472,7 +483,9 @@ def _list_shown_members(recounted: RecomputedRelease, name: str) -> set[str]:
 
 
 def _list_moved_ends(recounted: RecomputedRelease, entry: ColumnEntry) -> set[str]:
-    """Ends of ranges that were rounded or moved: nobody's value, unless by chance.  Ends of the domain only where a range ends there."""
+    """List ends of ranges that were rounded or moved: they are nobody's value, unless by chance. Ends of the domain
+    only where a range ends there.
+    """
     if not recounted.labelled:
         return set()
     labels = recounted.frame[entry.name].unique().drop_nulls()

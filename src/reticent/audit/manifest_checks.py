@@ -1,4 +1,15 @@
-"""Does the manifest repeat what the job declares?  A forged one may loosen a promise, or flatten a hierarchy it is judged by."""
+"""Checks of the manifest: against the job, against the columns of the files, and against the bytes of CSV files.
+
+- `find_disagreements`: does the manifest repeat what the job declares? A forged one may loosen a promise, or flatten a
+  hierarchy by which it is judged.
+- `require_described_columns`: does the manifest describe the columns as they would be described again from these files?
+  What stems from the data is derived once more. A list of values that no row shows, or a CSV that is not written as its
+  rows are, has room for what was never published.
+- `find_noncanonical_files`: are the bytes of a CSV those that the writer makes of its rows? A CSV field with the same
+  content can be quoted or not: one hidden bit for every field. So a CSV is written once more and compared. A Parquet
+  file may contain nothing but column chunks and a footer without texts of anybody's own: `format/parquet.py` refuses
+  any other.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +40,11 @@ from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.release.bundle import MANIFEST_FILE
 from reticent.release.kind import find_data_files, list_schemas
 
-# MERGED: reticent.audit.canonical: Are the bytes of a CSV those that the writer makes of its rows?
-#
-# A CSV can quote a field or not, and say the same: a bit for every field.  So a CSV is written once more and compared.  Of a Parquet
-# file, chunks and a footer without texts of anybody's own is all there may be: `release/parquet_headers.py` refuses another.
-
-
 BATCH_ROWS = 1 << 18  # rows that are written once more at a time
 
 
 def find_noncanonical_files(folder: Path, manifest: Manifest) -> tuple[str, ...]:
-    """The names of data files that hold more, or other, bytes than their rows need."""
+    """List the names of data files that hold more, or other, bytes than their rows need."""
     schemas = list_schemas(manifest)
     files = {file: schemas[name] for name, file in find_data_files(folder, manifest).items() if file.suffix == ".csv"}
     unsaid = (
@@ -62,7 +67,7 @@ def _read_rows(file: DataFile, schema: Schema) -> Iterator[pl.DataFrame]:
 
 
 def _find_formula_statement(files: dict[DataFile, Schema]) -> str | None:
-    """What the manifest must say of texts that look like formulas."""
+    """Determine what the manifest must state about texts that look like formulas."""
     pieces = (piece for file, schema in files.items() for piece in _read_rows(file, schema))
     return FORMULAS_PRESENT if any(contains_formula(piece.get_columns()) for piece in pieces) else None
 
@@ -85,7 +90,7 @@ def _write_csv_bytes(rows: pl.DataFrame, quote: bool) -> bytes:
 
 
 def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
-    """What the manifest says otherwise than the job: promises, the method, stages, and what is declared of columns."""
+    """List how the manifest differs from the job: in promises, method, stages, and in what is declared about columns."""
     found = []
     wanted = [describe_promise(promise) for promise in job.promises]
     if [(p.name, _normalize_parameters(p.parameters)) for p in wanted] != [
@@ -125,7 +130,7 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
 
 
 def _is_same_domain(column: Any, subject: Subject) -> bool:
-    """Whether a sampled release draws from the list of values that the job declares of its sensitive column."""
+    """Whether a sampled release draws from the list of values that the job declares for its sensitive column."""
     if subject.manifest is None or column.domain is None or "domain" in subject.manifest.method.parameters:
         return True
     drawn_from = subject.manifest.own.get("domain")
@@ -140,7 +145,7 @@ def _is_same_domain(column: Any, subject: Subject) -> bool:
 
 
 def _is_given_hierarchy(hierarchy: Any) -> bool:
-    """Whether the steward gave a hierarchy; one that is built from data is cut down to what is published."""
+    """Whether the steward gave the hierarchy; one that is built from data is cut down to what is published."""
     return hierarchy is not None and not isinstance(hierarchy, dict)
 
 
@@ -153,7 +158,9 @@ def _normalize_parameters(parameters: Any) -> dict[str, Any]:
 
 
 def _normalize_value(value: Any) -> Any:
-    """A parameter in one form, however it is written: numbers as fractions, of a path its last part, tables by their words."""
+    """Convert a parameter to one form, however it is written: numbers as fractions, a path as its last part, tables by
+    their words.
+    """
     if isinstance(value, Mapping):
         return {str(name): _normalize_value(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -166,13 +173,10 @@ def _normalize_value(value: Any) -> Any:
         return str(value)
 
 
-# MERGED: reticent.audit.described: Does the manifest say of the columns what would be said of these files again?  What stems from the data is told once more.
-#
-# A list of values that no row shows, or a CSV that is not written as its rows are, has room for what was never published.
-
-
 def require_described_columns(found: RecomputedRelease, *, bytes: bool) -> None:
-    """Refuse a manifest that describes other columns than the files have and, where nobody else looks, files in other `bytes`."""
+    """Refuse a manifest that describes other columns than the files have; with `bytes`, also refuse files in other
+    bytes than the writer's.
+    """
     subject = found.subject
     if subject.manifest is None or subject.path is None:
         return
@@ -224,5 +228,5 @@ def _find_quasi_fault(entry: ColumnEntry, distinct: pl.Series, labels: bool) -> 
 
 
 def _list_label_members(labels: Sequence[str]) -> list[str]:
-    """The values that labels name."""
+    """List the values that labels name."""
     return sorted({text for label in labels if label != ANY_LABEL for text in parse_label(label)[1]})

@@ -1,14 +1,19 @@
-"""Does the order of the published rows say anything about the order of the source, or about what was not published?
+"""Tests of whether the order of the published rows reveals the order of the source, or unpublished values.
 
-A row's content points to where its source row may stand: the mean position of the source rows it can stand for.  The statistic
-is Spearman's rank correlation of that with the row's place in the published file.  If the rows were shuffled, its mean is 0
-and its variance exactly 1/(n - 1), whatever the contents (a linear rank statistic over uniform permutations).
+A row's content points to where its source row may be: the mean position of the source rows it can stand for. The
+statistic is Spearman's rank correlation of that position with the row's place in the published file. If the rows were
+shuffled, its mean is 0 and its variance exactly 1/(n - 1), whatever the contents (a linear rank statistic over uniform
+permutations).
 
-Where labels are so wide that every row may stand anywhere, what a row bears still says where it came from: the second statistic
-counts the places at which a published row bears the values of the source's row.  If the rows were shuffled, the count X exceeds
-its mean EX by t with a probability of at most exp(-t^2 / (4 EX + 2 t)) (Chatterjee 2007, proposition 1.1).
+Where labels are so wide that every row may be anywhere, the exact values of a row still point to where it came from:
+the second statistic counts the places at which a published row has the values of the source's row. If the rows were
+shuffled, the count X exceeds its mean EX by t with a probability of at most exp(-t^2 / (4 EX + 2 t)) (Chatterjee 2007,
+proposition 1.1).
 
-Both are sums over rows: of a table that is counted, over distinct rows and the places where they stand.
+Both statistics are sums over rows: of a counted table, over distinct rows and the places where they occur.
+
+Kinds that publish exact quasi-identifiers with a group sort their rows by all columns, because any other order could
+reveal whose value is whose; `require_sorted_rows` checks it.
 """
 
 from __future__ import annotations
@@ -34,7 +39,10 @@ ORDER_SIGNIFICANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class RowOrder:
-    """`canonical`: rows are sorted by all they show, which was checked, and so say nothing more."""
+    """The result of a test of the order.
+
+    `canonical`: rows are sorted by all they show, which was checked, and so reveal nothing more.
+    """
 
     correlation: float
     p_value: float
@@ -57,7 +65,7 @@ class RowOrder:
         }
 
     def __str__(self) -> str:
-        """A sentence without its full stop."""
+        """Format the result as a sentence without its full stop."""
         if self.canonical:
             return "Rows are sorted by all that they show, which tells nothing more"
         measured = f"{self.statistic} with the source {self.correlation:+.4f}, p = {self.p_value:.2g}"
@@ -68,9 +76,10 @@ CANONICAL_ORDER = RowOrder(0.0, 1.0, canonical=True)
 
 
 def assess_order(*scores: np.ndarray | None, borne: tuple[np.ndarray, np.ndarray] | None = None) -> RowOrder:
-    """The most telling of these scores of the published rows, each in the order of the file; canonical where there is none.
+    """Return the result with the least p-value over these scores of the published rows, each in the order of the file;
+    canonical if there is none.
 
-    `borne` numbers what each published and each source row bears.
+    `borne` has the numbered exact values of each published and of each source row.
     """
     found = [compute_rank_correlation(score) for score in scores if score is not None]
     found += [] if borne is None else [assess_agreement(*borne)]
@@ -80,7 +89,9 @@ def assess_order(*scores: np.ndarray | None, borne: tuple[np.ndarray, np.ndarray
 def compute_rank_correlation(
     score: np.ndarray, times: np.ndarray | None = None, places: np.ndarray | None = None
 ) -> RowOrder:
-    """Of a score of each published row with the row's place; of equal rows, how many `times` and the sum of their `places`."""
+    """Correlate a score of each published row with the row's place; for distinct rows, `times` is how often each occurs
+    and `places` the sum of its places.
+    """
     rank = np.unique(score, return_inverse=True)[1].astype(np.float64)  # any monotone score keeps the null distribution
     times = np.ones(len(rank)) if times is None else times.astype(np.float64)
     places = np.arange(len(rank), dtype=np.float64) if places is None else places.astype(np.float64)
@@ -96,7 +107,7 @@ def compute_rank_correlation(
 
 
 def assess_agreement(ours: np.ndarray, theirs: np.ndarray) -> RowOrder:
-    """Of what published rows bear with what the source's rows bear at the same places."""
+    """Test how often published rows have the values of the source's rows at the same places."""
     places = min(len(ours), len(theirs))
     n = len(ours)
     if not n:
@@ -115,7 +126,7 @@ def _assess_agreement(agree: int, mean: float, places: int) -> RowOrder:
 
 
 class OrderStatistics:
-    """Scores and what rows bear, of one part of the tables after another."""
+    """Collects scores and exact values of rows, from one part of the tables after another."""
 
     def __init__(self) -> None:
         self._scores: list[tuple[tuple[np.ndarray, ComparedRows], ...]] = []
@@ -131,7 +142,11 @@ class OrderStatistics:
         scores: Sequence[np.ndarray],
         borne: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
-        """`borne` numbers what each published and each source row of this part bears; None: that is not known."""
+        """Add a part.
+
+        `borne` has the numbered exact values of each published and each source row of this part, None where they are
+        not known.
+        """
         kept = tuple(_merge_equal_scores(score, ours) for score in scores)
         self._scores.append(kept)
         self._published += ours.rows
@@ -145,7 +160,9 @@ class OrderStatistics:
             self._expected += int(np.dot(ours.tally(borne[0], size), early))
 
     def order(self, agree: int | None, rows: int) -> RowOrder:
-        """The most telling statistic of all parts; both tables `agree` at so many places, and the source has so many rows."""
+        """Return the result with the least p-value over all parts; both tables `agree` at so many places, and the
+        source has `rows` rows.
+        """
         found = []
         for each in zip(*self._scores, strict=True):
             score = np.concatenate([score for score, _ in each])
@@ -165,7 +182,7 @@ class OrderStatistics:
 
 
 def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarray, ComparedRows]:
-    """Equal scores of counted rows together."""
+    """Merge counted rows with equal scores."""
     if rows.times is None:
         return score, rows
     distinct, at = np.unique(score, return_inverse=True)
@@ -176,19 +193,17 @@ def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarr
 _NO_ROWS = pl.DataFrame()
 
 
-# MERGED: reticent.audit.sorted_rows: Rows with exact quasi-identifiers and a group, sorted by all they show: any other order could tell whose value is whose.
-
-
 GROUP_COLUMN = "group"
-BATCH_ROWS = 1 << 20  # rows that are looked at together
+BATCH_ROWS = 1 << 20  # rows that are checked together
 EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], known: pl.DataFrame) -> None:
-    """Rows stand sorted by all they show: group, quasi-identifiers in the order of their domains, carried columns.
+    """Require that rows are sorted by all they show: group, quasi-identifiers in the order of their domains, carried
+    columns.
 
-    Any other order could say which row of a group has which value.  Each piece of rows is looked at with the last row before it;
-    `known` has all values of the quasi-identifiers.
+    Any other order could reveal which row of a group has which value. Each piece of rows is checked together with the
+    last row before it; `known` has all values of the quasi-identifiers.
     """
     places = {}
     for column in subject.quasi:
@@ -212,5 +227,5 @@ def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], known:
 
 
 def read_row_batches(file: DataFile, schema: Mapping[str, str]) -> Iterator[pl.DataFrame]:
-    """The rows of a file, so many at a time."""
+    """Yield the rows of a file, BATCH_ROWS at a time."""
     return read_batches(file, schema, BATCH_ROWS)

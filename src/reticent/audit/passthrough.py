@@ -1,8 +1,9 @@
-"""What the carried columns of a release give away: how many rows have a value of their own, and how a value goes with a sensitive one.
+"""What the carried columns of a release reveal: unique values, and association with sensitive values.
 
-Association is Cramer's V: with O the rows of a pair of values and E those expected of independent columns, chi^2 = sum (O - E)^2 / E
-and V^2 = chi^2 / (n (min(r, c) - 1)).  A pair that does not occur adds E: all E sum to n, so those of absent pairs are n less those
-of present ones.  Both are sums over the values of a column: they are added up a part at a time where a file is large.
+Association is Cramer's V: with O the rows of a pair of values and E those expected of independent columns, chi^2 = sum
+(O - E)^2 / E and V^2 = chi^2 / (n (min(r, c) - 1)). A pair that does not occur adds E: all E sum to n, so those of
+absent pairs are n less those of present ones. Both are sums over the values of a column: they are added up a part at a
+time where a file is large.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ CountedPart = tuple[pl.DataFrame, np.ndarray]
 
 
 def measure_passthrough(recounted: RecomputedRelease) -> list[dict[str, Any]]:
-    """An entry for each carried column: `distinct` values, the share of rows whose value is `unique`, and `association`."""
+    """Measure each carried column: `distinct` values, the share of rows whose value is `unique`, and `association`."""
     subject = recounted.subject
     frame = recounted.frame
     times = np.ones(len(frame), np.int64) if recounted.times is None else recounted.times
@@ -56,7 +57,7 @@ class _SensitiveValues:
         self.distinct = values.distinct
 
     def codes(self, values: NumberedColumn) -> np.ndarray:
-        """Values numbered as here."""
+        """Convert numbered values to the codes of this column."""
         both = number_values(pl.concat([self.distinct, values.distinct]))
         place = np.empty(len(both), np.int64)
         place[both.codes[: len(self.distinct)]] = np.arange(len(self.distinct))
@@ -66,14 +67,14 @@ class _SensitiveValues:
 def _list_memory_parts(
     column: pl.Series, frame: pl.DataFrame, beside: dict[str, _SensitiveValues], times: np.ndarray
 ) -> Iterator[CountedPart]:
-    """All rows as they are in memory."""
+    """Yield all rows as they are in memory."""
     yield pl.DataFrame([column.alias("\x00carried"), *(frame[name] for name in beside)]), times
 
 
 def _count_file_parts(
     recounted: RecomputedRelease, name: str, beside: dict[str, _SensitiveValues]
 ) -> Iterator[CountedPart]:
-    """From the file, a part at a time."""
+    """Count the rows of the file, a part at a time."""
     subject = recounted.subject
     assert subject.path is not None and subject.manifest is not None  # a plain table is in memory
     files = find_data_files(subject.path, subject.manifest)
@@ -110,7 +111,7 @@ def _measure_column(
 def _sum_present_pairs(
     one: np.ndarray, held: np.ndarray, other: np.ndarray, rows_of: np.ndarray, times: np.ndarray, rows: int
 ) -> tuple[float, float]:
-    """The sum of (O - E)^2 / E over pairs that occur, and the sum of their E."""
+    """Sum (O - E)^2 / E over pairs that occur, and their E."""
     pair = one.astype(np.int64) * len(rows_of) + other
     if len(held) * len(rows_of) <= MAX_DENSE_PAIRS:
         observed = np.bincount(pair, weights=times)

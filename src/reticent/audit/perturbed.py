@@ -1,8 +1,19 @@
-"""The audit's eyes on a perturbed release: the promise from the published parameters, group sizes from the published rows.
+"""Auditor of perturbed releases: promises from the published parameters, group sizes from the published rows.
 
-The matrix and the overall distribution show what the promise is worth if the values were redrawn as the manifest says.  That they
-were, no file can show: a promise that the parameters keep is "undecided" (None) with the evidence "from parameters"; one that they
-break is broken.  Against the source (`redrawn`) it is kept, where people, distribution and redrawing are as stated.
+The matrix and the overall distribution show what the promise is worth if the values were redrawn as the manifest
+states. No file can show that they were: a promise that the parameters keep is "undecided" (None) with the evidence
+"from parameters"; one that they break is broken. Compared with the source it is kept, where people, distribution and
+redrawing are as stated.
+
+`PerturbationComparison` links rows by all columns that are published as they were (`row_matching.link_blocks`) and
+tests the values they show (`measure/statistical_tests.py`) over all rows and over parts of them: bands of about equal
+rows by each such column, and by pairs of quasi-identifiers (`list_partitions`). An honest release is condemned once in
+1 / PERTURBATION_SIGNIFICANCE audits at most: that much is divided among the families of tests, and within a family
+among its tests (Bonferroni).
+
+`PerturbationResult.passed` is True only where these tests would have detected a release that was not redrawn: all of
+it; each band, of a sixteenth of the rows or more, of any one column; and every second value, taken at random, over all
+rows. Where the rows could not have shown that, it is None.
 """
 
 from __future__ import annotations
@@ -46,18 +57,18 @@ from reticent.exact_arithmetic import is_whole
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.release.kind import reader_for
 
-# MERGED: reticent.audit.bands: Partitions of linked rows into parts: bands of about equal rows by each column, and by pairs of quasi-identifiers.
-
-
 COARSE_BANDS = 8
 FINE_BANDS = 64
-MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are looked at
+MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are tested
 PARTITION_SCOPES = ("all rows", "one column", "two columns")
 
 
 @dataclass(frozen=True, eq=False)
 class BlockPartition:
-    """The part of each block; `claimed` ones must be able to show that they were not redrawn."""
+    """A partition of the blocks: `part` is the part of each block.
+
+    In `claimed` partitions every large part must be able to show that it was not redrawn.
+    """
 
     scope: str
     name: str
@@ -67,18 +78,19 @@ class BlockPartition:
 
 
 def assign_bands(place: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Consecutive values in up to `count` bands of about equal rows: the band of each block."""
+    """Put consecutive values into up to `count` bands of about equal rows; return the band of each block."""
     weight = np.bincount(place, weights=rows)
     middle = np.cumsum(weight) - weight / 2
     return compact_codes((middle * count / max(weight.sum(), 1)).astype(np.int64))[place]
 
 
 def compact_codes(codes: np.ndarray) -> np.ndarray:
-    """The same distinctions by the numbers from 0 on, in the same order."""
+    """Renumber codes from 0 on, in the same order."""
     return (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
 
 
 def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[BlockPartition]:
+    """List the partitions of blocks to test: all rows, bands of each column, and bands of pairs of quasi-identifiers."""
     yield BlockPartition("all rows", "", np.zeros(len(blocks.sizes), np.int64), 1)
     coarse = {}
     distinct = {}
@@ -98,18 +110,6 @@ def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[Bloc
         yield BlockPartition("two columns", f"{one!r} and {other!r}", part, int(part.max()) + 1)
 
 
-# MERGED: reticent.audit.redrawn: A perturbed release against its source: the same people, the stated distribution, values redrawn as the matrix says.
-#
-# Rows are linked by all that is published as it was (`linking`), and the values they show are tested
-# (`measure/redrawing`) over all rows and over parts of them: bands of about equal rows by each such column, and by pairs
-# of quasi-identifiers.  An honest release is condemned once in 1 / SIGNIFICANCE audits at most: that much is divided
-# among the families of tests, and within a family among its tests (Bonferroni).
-#
-# `passed` is True only where these tests would have shown a release that was not redrawn: all of it; each band, of a
-# sixteenth of the rows or more, of any one column; and every second value, taken at random, over all rows.  Where the
-# rows could not have shown that, it is None.
-
-
 PERTURBATION_SIGNIFICANCE = 1e-6
 MIN_P_VALUE = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
 TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
@@ -117,11 +117,12 @@ TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
 
 @dataclass(frozen=True, eq=False)
 class PerturbationResult:
-    """`unmatched` people are in one table only.  Of `linked` rows it is known what became of the value.
+    """Result of comparing a perturbed release with its source.
 
-    `tested` statements about the redrawing were tested, each over all rows or one part of them; `worst` is the least
-    p-value, multiplied by the number of tests it had to compete with, and what it is about.  In so many `parts` values
-    left as they were would have shown.
+    `unmatched` people are in one table only. For `linked` rows the source's value is known. `tested` statements about
+    the redrawing were tested, each over all rows or one part of them; `worst` is the least p-value, multiplied by the
+    number of tests it had to compete with, and what it is about. In `parts` parts, values left as they were would have
+    been detected.
     """
 
     rows: int
@@ -186,14 +187,19 @@ def compare_perturbed_rows(
     there: ConvertedSource,
     withheld: int = 0,
 ) -> PerturbationResult:
-    """Compare a perturbed release's rows with its source as it would be published; so many rows are said to be `withheld`."""
+    """Compare a perturbed release's rows with its source as it would be published.
+
+    `withheld` rows are stated to be missing.
+    """
     found = PerturbationComparison(columns, redrawing)
     found.add(ComparedRows(frame), there, ComparedRows(there.frame))
     return found.redrawn(withheld)
 
 
 class PerturbationComparison:
-    """Published rows beside source rows, of one part after another; blocks are kept, as many as there are combinations."""
+    """Compares published rows with source rows, one part after another; it keeps blocks, as many as there are
+    combinations.
+    """
 
     def __init__(self, columns: Sequence[ColumnEntry], redrawing: Perturbation):
         self.perturbation = redrawing
@@ -206,7 +212,7 @@ class PerturbationComparison:
         self.counts = np.zeros(len(redrawing.values), np.int64)
 
     def add(self, ours: ComparedRows, there: ConvertedSource, theirs: ComparedRows) -> None:
-        """`there` are `theirs` as they would be published."""
+        """Add a part; `there` are the rows `theirs` as they would be published."""
         values = self.perturbation.values
         name = self.sensitive.name
         whole = there.whole.to_numpy()
@@ -230,7 +236,7 @@ class PerturbationComparison:
 
 
 def _encode_values(column: ColumnEntry, values: Sequence[str], *series: pl.Series) -> list[np.ndarray]:
-    """The place of each value in the manifest's list, -1 for others."""
+    """Return the place of each value in the manifest's list, -1 for others."""
     try:
         listed = parse_texts(list(values), column.dtype)
     except pl.exceptions.PolarsError:  # its message quotes values
@@ -250,7 +256,9 @@ def _has_distribution(counts: np.ndarray, rows: int, distribution: Sequence[Frac
 def _run_tests(
     blocks: LinkedBlocks, matrix: TransitionMatrix, quasi: Sequence[str]
 ) -> tuple[int, tuple[float, str], int, str]:
-    """How many tests, the worst, how many parts would have shown values left as they were, and what would not show."""
+    """Run all tests: return how many, the worst, how many parts would have shown values left as they were, and what
+    would not show.
+    """
     if not len(blocks.sizes):
         return 0, (1.0, "nothing"), 0, "anything: no row of the release is a row of the source"
     found = score_blocks(blocks, matrix)
@@ -285,7 +293,7 @@ def _run_tests(
 
 
 def _adjust_logs(tested: PartitionTests, scope: str, tests: dict[tuple[str, str], int]) -> np.ndarray:
-    """The least ln p of each part, multiplied by the number of tests of its family and of families."""
+    """Return the least ln p of each part, multiplied by the number of tests of its family and of families."""
     every = [logs + log(max(tests[scope, kind], 1)) + log(TEST_FAMILIES) for kind, logs in tested.logs.items()]
     return np.min(every, axis=0)
 
@@ -306,7 +314,7 @@ def _find_worst_test(
 
 
 def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m: int) -> str:
-    """What a test is about; values are named by their place in the manifest's list."""
+    """Describe what a test is about; values are named by their place in the manifest's list."""
     about = {
         "likeness": "how many rows show their own value",
         "unchanged": "how many combinations show just the values they held",
@@ -321,6 +329,8 @@ EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever
 
 @dataclass(frozen=True, slots=True)
 class PerturbedAuditor:
+    """The `Auditor` of perturbed releases."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest = subject.manifest
         if manifest is None or subject.path is None:
@@ -350,7 +360,7 @@ class PerturbedAuditor:
         )
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Rows by all that is published of them but the redrawn value, which is tested against the matrix."""
+        """Match rows by all published columns but the redrawn one, which is tested against the matrix."""
         subject = recounted.subject
         redrawing = recounted.perturbation
         assert redrawing is not None
@@ -408,7 +418,7 @@ def _measure_achieved(redrawing: Perturbation) -> tuple[dict[str, Any], dict[str
 
 
 def read_perturbation(manifest: Manifest) -> Perturbation:
-    """The matrix and the distribution as exact numbers."""
+    """Read the matrix and the distribution as exact numbers."""
     own = manifest.own
     try:
         known = {

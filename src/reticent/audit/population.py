@@ -1,4 +1,7 @@
-"""Records of a table under the published labels: a population's for k-map, the source's for non-uniform entropy."""
+"""Counts of people under the published labels: a population's for k-map, the source's for non-uniform entropy.
+
+Where persons have several rows, `GroupPersons` counts who is in which group by the column that names persons.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ from reticent.errors import ColumnError, pluralize, quote_list
 from reticent.labels.cover import CoveredRegions, join_boxes
 from reticent.utility.loss import compute_entropy_bits
 
-# MERGED: reticent.audit.group_persons: Who stands in which group: persons with several rows, counted by the column that names them.
-
-
 MAX_PAIRS = 20_000_000
-"""So many pairs of a box and a row under it are held at once."""
+"""The most pairs of a box and a row under it that are in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupPersons:
-    """`person` is in `group`, each pair once; `most` is how many rows one person has at the most."""
+    """Which persons are in which groups: `person` is in `group`, each pair once.
+
+    `most` is the greatest number of rows of one person.
+    """
 
     group: np.ndarray
     person: np.ndarray
@@ -36,7 +39,10 @@ class GroupPersons:
 
     @classmethod
     def of(cls, person: np.ndarray, group: np.ndarray, groups: int) -> GroupPersons:
-        """From the number of the person and of the group of every row; rows without a person are those of one."""
+        """Build from the number of the person and of the group of every row.
+
+        Rows without a person count as those of one person.
+        """
         persons = int(person.max(initial=0)) + 1
         distinct = np.unique(group.astype(np.int64) * persons + person)
         return cls(distinct // persons, distinct % persons, groups, int(np.bincount(person).max(initial=1)))
@@ -47,16 +53,16 @@ class GroupPersons:
 
     @property
     def each(self) -> np.ndarray:
-        """How many persons each group has."""
+        """Number of persons in each group."""
         return np.bincount(self.group, minlength=self.groups)
 
     def within(self, groups: np.ndarray) -> int:
-        """How many persons have a row in one of these groups, which a mask chooses."""
+        """Count the persons who have a row in one of the groups that the mask `groups` chooses."""
         return len(np.unique(self.person[groups[self.group]]))
 
 
 def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int) -> np.ndarray:
-    """How many persons lie under each box, where every point is a row of one `person`."""
+    """Count the persons under each box, where every point is a row of one `person`."""
     found = np.zeros(boxes, np.int64)
     persons = int(person.max(initial=0)) + 1
     for chosen in _split_regions(regions):
@@ -69,7 +75,7 @@ def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int)
 
 
 def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
-    """Stretches of whole boxes, with at most MAX_PAIRS pairs unless one box has more."""
+    """Yield stretches of whole boxes, with at most MAX_PAIRS pairs unless one box has more."""
     order = np.argsort(regions.box, kind="stable")
     boxes, starts = np.unique(regions.box[order], return_index=True)
     if not len(boxes):
@@ -85,9 +91,9 @@ def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
 def count_population(
     found: RecomputedRelease, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
 ) -> np.ndarray:
-    """How many people of a population table each published combination fits (Sweeney 2002's k-map).
+    """Count the people of a population table whom each published combination fits (Sweeney 2002's k-map).
 
-    Its rows are people; where it has one of the columns that name `persons`, those are counted.
+    The table's rows are people; where it has one of the columns that name `persons`, persons are counted instead.
     """
     subject = found.subject
     names = [entry.name for entry in subject.quasi]
@@ -121,7 +127,7 @@ def count_population(
 
 
 def _list_labels(found: RecomputedRelease, name: str) -> pl.Series:
-    """A quasi-identifier's distinct labels; an exact value is its own label."""
+    """List a quasi-identifier's distinct labels; an exact value is its own label."""
     distinct = found.labels[name].distinct
     if found.labelled or found.sampling is not None:
         return distinct
@@ -130,7 +136,7 @@ def _list_labels(found: RecomputedRelease, name: str) -> pl.Series:
 
 
 def compute_source_entropy(found: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
-    """Non-uniform entropy in bits, over all cells of a source with so many rows."""
+    """Compute non-uniform entropy in bits, over all cells of a source with `rows` rows."""
     bits = 0.0
     for axis in axes:
         labels = found.labels[axis.name]

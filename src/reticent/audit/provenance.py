@@ -1,4 +1,15 @@
-"""The audit against the source, for every kind: published rows stand for source rows, their order says nothing, nothing leaked."""
+"""Provenance of a release: the comparison with its source, the identity of its folder, and the report page in it.
+
+- `trace_provenance` judges for every kind whether published rows stand for source rows, whether their order depends on
+  the source's, and whether anything leaked.
+- `identify_folder` asks whether this is the folder that was published. No file in a folder can show it, only a digest
+  that was kept elsewhere: anybody who can change a folder can seal it again. If a promise was loosened, groups were
+  deleted and called withheld, or values were exchanged between groups of equal histograms, the files are those of
+  another release, and every count of them is right.
+- `check_page` asks whether the report page in a folder is the one that the owner wrote there. Only a checksum in the
+  owner's ledger shows it. The page is never made anew: that would run a renderer, and its native code, on a folder that
+  a stranger may have sent.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +31,6 @@ from reticent.ledger.paths import read_recorded_digest
 from reticent.release import bundle
 from reticent.release.bundle import compute_digest
 
-# MERGED: reticent.audit.identity: Is this the folder that was published?  No file in a folder can show it: only a digest that was kept elsewhere does.
-#
-# Whoever can change a folder can seal it again.  A promise that was loosened, groups that were deleted and called withheld, values that
-# changed places between groups of equal histograms: the files are then those of another release, and every count of them is right.
-
-
 UNPROVEN_SENTENCE = "Nothing here proves that this is the folder that was published; give --expect-digest."
 EXPECTED_SENTENCE = "The digest is the one expected: this is the folder that was published."
 OWNED_SENTENCE = "The digest is the one in the owner's folder beside it, which proves it to whoever keeps that folder and to nobody else."
@@ -36,7 +41,10 @@ CHANGED_SENTENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The folder's digest, and what it was compared with: "expected", the "owner"'s note, or None; and whether it is the `same`."""
+    """The folder's digest.
+
+    `compared_with` is "expected", "owner" (the owner's note) or None, and `same` whether both are equal.
+    """
 
     digest: str
     compared_with: str | None = None
@@ -53,7 +61,9 @@ class Identity:
 
 
 def identify_folder(folder: Path, expected: str | None) -> Identity:
-    """Compared with the digest expected, which `bundle.verify` did, or else with what the owner's folder beside it notes."""
+    """Compare the digest with the expected one, which `verify_bundle` did, or else with the note in the owner's folder
+    beside it.
+    """
     digest = bundle.compute_digest(folder)
     if expected is not None:
         return Identity(digest, "expected", True)
@@ -63,7 +73,7 @@ def identify_folder(folder: Path, expected: str | None) -> Identity:
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """What the comparison with the source found.  `withheld` is how many source rows were not published.
+    """Result of the comparison with the source. `withheld` is how many source rows were not published.
 
     `odd` names files whose bytes are not those that the writer makes of their rows.
     """
@@ -80,7 +90,9 @@ class Provenance:
 
     @property
     def passed(self) -> bool:
-        """Every row is covered, as many are missing as is stated, the order says nothing, and nothing leaked."""
+        """Whether every row is covered, as many rows are missing as stated, the order reveals nothing, and nothing
+        leaked.
+        """
         counted = self.withheld >= 0 if self.stated is None else self.withheld == self.stated
         fine = all(finding.passed is not False for finding in self.findings)
         return counted and fine and not self.unmatched and self.order.shuffled and not self.leaks and not self.odd
@@ -106,7 +118,7 @@ class Provenance:
 
     @property
     def sentences(self) -> list[str]:
-        """What was found, for people: one sentence for each thing that was looked at."""
+        """Describe the result for people: one sentence for each check."""
         outcome = "passed" if self.passed else "FAILED"
         if self.passed and self.is_open:
             outcome = "found nothing wrong, and could not be completed"
@@ -138,13 +150,13 @@ class Provenance:
 
 
 def _format_sentence(text: str) -> str:
-    """A finding of a kind, from a capital letter to a full stop."""
+    """Format a kind's finding from a capital letter to a full stop."""
     words = " ".join(text.split())
     return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 def trace_provenance(recounted: RecomputedRelease, matching: SourceMatching, source: SourceComparison) -> Provenance:
-    """What the comparison of a release with its source shows."""
+    """Compare a release with its source."""
     subject = recounted.subject
     stated = None if subject.foreign else subject.withheld
     leaks = find_leaks(recounted, source, matching.kept)
@@ -165,11 +177,6 @@ def trace_provenance(recounted: RecomputedRelease, matching: SourceMatching, sou
         odd,
         matching.findings,
     )
-
-
-# MERGED: reticent.audit.report_page: The page in a release folder: is it the one that the owner wrote there?  Only a checksum in the owner's ledger shows it.
-#
-# It is never made anew: that would run a renderer, and its native code, on a folder that a stranger may have sent.
 
 
 NOTED_SENTENCE = f"{catalogue.REPORT_FILE_NAME} is, byte for byte, the page that your ledger notes for this release."

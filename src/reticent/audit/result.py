@@ -1,4 +1,11 @@
-"""The result of an audit: machine-readable in a stable shape, and a short table for people."""
+"""The result of an audit, and the judging of each promise.
+
+An `Audit` is machine-readable in a stable shape, and prints as a short table for people.
+
+`judge_promise` judges a promise of a manifest by the evidence: it looks up the promise's own judge in the catalogue and
+compares with the parameter exactly. A promise that the catalogue names without a judge that can be loaded is a bug of
+ours, never a verdict.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +21,12 @@ from reticent.audit.risk import Risk
 from reticent.errors import BundleDamaged, InternalError
 from reticent.format.manifest import ComponentEntry
 
-# MERGED: reticent.audit.judge: Each promise of a manifest against the evidence: its own judge, looked up in the catalogue, compared with the parameter exactly.
-#
-# A promise that the catalogue names without a judge that can be loaded is a bug of ours, never a verdict.
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One promise: what was asked, what is achieved, whether it is kept, by what evidence, and why no file could show it."""
+    """The verdict on one promise: what was asked, what is achieved, whether it is kept, by what evidence, and why no
+    file could show it.
+    """
 
     model: str
     column: str | None
@@ -33,6 +38,7 @@ class Verdict:
 
 
 def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
+    """Judge a promise by its judge in the catalogue."""
     asked = {name: value for name, value in promise.parameters.items() if name != "column"}
     found = _load_judge(promise.name)
     try:
@@ -60,12 +66,12 @@ def _load_judge(model: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What a release shows.  `exact` holds the measures as integers and fractions, `achieved` as plain numbers."""
+    """Result of an audit. `exact` holds the measures as integers and fractions, `achieved` as plain numbers."""
 
     kind: str
     rows: int
     groups: int
-    withheld: int | None  # None where nobody says it: of another tool's table without its source
+    withheld: int | None  # None where it is not known: another tool's table without its source
     promises: tuple[Verdict, ...]
     exact: Mapping[str, Any]
     utility: Mapping[str, Any]
@@ -74,13 +80,16 @@ class Audit:
     source: Any = None
     notes: tuple[str, ...] = ()
     carried: Sequence[Mapping[str, Any]] = ()
-    disagreements: tuple[str, ...] = ()  # what the manifest says otherwise than the job
+    disagreements: tuple[str, ...] = ()  # how the manifest differs from the job
     identity: Identity | None = None  # of a release folder: its digest, and what it was compared with
     page: PageCheck | None = None  # of a release folder with a page: whether the owner noted it
 
     @property
     def kept(self) -> bool | None:
-        """True if every promise is kept (and, audited against its source, nothing leaked); None where the files cannot show it."""
+        """True if every promise is kept (and, audited against its source, nothing leaked).
+
+        None where the files cannot show it.
+        """
         found = [verdict.kept for verdict in self.promises]
         if self.source is not None:
             found.append(None if self.source.passed and self.source.is_open else self.source.passed)
@@ -92,8 +101,9 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """`kept`, `broken` (a promise is), `differs` (every promise reads as kept, and the source or job disagrees) or
-        `undecided`."""
+        """`kept`, `broken` (a promise is), `differs` (every promise is recounted as kept, but the source or job
+        disagrees) or `undecided`.
+        """
         if any(verdict.kept is False for verdict in self.promises):
             return "broken"
         return "differs" if self.kept is False else "kept" if self.kept else "undecided"
@@ -184,7 +194,7 @@ VERDICT_WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOUR
 
 
 def format_passthrough(entry: Mapping[str, Any]) -> str:
-    """A carried column in a line."""
+    """Format a carried column as a line."""
     ties = "".join(f", association with {name} {value:.2f}" for name, value in entry["association"].items())
     return f"{entry['column']} has {entry['distinct']:,} distinct values, {entry['unique']:.1%} of the rows one of their own{ties}"
 
@@ -194,7 +204,7 @@ def _format_kept(kept: bool | None) -> str:
 
 
 def convert_to_plain(value: Any) -> Any:
-    """Fractions as the nearest number JSON has; whole ones as integers."""
+    """Convert fractions to the nearest number that JSON has; whole ones to integers."""
     if isinstance(value, Fraction):
         return int(value) if value == int(value) else float(value)
     if isinstance(value, Mapping):

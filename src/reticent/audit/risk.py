@@ -2,12 +2,18 @@
 
 A record's risk is 1 / F, with F the number of people it could be:
     prosecutor   the adversary knows that the target is in the table: F = people of the record's group
-    journalist   he does not: F = people of a population table who fit the group's labels
-    marketer     the share of all records he re-identifies on average: the mean risk
-A record is at risk if its risk exceeds the threshold.  A sample unique is a group of one person.
+    journalist   the adversary does not know it: F = people of a population table who fit the group's labels
+    marketer     the share of all records that the adversary re-identifies on average: the mean risk
+A record is at risk if its risk exceeds the threshold. A sample unique is a group of one person.
 
-Where a person may have several rows, F counts persons: by the column that names them where the table has it, and otherwise,
-as in a release, n rows of at most r a person are taken to be those of n / r persons, rounded down as k-anonymity does it.
+Where a person may have several rows, F counts persons: by the column that names them where the table has it; otherwise,
+as in a release, n rows of at most r a person are taken to be those of n / r persons, rounded down as for k-anonymity.
+
+`rank_identifying_columns` finds the columns, and the pairs of columns, that identify best (Motwani & Xu 2007):
+    distinction   distinct combinations / rows
+    separation    pairs of rows that differ / all pairs of rows
+1 means that the columns are a key. Both are computed from the distinct combinations of all columns, so that no pair
+reads the rows again.
 """
 
 from __future__ import annotations
@@ -34,16 +40,11 @@ from reticent.ledger.source_options import find_person_columns, resolve_source
 from reticent.release import bundle
 from reticent.validation import flag, is_job, names, null_values, optional, path_or_table, share, validate_arguments
 
-# MERGED: reticent.audit.separation: Which columns, and which pairs of them, identify best (Motwani & Xu 2007).
-#
-#     distinction   distinct combinations / rows
-#     separation    pairs of rows that differ / all pairs of rows
-#
-# 1 means that the columns are a key.  Computed from the distinct combinations of all columns, so that no pair looks at rows again.
-
 
 @dataclass(frozen=True, slots=True)
 class IdentifyingColumns:
+    """How well a column, or a pair of columns, identifies rows."""
+
     columns: tuple[str, ...]
     distinction: float
     separation: float
@@ -52,7 +53,7 @@ class IdentifyingColumns:
 def rank_identifying_columns(
     names: Sequence[str], codes: np.ndarray, sizes: np.ndarray, *, pairs: bool = True
 ) -> list[IdentifyingColumns]:
-    """Every column and every pair, best first; `codes[combination, column]`, `sizes` rows of each combination."""
+    """Rank every column and every pair, best first; `codes[combination, column]`, `sizes` the rows of each combination."""
     sets = [(i,) for i in range(len(names))] + (list(combinations(range(len(names)), 2)) if pairs else [])
     found = [
         IdentifyingColumns(tuple(names[i] for i in chosen), *_measure_combinations(codes[:, chosen], sizes))
@@ -78,7 +79,7 @@ def _measure_combinations(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, 
 
 
 def _count_pairs(held: np.ndarray, rows: int) -> int:
-    """Ordered pairs of rows that stand together; in Python's numbers where NumPy's could overflow."""
+    """Count ordered pairs of rows with equal values; in Python's integers where NumPy's could overflow."""
     if rows < 1 << 31:
         held = held.astype(np.int64, copy=False)
         return int((held * (held - 1)).sum())
@@ -90,7 +91,7 @@ DEFAULT_THRESHOLD = Fraction(1, 5)
 
 @dataclass(frozen=True, slots=True)
 class AdversaryRisk:
-    """`highest` and `average` risk of a record, and how many records are at risk."""
+    """Risk by one adversary: the `highest` and the `average` risk of a record, and how many records are at risk."""
 
     highest: float
     average: float
@@ -102,7 +103,9 @@ class AdversaryRisk:
 
 @dataclass(frozen=True, slots=True)
 class PersonRisk:
-    """Persons who have several rows: how many, how many of them have a record at risk, and how many a record of nobody else."""
+    """Risk of persons who have several rows: how many persons, how many with a record at risk, how many with a record
+    in a group of their own.
+    """
 
     count: int
     at_risk: int
@@ -114,7 +117,10 @@ class PersonRisk:
 
 @dataclass(frozen=True, eq=False)
 class Risk:
-    """`people` are counted where a column names them; `rows_per_person` is the most rows of one, as declared or counted."""
+    """Risk of a table.
+
+    `people` are counted where a column names them; `rows_per_person` is the most rows of one, as declared or counted.
+    """
 
     rows: int
     groups: int
@@ -130,7 +136,7 @@ class Risk:
 
     @property
     def marketer(self) -> float:
-        """By the population where there is one, by the table itself otherwise."""
+        """The mean risk: by the population where there is one, by the table itself otherwise."""
         return (self.journalist or self.prosecutor).average
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,7 +174,7 @@ class Risk:
         return "\n".join(lines)
 
     def _heading(self) -> list[str]:
-        """How many records, groups and people there are, and who is alone."""
+        """Describe how many records, groups and people there are, and who is alone."""
         if self.rows_per_person == 1:
             return [f"{self.rows:,} records in {self.groups:,} groups; {self.sample_uniques:,} are unique"]
         alone = f"{self.sample_uniques:,} of {self.groups:,} groups"
@@ -207,10 +213,11 @@ def risk(
     pairs: bool = True,
     person: Iterable[str] | None = None,
 ) -> Risk:
-    """Risk of a release folder, an opened release, or any table: a path or a frame with the quasi-identifiers by name (all columns if none).
+    """Compute the risk of a release folder, an opened release, or any table: a path or a frame, with the
+    quasi-identifiers by name (all columns if none).
 
-    `person` names the columns of a table, or of a population, that say whose a row is; by default those of which the job, or of a
-    release its owner's job, declares `rows_per_person`.
+    `person` names the columns of a table, or of a population, that identify the person of a row; by default those for
+    which the job, or a release's owner's job, declares `rows_per_person`.
     """
     declared = dict(columns or (job.columns if job is not None else {}))
     naming = find_person_columns(table, declared, person)
@@ -235,7 +242,10 @@ def compute_risk_before(
     missing: Sequence[str] = (),
     person: Iterable[str] | None = None,
 ) -> Risk:
-    """The risk in the source of a release, by the quasi-identifiers that it publishes; persons are counted as the release's are."""
+    """Compute the risk in the source of a release, by the quasi-identifiers that it publishes.
+
+    Persons are counted as the release's are.
+    """
     manifest = bundle.read_manifest(Path(getattr(release, "folder", release)))
     naming = find_person_columns(release, None if job is None else job.columns, person)
     quasi = [column.name for column in manifest.named(Role.QUASI)]
@@ -277,7 +287,7 @@ def compute_group_risk(
     rows_per_person: int = 1,
     persons: GroupPersons | None = None,
 ) -> Risk:
-    """From groups alone.  A population is never smaller than what the table itself shows of it."""
+    """Compute the risk from groups alone. A population is never smaller than what the table itself shows of it."""
     limit = parse_parameter(threshold)
     held = count_least_persons(sizes, rows_per_person) if persons is None else persons.each
     largest = None if people is None else np.maximum(people, held)
@@ -303,12 +313,16 @@ def compute_group_risk(
 
 
 def count_least_persons(sizes: np.ndarray, rows_per_person: int) -> np.ndarray:
-    """How many persons the rows of each group are of at least, rounded against the publisher as k-anonymity is; one at least."""
+    """Count the persons whose rows each group has at least, rounded against the publisher as for k-anonymity; at least
+    one.
+    """
     return np.maximum(sizes // rows_per_person, 1)
 
 
 def find_exposed_groups(people: np.ndarray, limit: Fraction) -> np.ndarray:
-    """Tell in which groups of so many people a person is found with a probability above the limit: 1 / people > limit."""
+    """Find the groups of so many people in which a person is found with a probability above the limit: 1 / people >
+    limit.
+    """
     numerator, denominator = as_ratio(limit)
     return ~products_at_most(np.ones(1, np.int64), denominator, people, numerator)
 
@@ -343,7 +357,9 @@ def _recount_table(
 
 
 def _find_group_persons(found: RecomputedRelease, naming: Sequence[str]) -> GroupPersons | None:
-    """Who is in each group, where a plain table has a column that says so; of several columns the one that names the fewest."""
+    """Find who is in each group, where a plain table has a column that names persons; of several columns, the one that
+    names the fewest.
+    """
     columns = _number_persons(found, naming)
     if not columns:
         return None
@@ -353,7 +369,7 @@ def _find_group_persons(found: RecomputedRelease, naming: Sequence[str]) -> Grou
 
 
 def _number_persons(found: RecomputedRelease, naming: Sequence[str]) -> list[np.ndarray]:
-    """The number of each row's person, by each of the columns that a plain table has."""
+    """Number each row's person, by each of the naming columns that a plain table has."""
     beside = found.subject.undeclared
     if beside is None:
         return []
@@ -362,7 +378,7 @@ def _number_persons(found: RecomputedRelease, naming: Sequence[str]) -> list[np.
 
 
 def _require_person_columns(found: RecomputedRelease, person: Iterable[str] | None) -> None:
-    """A column that is said to name persons must be there, unless it is a release's, which has none."""
+    """Require that a column stated to name persons exists, unless the table is a release, which has none."""
     if found.subject.undeclared is None:
         return
     present = {*found.subject.undeclared.columns, *found.frame.columns}
@@ -375,7 +391,7 @@ def _require_person_columns(found: RecomputedRelease, person: Iterable[str] | No
 
 
 def _list_notes(found: RecomputedRelease, declared: Mapping[str, Column], naming: Sequence[str]) -> tuple[str, ...]:
-    """Identifying columns of a plain table that repeat, though nothing says that they name persons."""
+    """List notes on identifying columns of a plain table that repeat, though nothing declares that they name persons."""
     beside = found.subject.undeclared
     identifiers = [name for name, column in declared.items() if column.role is Role.IDENTIFYING]
     if naming or beside is None or found.subject.rows_per_person > 1:

@@ -1,9 +1,17 @@
-"""Does each published row stand for a source row of its own?
+"""Matching of published rows with source rows: does each published row stand for a source row of its own?
 
-A published row may stand for a source row that its labels cover and whose sensitive and carried values it bears.  Rows with
-equal labels and values are one box, source rows with equal values one point.  Where no point lies under two boxes,
-counting decides; otherwise it is a matching, and a maximum flow finds whether it is perfect.  Rows that bear different values
-never meet: a part of all rows with certain values is matched by itself, with what labels cover known from the whole tables.
+A published row may stand for a source row that its labels cover and that has the same sensitive and carried values.
+Rows with equal labels and values are one box, source rows with equal values one point. Where no point lies under two
+boxes, counting decides; otherwise it is a matching problem, and a maximum flow finds whether a perfect matching exists
+(`match_rows`). Rows with different sensitive or carried values never match: the rows with certain values are a part
+that is matched by itself, with what labels cover known from the whole tables.
+
+`link_rows` matches rows whose quasi-identifiers are published as they are: a published row stands for source rows with
+the same values.
+
+`link_blocks` puts rows of a release and of its source that agree in every exactly published column into blocks. Where
+release and source have a block equally often, its published sensitive values are those of its source rows, in an
+unknown order: the order is known where the source's values are all the same, as they always are in a block of one row.
 """
 
 from __future__ import annotations
@@ -45,7 +53,10 @@ class LabelAxis:
 
 @dataclass(frozen=True, eq=False)
 class RowMatching:
-    """`unmatched` published rows stand for no source row; `stray` marks source rows that no published row could stand for."""
+    """Result of matching: `unmatched` published rows stand for no source row.
+
+    `stray` marks source rows that no published row could stand for.
+    """
 
     regions: CoveredRegions
     box_rows: np.ndarray  # how many published rows each box has
@@ -62,7 +73,7 @@ class RowMatching:
         return (self.regions.covering() == 0)[self.point_of_row]
 
     def compute_mean_places(self) -> np.ndarray:
-        """For each published row the mean position of the source rows that its box covers."""
+        """Compute, for each published row, the mean position of the source rows that its box covers."""
         positions = np.bincount(self.point_of_row, weights=self.positions, minlength=len(self.point_rows))
         boxes = len(self.box_rows)
         held = self.regions.total(self.point_rows, boxes)
@@ -72,7 +83,7 @@ class RowMatching:
 def make_label_axes(
     subject: Subject, labels: Mapping[str, NumberedColumn], source: SourceComparison
 ) -> list[LabelAxis]:
-    """What labels cover of all values of the source."""
+    """Find what labels cover among all values of the source."""
     found = []
     for entry in subject.quasi:
         distinct, times = source.values(entry.name)
@@ -92,7 +103,7 @@ def match_rows(
     theirs: ComparedRows,
     source: SourceComparison,
 ) -> RowMatching:
-    """Boxes from the published rows, points from the source rows, joined and matched."""
+    """Make boxes from the published rows and points from the source rows, join them and match them."""
     covers = [axis.cover for axis in axes]
     boxes = [labels[axis.name] for axis in axes]
     points = [_convert_to_places(axis, source.numbered(axis.name, theirs)) for axis in axes]
@@ -130,9 +141,11 @@ def _join_disjoint_boxes(
     labels: Sequence[NumberedColumn],
     places: Sequence[NumberedColumn],
 ) -> CoveredRegions | None:
-    """Join boxes and points whose last column must be equal, where no place lies under the labels of two groups; else None.
+    """Join boxes and points whose last column must be equal, where no place lies under the labels of two groups; else
+    return None.
 
-    Labels are joined with places once, whatever values rows bear: then a box covers the points of its group that bear its value.
+    Labels are joined with places once, whatever other values rows have: then a box covers the points of its group that
+    have its value.
     """
     groups, group_of_box, label = _number_rows(box, labels)
     _, place_of_point, place = _number_rows(point, places)
@@ -152,7 +165,7 @@ def _join_disjoint_boxes(
 
 
 def _number_rows(rows: np.ndarray, columns: Sequence[NumberedColumn]) -> tuple[int, np.ndarray, np.ndarray]:
-    """How many combinations of all columns but the last occur, the number of each row's, and the combinations."""
+    """Return how many combinations of all columns but the last occur, the number of each row's, and the combinations."""
     coded = [NumberedColumn(rows[:, at], column.distinct) for at, column in enumerate(columns)]
     many, number = combine_columns(coded, len(rows))
     row = np.empty(many, np.int64)
@@ -165,7 +178,7 @@ def _convert_to_places(axis: LabelAxis, values: NumberedColumn) -> NumberedColum
 
 
 def number_labels(rows: ComparedRows, known: Mapping[str, NumberedColumn]) -> dict[str, NumberedColumn]:
-    """The labels of some rows, numbered as those of all rows are."""
+    """Number the labels of some rows as those of all rows are numbered."""
     return {
         name: NumberedColumn(find_places(rows.frame[name], column.distinct), column.distinct)
         for name, column in known.items()
@@ -175,7 +188,7 @@ def number_labels(rows: ComparedRows, known: Mapping[str, NumberedColumn]) -> di
 def _count_combinations(
     columns: Sequence[NumberedColumn], rows: ComparedRows
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct combinations of codes, how many rows have each, and the one of each row."""
+    """Return the distinct combinations of codes, how many rows have each, and the one of each row."""
     many, of_row = combine_columns(columns, len(rows))
     row = np.empty(many, np.int64)
     row[of_row] = np.arange(len(rows))
@@ -186,7 +199,7 @@ def _count_combinations(
 def cover_labels(
     entry: ColumnEntry, labels: pl.Series, source: NumberedColumn, *, foreign: bool = False
 ) -> tuple[LabelCover, NumberedColumn]:
-    """The codes under each label, and the source column in these codes."""
+    """Return the codes under each label, and the source column in these codes."""
     found = place_values(entry, labels.to_list(), source.distinct, foreign=foreign)
     return found.cover, NumberedColumn(found.codes[source.codes], pl.Series(np.arange(found.size)))
 
@@ -194,7 +207,7 @@ def cover_labels(
 def _number_shared_values(
     subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, known: SourceComparison
 ) -> tuple[NumberedColumn, NumberedColumn, int]:
-    """Sensitive and carried values of published and of source rows in one numbering: what must be equal."""
+    """Number the sensitive and carried values of published and of source rows alike: they must be equal."""
     ours = []
     theirs = []
     for entry in subject.columns:
@@ -218,17 +231,20 @@ def _number_shared_values(
 
 
 def format_shared_values(values: pl.Series, entry: ColumnEntry, *, read: bool = True) -> pl.Series:
-    """Source values as the texts that a row of a labelled release bears; as they are, where the column does not `read` so."""
+    """Format source values as the texts that a labelled release publishes.
+
+    Leave them as they are if the column does not `read` as that type.
+    """
     return format_texts(round_values(values, entry), entry) if read else round_values(values, entry).cast(pl.String)
 
 
 def can_format_shared_values(entry: ColumnEntry, source: SourceComparison) -> bool:
-    """Whether all of a source column reads as the type that is published."""
+    """Whether all of a source column can be read as the type that is published."""
     return entry.round_to is not None or source.reads(entry.name, partial(cast_strictly, entry=entry))
 
 
 def round_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Source values as a column that says `round_to` publishes them: the nearest multiple, ties to the even one."""
+    """Round source values as a column with `round_to` publishes them: to the nearest multiple, ties to the even one."""
     if entry.round_to is None:
         return values
     texts = values.cast(pl.String).str.strip_chars() if values.dtype == pl.String else values
@@ -251,7 +267,9 @@ def _pack_into_words(ours: Sequence[NumberedColumn], theirs: Sequence[NumberedCo
 
 
 def format_texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Values as the texts of the type that is published, so that 1, 1.0 and "1" agree where the column is numeric."""
+    """Format values as the texts of the type that is published, so that 1, 1.0 and "1" agree where the column is
+    numeric.
+    """
     wanted = parse_dtype(entry.dtype)
     if values.dtype.is_float():
         values = values.set(values.eq_missing(0.0), 0.0)  # the negative zero is zero
@@ -264,7 +282,7 @@ def format_texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 
 def cast_strictly(values: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Values in the type that is published; raises where one has none."""
+    """Cast values to the type that is published; raise where a value does not fit."""
     wanted = parse_dtype(entry.dtype)
     if values.dtype == wanted or wanted == pl.String:
         return values
@@ -272,7 +290,7 @@ def cast_strictly(values: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 
 def _count_unserved_rows(regions: CoveredRegions, box_rows: np.ndarray, point_rows: np.ndarray) -> int:
-    """Rows of boxes that no flow can serve; boxes with little under them choose first."""
+    """Count rows of boxes that no flow can serve; boxes that cover few points choose first."""
     held = regions.total(point_rows, len(box_rows))
     turn = np.argsort(held, kind="stable")
     place = np.empty(len(turn), np.int64)
@@ -291,16 +309,9 @@ def _count_unserved_rows(regions: CoveredRegions, box_rows: np.ndarray, point_ro
     return int(row_matching.match_rows(np.ascontiguousarray(stretches), boxes, points, pool, chain, path))
 
 
-# MERGED: reticent.audit.linking: Rows of a release and of its source that agree in every exactly published column, as blocks.
-#
-# A block is all rows with one combination of the columns that are published as they were.  Where release and source have
-# a block equally often, its published sensitive values are those of its source rows, in an unknown order: known row by
-# row where the source's are all the same, which those of a block of one row always are.
-
-
 @dataclass(frozen=True, eq=False)
 class BlockEntries:
-    """So many (`count`) rows of a block hold a value, sorted by block and value."""
+    """How many (`count`) rows of a block hold a value, sorted by block and value."""
 
     block: np.ndarray
     value: np.ndarray
@@ -312,10 +323,12 @@ class BlockEntries:
 
 @dataclass(frozen=True, eq=False)
 class LinkedBlocks:
-    """The blocks that both tables have equally often.  `values[column]` are theirs; `places` ranks them in their order.
+    """The blocks that both tables have equally often.
 
-    `unmatched` rows are published and not in the source; `absent` ones are in the source and not published.  Of
-    other blocks that both have equally often, `unknown` rows hold a value that the manifest does not list.
+    `values[column]` are their values; `places` ranks them in their order.
+
+    `unmatched` rows are published and not in the source; `absent` ones are in the source and not published. Of other
+    blocks that both have equally often, `unknown` rows hold a value that the manifest does not list.
     """
 
     sizes: np.ndarray
@@ -328,7 +341,7 @@ class LinkedBlocks:
 
     @property
     def single(self) -> np.ndarray:
-        """Blocks whose source rows hold one value: what became of each row is known."""
+        """Blocks whose source rows hold one value: the source's value of each row is known."""
         return np.bincount(self.held.block, minlength=len(self.sizes)) == 1
 
     @cached_property
@@ -341,7 +354,7 @@ class LinkedBlocks:
 
 
 def join_blocks(parts: Sequence[LinkedBlocks]) -> LinkedBlocks:
-    """The blocks of several parts, no block in two of them."""
+    """Join the blocks of several parts; no block is in two of them."""
     if len(parts) == 1:
         return parts[0]
     first = np.cumsum([0, *(len(part.sizes) for part in parts)])
@@ -361,7 +374,10 @@ def _join_entries(entries: Sequence[BlockEntries], first: np.ndarray) -> BlockEn
 def link_blocks(
     ours: ComparedRows, theirs: ComparedRows, keys: Sequence[str], values: tuple[np.ndarray, np.ndarray], size: int
 ) -> LinkedBlocks:
-    """Blocks of equal `keys`.  `values` are the codes, below `size`, of both tables' sensitive values; -1 is none."""
+    """Make blocks of rows with equal `keys`.
+
+    `values` are the codes, below `size`, of both tables' sensitive values; -1 is none.
+    """
     columns = {name: number_values(pl.concat([ours.frame[name], theirs.frame[name]])) for name in keys}
     rows = len(ours)
     word = pack_columns(list(columns.values()), rows + len(theirs))
@@ -392,22 +408,20 @@ def _count_entries(block: np.ndarray, value: np.ndarray, size: int, times: np.nd
 
 
 def _rank_values(column: NumberedColumn) -> np.ndarray:
-    """The rank of each distinct value of a column in the order of its values, null last."""
+    """Rank each distinct value of a column in the order of its values, null last."""
     order = column.distinct.arg_sort(nulls_last=True).to_numpy()
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return rank
 
 
-# MERGED: reticent.audit.links: Rows whose quasi-identifiers are published as they are: a published row stands for source rows with the same values.
-
-
 @dataclass(frozen=True, eq=False)
 class LinkedRows:
-    """`ours` and `theirs` number the combination of each published and of each readable source row, in one numbering.
+    """Rows linked by combination: `ours` and `theirs` number the combination of each published and of each readable
+    source row alike.
 
-    A source row with a value that its published type cannot hold stands for nothing: `whole` marks the others.  `rows` are those
-    of both tables.
+    A source row with a value that its published type cannot hold stands for nothing: `whole` marks the others. `rows`
+    are those of both tables.
     """
 
     ours: np.ndarray
@@ -435,11 +449,11 @@ class LinkedRows:
 
     @property
     def mean_place(self) -> np.ndarray:
-        """For each published row the mean position of the source rows it may stand for."""
+        """For each published row, the mean position of the source rows it may stand for."""
         return self._mean(self.rows[1].positions)
 
     def mean(self, score: np.ndarray) -> np.ndarray:
-        """For each published row the mean score of the source rows it may stand for."""
+        """Compute, for each published row, the mean score of the source rows it may stand for."""
         return self._mean(score * self.rows[1].each)
 
     def _mean(self, sums: np.ndarray) -> np.ndarray:
@@ -450,7 +464,10 @@ class LinkedRows:
 def link_rows(
     published: ComparedRows, source: ConvertedSource, theirs: ComparedRows, names: Sequence[str]
 ) -> LinkedRows:
-    """Rows of both tables by their combination of these columns, which have one type in both; `source` are `theirs` as published."""
+    """Link rows of both tables by their combination of these columns, which have one type in both.
+
+    `source` are the rows `theirs` as they would be published.
+    """
     whole = source.whole.to_numpy()
     rows = len(published)
     columns = [number_values(published.frame[name].append(source.frame[name].filter(source.whole))) for name in names]
@@ -460,7 +477,7 @@ def link_rows(
 
 
 def make_exact_keys(columns: Sequence[ColumnEntry], names: Sequence[str]) -> RowKeys:
-    """The columns that are published as they were, as texts."""
+    """Make row keys of the columns that are published as they were, as texts."""
     return {
         entry.name: (_format_values, partial(_format_published_values, entry=entry))
         for entry in columns

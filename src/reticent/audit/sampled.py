@@ -1,10 +1,11 @@
-"""The audit's eyes on a sampled release: disjoint boxes of at least k people, values of the domain, promises from the parameters.
+"""Auditor of sampled releases: disjoint boxes of at least k people, values of the domain, promises from the parameters.
 
-The files show that labels are disjoint, that no group is smaller than k and that p, k and the domain give what is promised; that
-values were drawn and perturbed so, no file can show, and a promise that the parameters keep is "undecided" (None).  Against the
-source every row lies in exactly one box, G says how many do, and the published values are what p, the domain and the groups' true
-values explain (`measure/drawing`): then it is kept, if so many groups would have shown values that were left as they were, and still
-undecided if not.  That cuts saw quasi-identifiers alone is the manifest's word.
+The files show that labels are disjoint, that no group is smaller than k and that p, k and the domain give what is
+promised; no file can show that values were drawn and perturbed so, and a promise that the parameters keep is
+"undecided" (None). Compared with the source, every row must lie in exactly one box, G must be the number of rows that
+do, and p, the domain and the groups' true values must explain the published values (`assess_draws` of
+`measure/statistical_tests.py`): then the promise is kept, if so many groups would have shown values that were left as
+they were, and still undecided if not. That cuts saw quasi-identifiers alone is stated by the manifest only.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ SIZE_COLUMN = "G"
 
 @dataclass(frozen=True, slots=True)
 class SampledAuditor:
+    """The `Auditor` of sampled releases."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest = subject.manifest
         if manifest is None or subject.path is None:
@@ -145,7 +148,7 @@ def _read_parameters(manifest: Manifest) -> SamplingParameters:
 
 
 def _measure_achieved(subject: Subject, sampling: SamplingParameters) -> dict[str, Fraction]:
-    """The tight figures for what was asked; the worst of several."""
+    """Measure the tight figures for what was asked; the worst of several."""
     found: dict[str, Fraction] = {}
     for promise in subject.promises:
         asked = promise.parameters
@@ -183,18 +186,18 @@ def _make_labelled(column: LabelledColumn, sizes: np.ndarray) -> loss.ColumnLabe
 
 
 def _rebuild_column(entry: ColumnEntry, source: SourceComparison) -> ColumnEntry:
-    """A column with the whole of a hierarchy that was built from its values."""
+    """Return a column with the whole of a hierarchy that was built from its values."""
     values, times = source.values(entry.name)
     return rebuild_hierarchy(entry, _replace_nan(values), times.tolist())
 
 
 def _replace_nan(series: pl.Series) -> pl.Series:
-    """What is not a number is missing."""
+    """Replace NaN by null."""
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
 def _find_true_values(subject: Subject, source: ComparedRows) -> np.ndarray:
-    """The place of each source row's value in the domain, -1 for a value that is not in it."""
+    """Find the place of each source row's value in the domain, -1 for a value that is not in it."""
     assert subject.manifest is not None
     column = subject.named(Role.SENSITIVE)[0]
     domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
@@ -218,7 +221,7 @@ def _assess_published_values(
     sampling: SamplingParameters,
     lying: dict[str, np.ndarray],
 ) -> DrawAssessment | None:
-    """The published values against the groups' true ones; None where a true value is not in the domain."""
+    """Test the published values against the groups' true ones; None where a true value is not in the domain."""
     assert subject.manifest is not None
     if (true < 0).any():
         return None
@@ -233,9 +236,10 @@ def _assess_published_values(
 def _locate_groups(
     subject: Subject, source: ComparedRows, owner: np.ndarray, sizes: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Where each group lies by each quasi-identifier, the mean rank of its people's values, and by its size.
+    """Locate each group by each quasi-identifier, as the mean rank of its people's values, and by its size.
 
-    Values rank as they are ordered, those of a hierarchy as its leaves are listed; what the group shows has no part in it.
+    Values rank as they are ordered, those of a hierarchy as its leaves are listed; the value that the group shows does
+    not influence it.
     """
     found = {}
     for entry in subject.quasi:
@@ -259,7 +263,9 @@ def _rank_values(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
 
 
 def _check_domain(sampling: SamplingParameters, holders: np.ndarray) -> tuple[SourceFinding, ...]:
-    """What the domain tells who knows everybody else's value; nothing where it is declared and holds other values too."""
+    """Check what the domain reveals to an adversary who knows everybody else's value; nothing where it is declared and
+    holds other values too.
+    """
     single = int((holders == 1).sum())
     occurring = int((holders > 0).sum())
     facts = {"declared": sampling.declared, "values": len(holders), "occurring": occurring, "single_holders": single}

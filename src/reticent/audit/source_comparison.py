@@ -1,9 +1,16 @@
-"""A source's columns as a kind with exact values publishes them: in the manifest's types, clipped and rounded.
+"""The source of a release, read, converted to published values, and set beside the release for comparison.
 
-What is compared are values, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest says that the
-column holds numbers, and `007` stays the text it is where it says text.  A value beyond a declared `top` or `bottom` is
-the bound; a number of a column with `round_to` is the nearest multiple, ties to the even one.  A source value that is
-none of the published type becomes null and is counted: no honest release publishes it.
+`read_source` reads the rows to compare with from a path, a frame, or a `Source` that states how to read it.
+
+`convert_source` converts a source's columns as a kind with exact values publishes them: in the manifest's types,
+clipped and rounded. Values are compared, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest
+states that the column holds numbers, and `007` remains a text where it states text. A value beyond a declared `top` or
+`bottom` is the bound; a number of a column with `round_to` is the nearest multiple, ties to the even one. A source
+value that does not fit the published type becomes null and is counted: no honest release publishes it.
+
+`SourceComparison` gives a kind both tables: whole, or counted a part at a time where memory would not hold them. The
+kind chooses by which texts of a row's columns it can stand for a source row (`RowKeys`). Rows that agree in them are in
+one part, so that each part is judged by itself: a small table is one part.
 """
 
 from __future__ import annotations
@@ -28,10 +35,9 @@ from reticent.errors import BundleDamaged, ComparisonFailed, pluralize, quote_li
 from reticent.format.data_files import COPIES_IN_MEMORY, MAX_COUNTED_BYTES, TEXT_OVERHEAD_BYTES
 from reticent.format.manifest import ColumnEntry
 
-# MERGED: reticent.audit.reading: The rows to compare with: a path, a frame, or a `Source` that says how to read it.
-
 
 def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
+    """Read the rows to compare with: from a path, a frame, or a `Source`."""
     if isinstance(source, Source):
         return collect_frame(scan_source(source), "Reading the source")
     if isinstance(source, str | Path):
@@ -40,12 +46,12 @@ def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
 
 
 def read_as_stated(rows: Table, columns: Sequence[ColumnEntry]) -> Table:
-    """Dates and numbers read as the release's maker read them: as the manifest says that the source writes them."""
+    """Read dates and numbers as the release's maker did: in the formats that the manifest states for the source."""
     return parse_stated(rows, {entry.name: entry for entry in columns}, {entry.name: entry.dtype for entry in columns})
 
 
 def require_columns(names: Sequence[str], present: Sequence[str]) -> None:
-    """Every published column must be one of the source's."""
+    """Require that every published column is one of the source's."""
     absent = [name for name in names if name not in present]
     if absent:
         raise ComparisonFailed(
@@ -56,7 +62,7 @@ def require_columns(names: Sequence[str], present: Sequence[str]) -> None:
 
 
 def is_small_source(source: Source, frame: Any = None) -> bool:
-    """Whether a source can be read whole without a thought of memory; a larger one is read as a stream."""
+    """Whether a source is small enough to be read whole; a larger one is read as a stream."""
     if frame is not None or source.url is not None or source.path is None:
         return True
     files = resolve_files(source.path)
@@ -64,7 +70,10 @@ def is_small_source(source: Source, frame: Any = None) -> bool:
 
 
 def _estimate_bytes(path: Path, suffix: str) -> float:
-    """About how many bytes the rows of a file take when they are read; of other files than Parquet and CSV, none is large."""
+    """Estimate how many bytes the rows of a file take when they are read.
+
+    Formats other than Parquet and CSV count as small.
+    """
     size = measure_unpacked_size(path)
     if suffix in PARQUET_SUFFIXES:
         import pyarrow.parquet as pq
@@ -72,7 +81,7 @@ def _estimate_bytes(path: Path, suffix: str) -> float:
         try:
             found = pq.read_metadata(path)
         except (OSError, ValueError):
-            return 0  # whoever reads it says why it cannot be read
+            return 0  # the reader will report why it cannot be read
         held = sum(found.row_group(group).total_byte_size for group in range(found.num_row_groups))
         return held + TEXT_OVERHEAD_BYTES * found.num_columns * found.num_rows
     if suffix not in CSV_SUFFIXES or size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
@@ -88,9 +97,9 @@ _BOOLEAN_TEXTS = {"true": True, "false": False}
 
 @dataclass(frozen=True, eq=False)
 class ConvertedSource:
-    """`frame` has the manifest's columns.
+    """A source as it would be published: `frame` has the manifest's columns.
 
-    `unread` counts the values of each column that are none of its type, and `whole` marks the rows without any.
+    `unread` counts the values of each column that do not fit its type, and `whole` marks the rows without any.
     """
 
     frame: pl.DataFrame
@@ -99,7 +108,7 @@ class ConvertedSource:
 
 
 def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> ConvertedSource:
-    """The source's columns, one for each entry of a manifest, as an exact kind would publish them."""
+    """Convert the source's columns, one for each entry of a manifest, as an exact kind would publish them."""
     require_columns([entry.name for entry in columns], source.columns)
     found = {}
     unread = {}
@@ -115,7 +124,7 @@ def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> Conv
 
 
 def _normalize_missing(series: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Categories as their texts; what is not a number is missing, except in a column that is carried as it was."""
+    """Convert categories to their texts; NaN is missing, except in a column that is carried as it was."""
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         return series.cast(pl.String)
     carried = entry.role == Role.INSENSITIVE and entry.round_to is None
@@ -134,7 +143,7 @@ def _convert_column(series: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 
 def _cast_values(series: pl.Series, wanted: pl.DataType) -> pl.Series:
-    """Each value as one of the type that is published, null where it is none."""
+    """Cast each value to the type that is published, to null where it does not fit."""
     if series.dtype == wanted:
         return series
     if series.dtype == pl.Null:
@@ -156,7 +165,7 @@ def _cast_values(series: pl.Series, wanted: pl.DataType) -> pl.Series:
 
 
 def _cast_numbers(series: pl.Series, wanted: pl.DataType) -> pl.Series:
-    """Numbers, written as text or held in another type; one that the published type cannot hold is none of it."""
+    """Cast numbers, written as text or held in another type; one that the published type cannot hold becomes null."""
     if series.dtype == pl.String:
         series = series.str.strip_chars()
     elif not series.dtype.is_numeric() and series.dtype != pl.Boolean:
@@ -171,7 +180,7 @@ def _cast_numbers(series: pl.Series, wanted: pl.DataType) -> pl.Series:
 
 
 def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
-    """Days and moments; a moment is a day where it is a midnight, and a day is its midnight."""
+    """Cast days and moments; a moment is a day where it is a midnight, and a day is its midnight."""
     if series.dtype == pl.String:
         text = series.str.strip_chars().str.replace(" ", "T", literal=True)
         day = text.str.to_date("%Y-%m-%d", strict=False)
@@ -189,7 +198,7 @@ def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
 
 
 def _clip_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Values beyond a declared top or bottom as the bound."""
+    """Replace values beyond a declared top or bottom by the bound."""
     if entry.top is None and entry.bottom is None:
         return values
     try:
@@ -212,29 +221,23 @@ def _make_end_literal(end: Any, dtype: pl.DataType) -> pl.Expr | None:
 
 
 def _round_to_multiples(numbers: pl.Series, step: Any) -> pl.Series:
-    """The nearest multiple of the step, ties to the even one, in double precision."""
+    """Round to the nearest multiple of the step, ties to the even one, in double precision."""
     if isinstance(step, bool) or not isinstance(step, int | float) or not step > 0:
         raise BundleDamaged("The manifest rounds a column to something that is no step.")
     count = (numbers / step).round(mode="half_to_even")
     return count.cast(pl.Int64, strict=False) * step if isinstance(step, int) else count * step
 
 
-# MERGED: reticent.audit.compared: A release and its source beside each other: both whole, or counted a part at a time where memory would not hold them.
-#
-# A kind says by which texts of a row's columns it can stand for a source row.  Rows that agree in them are in one part, so
-# that each part is judged by itself: the whole table is the one part of a small one.
-
-
 TextFunction = Callable[[pl.Series], pl.Series]
 RowKeys = Mapping[str, tuple[TextFunction, TextFunction]]
-"""Of each column, how a published value and how a source value are read as the text that must agree."""
+"""For each column, the functions that turn published values and source values into the texts that must agree."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedRows:
-    """Rows in the order of their file; or distinct ones, each with how many `times` it occurs and where.
+    """Rows in the order of their file; or distinct rows, each with how many `times` it occurs and where.
 
-    `places` is the sum of the positions of each distinct row, `early` how many of them lie before the number of rows
+    `places` is the sum of the positions of each distinct row; `early` counts the positions below the number of rows
     that the release has.
     """
 
@@ -247,14 +250,14 @@ class ComparedRows:
         return len(self.frame)
 
     def tally(self, codes: np.ndarray, size: int, within: np.ndarray | None = None) -> np.ndarray:
-        """How many rows have each code; `codes` are those of the rows `within`."""
+        """Count the rows that have each code; `codes` are those of the rows `within`."""
         if self.times is None:
             return np.bincount(codes, minlength=size)
         times = self.times if within is None else self.times[within]
         return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
     def filter(self, kept: np.ndarray) -> ComparedRows:
-        """Some of the rows; where they stand is what it was."""
+        """Select some of the rows; their positions stay those in the file."""
         positions = self.positions
         if self.times is None or self.early is None:
             return ComparedRows(self.frame.filter(pl.Series(kept)), self.each[kept], positions[kept])
@@ -266,7 +269,7 @@ class ComparedRows:
 
     @property
     def positions(self) -> np.ndarray:
-        """Where a row stands, or the sum of it over equal rows."""
+        """The position of each row, or the sum of positions over equal rows."""
         return np.arange(len(self.frame), dtype=np.float64) if self.places is None else self.places.astype(np.float64)
 
     @property
@@ -275,7 +278,7 @@ class ComparedRows:
 
     @property
     def each(self) -> np.ndarray:
-        """How many rows each stands for."""
+        """How many rows each row stands for."""
         return np.ones(len(self.frame), np.int64) if self.times is None else self.times
 
 
@@ -284,48 +287,51 @@ class SourceComparison(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many rows the source has."""
+        """Number of rows of the source."""
 
     @property
     def names(self) -> list[str]:
-        """The source's columns."""
+        """Names of the source's columns."""
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the release's rows."""
+        """Names of the columns of the release's rows."""
 
     def pieces(self, name: str) -> Iterator[pl.Series]:
-        """A column of the release, a piece at a time."""
+        """Yield a column of the release, a piece at a time."""
 
     def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
-        """Published rows, and source rows in the columns `names`; rows whose keys read the same are in one part."""
+        """Yield published rows, and source rows in the columns `names`; rows with equal keys are in one part."""
 
     def counted(self, names: Sequence[str]) -> ComparedRows:
-        """The source in some columns; distinct rows are enough."""
+        """Return the source in some columns; distinct rows are enough."""
 
     def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
-        """The distinct values of a column, and how many rows have each."""
+        """Return the distinct values of a column, and how many rows have each."""
 
     def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:
-        """A column of source rows as places among all values of the source."""
+        """Number a column of source rows by the places among all values of the source."""
 
     def reads(self, name: str, strictly: TextFunction) -> bool:
-        """Whether all values of a source column read so; asked where a part might, and the whole might not."""
+        """Whether `strictly` reads all values of a source column; a part may be readable where the whole is not."""
 
     def count_agreeing(self, keys: RowKeys) -> int | None:
-        """At how many places both tables have the same keys; None where all rows are in one part, in their order."""
+        """Count the places at which both tables have the same keys.
+
+        Return None where all rows are in one part, in their order.
+        """
 
     def texts(self, name: str, part: int, parts: int) -> set[str]:
-        """The texts of a source column; a part of them by their hashes."""
+        """Return the texts of a source column; one of `parts` parts of them, by their hashes."""
 
     def shown(self, name: str, part: int, parts: int) -> set[str]:
-        """The texts of a published column."""
+        """Return the texts of a published column."""
 
     def spell_out(self, names: Sequence[str]) -> Iterator[str]:
-        """All texts of some published columns, a piece at a time."""
+        """Yield all texts of some published columns, a piece at a time."""
 
     def spread(self, names: Sequence[str]) -> int:
-        """In how many parts the texts of these source columns are looked at."""
+        """Return in how many parts the texts of these source columns are processed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,7 +403,7 @@ def list_texts(series: pl.Series) -> set[str]:
 
 
 def find_places(series: pl.Series, distinct: pl.Series) -> np.ndarray:
-    """The place of each value among distinct ones, all of which are there."""
+    """Find the place of each value among distinct ones, which contain all of them."""
     both = number_values(pl.concat([distinct, series.rename(distinct.name)], how="vertical"))
     place = np.empty(len(both), np.int64)
     place[both.codes[: len(distinct)]] = np.arange(len(distinct))

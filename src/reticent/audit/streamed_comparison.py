@@ -1,7 +1,9 @@
-"""A release and its source, both read as streams: nothing is held but distinct rows of one part, and pieces of rows.
+"""Comparison of a release and its source, both read as streams.
 
-A part is chosen by a hash of the keys' texts, and every part is a pass over both tables; so many parts are made that
-each has about HELD distinct rows.
+Only distinct rows of one part, and batches of rows, are in memory.
+
+A part is chosen by a hash of the keys' texts, and every part is a pass over both tables; there are so many parts that
+each has about MAX_DISTINCT_ROWS_PER_PART distinct rows.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from reticent.format.data_files import scan_data
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
 MAX_DISTINCT_ROWS_PER_PART = 1 << 22  # distinct rows of a part
-MAX_TEXTS_AT_ONCE = 1 << 20  # texts that are looked for at once
+MAX_TEXTS_AT_ONCE = 1 << 20  # texts that are searched at once
 BATCH_ROWS = 1 << 20  # rows that are read at once
 MULTIPLICITY_COLUMN = "\x00times"
 PLACE_COLUMN = "\x00place"
@@ -42,7 +44,9 @@ COUNTING_STEP = "Counting the source"
 
 @dataclass(frozen=True, eq=False)
 class StreamedComparison:
-    """`ours` are the published rows in the order of their file, so many (`published`); `lazy` those of the source."""
+    """A `SourceComparison` over streams: `ours` are the published rows in the order of their file, `published` their
+    number; `lazy` those of the source.
+    """
 
     ours: pl.LazyFrame
     lazy: pl.LazyFrame
@@ -112,7 +116,9 @@ class StreamedComparison:
         return True
 
     def count_agreeing(self, keys: RowKeys) -> int | None:
-        """The keys of both tables are walked side by side, as 64-bit hashes: two of 10^9 places collide once in 10^10 audits."""
+        """Count places with equal keys by walking both tables side by side, as 64-bit hashes: two of 10^9 places
+        collide once in 10^10 audits.
+        """
         if not keys:
             return min(self.rows, self.published)
         ours, theirs = (
@@ -147,7 +153,7 @@ class StreamedComparison:
 
 
 def compare_with_source(found: RecomputedRelease, source: pl.DataFrame | pl.LazyFrame) -> SourceComparison:
-    """The release beside its source: both in memory, or both as streams."""
+    """Set the release beside its source: both in memory, or both as streams."""
     subject = found.subject
     require_columns([column.name for column in subject.columns], source.collect_schema().names())
     if isinstance(source, pl.DataFrame):
@@ -159,7 +165,7 @@ def compare_with_source(found: RecomputedRelease, source: pl.DataFrame | pl.Lazy
 
 
 def _hash_keys(keys: RowKeys, side: int) -> pl.Expr:
-    """One number for the texts of all keys, the same on both sides."""
+    """Hash the texts of all keys to one number, the same on both sides."""
     found = [
         pl.col(name).map_batches(_make_text_hash(how[side]), return_dtype=pl.UInt64, is_elementwise=True)
         for name, how in keys.items()
@@ -175,7 +181,7 @@ def _make_text_hash(read: TextFunction):  # type: ignore[no-untyped-def]  # a fu
 
 
 def _normalize_values(series: pl.Series) -> pl.Series:
-    """Categories as texts; what is not a number is missing."""
+    """Convert categories to texts and NaN to null."""
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         return series.cast(pl.String)
     return series.fill_nan(None) if series.dtype.is_float() else series
@@ -187,7 +193,7 @@ def _read_hashes(lazy: pl.LazyFrame) -> Iterator[np.ndarray]:
 
 
 def _estimate_distinct_rows(lazy: pl.LazyFrame) -> int:
-    """About how many distinct rows there are."""
+    """Estimate how many distinct rows there are."""
     return int(
         collect_frame(lazy.select(pl.struct(pl.all()).hash().approx_n_unique()), COUNTING_STEP, "streaming").item()
     )

@@ -1,6 +1,9 @@
 """What is audited: a release folder as its recipient has it, or a plain table made by another tool.
 
-Both become one `Subject`: a manifest entry for each column, and what was promised.
+Both become one `Subject`: a manifest entry for each column, and the promises. A folder is untrusted: everything that is
+known to be forged is refused by name where it is read. Where recounting the files still fails, no release was recounted
+and none may pass: `translate_read_errors` turns the error into one `BundleDamaged`, which also states that it may be a
+bug of ours.
 """
 
 from __future__ import annotations
@@ -32,10 +35,13 @@ _CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """`foreign` is True for a table that some other tool made: its labels are read more leniently, nothing vouches for its files.
+    """What is audited.
 
-    `frame` is such a table; the files of a release are read by its kind.  What it holds beside the columns with a role is
-    treated as carried.
+    `foreign` is True for a table that some other tool made: its labels are read more leniently, nothing vouches for its
+    files.
+
+    `frame` is such a table; the files of a release are read by its kind. Its columns without a role are treated as
+    carried.
     """
 
     kind: str
@@ -49,7 +55,7 @@ class Subject:
     rows_per_person: int = 1
     stages: tuple[ComponentEntry, ...] = ()
     frame: pl.DataFrame | None = None
-    undeclared: pl.DataFrame | None = None  # columns of such a table that no role was given, or that identify
+    undeclared: pl.DataFrame | None = None  # columns of such a table that have no role, or that identify
 
     @property
     def foreign(self) -> bool:
@@ -64,7 +70,7 @@ class Subject:
 
 
 def read_folder_subject(folder: str | Path, expect_digest: str | None = None, promises: Iterable[Any] = ()) -> Subject:
-    """A complete, undamaged release; anything else is refused.  `promises` are judged beside those of the manifest."""
+    """Read a complete, undamaged release; refuse anything else. `promises` are judged beside those of the manifest."""
     folder = Path(folder)
     manifest = bundle.verify_bundle(folder, expect_digest)
     asked = (*manifest.promises, *(describe_promise(promise) for promise in promises))
@@ -90,7 +96,10 @@ def read_table_subject(
     missing: Sequence[str] = (),
     jointly: bool = False,
 ) -> Subject:
-    """A plain CSV or Parquet file, or a frame, with the roles of its columns; columns without a role are looked at as carried ones."""
+    """Read a plain CSV or Parquet file, or a frame, with the roles of its columns.
+
+    Columns without a role are treated as carried ones.
+    """
     given = isinstance(table, str | Path | Source)
     if isinstance(table, Source):
         source = table
@@ -147,9 +156,9 @@ def read_table_subject(
 
 
 def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bool = False) -> ColumnEntry:
-    """A manifest entry for a column of a plain table: as declared, and otherwise as its values read.
+    """Make a manifest entry for a column of a plain table: as declared, and otherwise as its values can be read.
 
-    `is_text`: the table itself says that the column holds text, as a CSV cannot.
+    `is_text`: the table itself types the column as text, which a CSV cannot do.
     """
     return ColumnEntry(
         name=name,
@@ -194,7 +203,7 @@ def _spells_values(series: pl.Series) -> bool:
 
 
 def describe_promise(promise: Any) -> ComponentEntry:
-    """A promise as a manifest says it: only the fields of a model are read, never what planning makes of them."""
+    """Describe a promise as a manifest does: only the fields of a model are read, never what planning makes of them."""
     if isinstance(promise, ComponentEntry):
         return promise
     if is_dataclass(promise) and not isinstance(promise, type):
@@ -208,25 +217,22 @@ def describe_promise(promise: Any) -> ComponentEntry:
         ) from None
 
 
-# MERGED: reticent.audit.forged: What counting a folder of a stranger stumbles over, as one refusal.
-#
-# Everything that is known to be forged is refused by name where it is read.  Where a count of the files alone still fails, no release
-# was recounted and none may pass: the audit says so, and that it may be a fault of ours.
-
-
 READ_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, pl.exceptions.PolarsError)
 UNCOUNTED_MESSAGE = "The files of this release cannot be recounted"
 
 
 @contextmanager
 def translate_read_errors(subject: Subject, *, staged: bool) -> Iterator[None]:
-    """A block that reads nothing but the folder.  A release that publish has just written is no stranger's: its errors are ours."""
+    """Turn unexpected errors of a block that reads nothing but the folder into `BundleDamaged`.
+
+    Errors on a release that `publish` has just written (`staged`) are our own and are raised as they are.
+    """
     try:
         yield
     except BaseException as error:
-        panic = type(error).__name__ == "PanicException"  # Polars ends in one, and it is no Exception
+        panic = type(error).__name__ == "PanicException"  # Polars raises it, and it is no Exception
         if is_memory_error(error):
-            raise OutOfMemory from None  # says nothing of the folder
+            raise OutOfMemory from None  # no fault of the folder
         if subject.foreign or staged or not (panic or isinstance(error, READ_ERRORS)):
             raise
         raise BundleDamaged(

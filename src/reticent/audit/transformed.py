@@ -1,7 +1,18 @@
-"""The audit's eyes on a transformed release: that its three files belong together, what each group says, and where it came from.
+"""Auditor of transformed releases: the three files must belong together, and measures are those of the groups' targets.
 
-A group is the rows with one number in `quasi`; what it says of their values is its target, if its nodes in `sensitive` follow it
-(`measure/target.py`).  Every measure is that of the targets.  `bounds` is recomputed from `sensitive`.
+A group is the rows with one number in `quasi`; the distribution of their values is the group's target, if its nodes in
+`sensitive` follow it (`measure/p_privacy.py`). Every measure is that of the targets (`measure_targets`), t and beta
+against all groups' targets together. Shares are exact fractions where they decide a promise (alpha, l); a mixture of
+many targets is reported by the nearest doubles.
+
+`count_faulty_bounds` recomputes the table `bounds` from `sensitive`: each row, and that no slope changes between two
+rows.
+
+`GeneralizationCheck` compares with the source: each group's published nodes must be a generalization of its people's
+values (definition 3.1), the rest fakes. A group's people are known, because quasi-identifiers are exact and people who
+agree in all of them are in one group. Nodes form a tree, so that a matching is found from the leaves up: a value takes
+the lowest node that is left, the rest goes on to the parent, and at the root nothing may be left. Nodes that no value
+takes are fakes, of which there may be as many as the method declares.
 """
 
 from __future__ import annotations
@@ -53,14 +64,11 @@ from reticent.format.manifest import Manifest
 from reticent.format.schema_checks import parse_fraction
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
-# MERGED: reticent.audit.recomputed_bounds: The table `bounds` of a transformed release, recomputed from `sensitive`: each row, and that no slope changes between two rows.
-
-
 _BOUND_COLUMNS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
 
 
 def count_faulty_bounds(bounds: pl.DataFrame, held: pl.DataFrame, rows: np.ndarray, manifest: Manifest) -> int:
-    """How many rows are not what the definition gives, or stand in another order, or lack."""
+    """Count the rows of `bounds` that differ from the definition, are in another order, or are missing."""
     if sum(bounds[name].null_count() for name in bounds.columns):
         return len(bounds)
     group = bounds[GROUP_COLUMN].to_numpy().astype(np.int64)
@@ -117,7 +125,7 @@ def _count_wrong_numbers(
 
 
 def _convert_to_units(series: pl.Series) -> tuple[int, np.ndarray]:
-    """Numbers as whole multiples of a decimal unit."""
+    """Convert numbers to whole multiples of a decimal unit."""
     if series.dtype.is_integer():
         return 1, series.to_numpy().astype(np.int64)
     distinct = series.unique()
@@ -131,7 +139,10 @@ def _convert_to_units(series: pl.Series) -> tuple[int, np.ndarray]:
 def _sum_first_values(
     of: np.ndarray, value: np.ndarray, count: np.ndarray, group: np.ndarray, selected: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Of each (group, selected): the sum of the first so many values, the last of them; and where the next value is another."""
+    """Compute, for each (group, selected), the sum of the first `selected` values and the last of them.
+
+    Also return where the next value differs.
+    """
     starts = np.searchsorted(of, np.arange(len(rows)))
     until = np.cumsum(count)
     offset = np.append(0, until)[starts]
@@ -149,7 +160,7 @@ def _find_group_extremes(of: np.ndarray, value: np.ndarray, take: np.ufunc) -> n
 
 
 def _match_numbers(series: pl.Series, values: np.ndarray, scale: int, name: str) -> np.ndarray:
-    """Whole numbers exactly; others the nearest double on the safe side, at most one further."""
+    """Compare whole numbers exactly; others with the nearest double on the safe side, at most one further."""
     if series.dtype.is_integer():
         return series.to_numpy() == values
     given = series.to_numpy()
@@ -160,16 +171,11 @@ def _match_numbers(series: pl.Series, values: np.ndarray, scale: int, name: str)
     return np.where(values % scale == 0, given == near, given == away)
 
 
-# MERGED: reticent.audit.target_measures: What the targets of a transformed release achieve by the classic measures; t and beta against all groups' targets together.
-#
-# Shares are exact fractions where they decide a promise (alpha, l); a mixture of many targets is reported by the nearest doubles.
-
-
 _MAX_SUM = 1 << 62
 
 
 class TooFineCounts(list):
-    """Stands for counts that no 64 bits hold: whatever looks at them is refused."""
+    """Stands for counts that do not fit 64 bits: any access is refused."""
 
     def __getitem__(self, at: Any) -> Any:
         raise RequestError(
@@ -181,7 +187,9 @@ class TooFineCounts(list):
 
 
 def make_target_views(targeted: TargetedGroups) -> list[GroupCounts]:
-    """The groups as if their values were spread by their targets, in whole numbers: a row for each different target."""
+    """Count the groups as if their values were spread by their targets, in whole numbers: a row for each different
+    target.
+    """
     rows = np.bincount(targeted.target, weights=targeted.rows, minlength=len(targeted.shares)).astype(np.int64).tolist()
     unit = 1
     for shares in targeted.shares:
@@ -196,6 +204,7 @@ def make_target_views(targeted: TargetedGroups) -> list[GroupCounts]:
 
 
 def measure_targets(targeted: TargetedGroups, kind: str) -> dict[str, Any]:
+    """Measure what the targets achieve by the classic measures; t and beta against all groups' targets together."""
     alpha = max(max(shares) for shares in targeted.shares)
     table = np.array([[float(share) for share in shares] for shares in targeted.shares])
     rows = np.bincount(targeted.target, weights=targeted.rows, minlength=len(table))
@@ -215,18 +224,11 @@ def measure_targets(targeted: TargetedGroups, kind: str) -> dict[str, Any]:
     return found
 
 
-# MERGED: reticent.audit.underlying: Against the source: each group's published nodes are a generalization of its people's values (definition 3.1), the rest fakes.
-#
-# A group's people are known, because quasi-identifiers are exact and people who agree in all of them are in one group.  Nodes form a
-# tree, so that a matching is found from the leaves up: a value takes a node as low as there is one left, what is over goes on to the
-# parent, and at the root nothing may be left.  What no value takes is fake, and there may be as many as the method declares.
-
-
 CHUNK_CELLS = 1 << 22
 
 
 class GeneralizationCheck:
-    """The people of each group and the values they hold, from one part of the rows after another."""
+    """Collects the people of each group and the values they hold, from one part of the rows after another."""
 
     def __init__(self, recounted: RecomputedRelease):
         assert (
@@ -241,7 +243,7 @@ class GeneralizationCheck:
         self.count = np.zeros(0, np.int64)
 
     def add(self, link: LinkedRows, rows: pl.Series, people: pl.Series) -> None:
-        """Rows with their group, and the value of each of the `people` whose row can be read."""
+        """Add rows with their group, and the value of each of the `people` whose row can be read."""
         group = rows.to_numpy().astype(np.int64)
         times = link.rows[1].each[link.whole]
         lowest = np.full(link.size, np.iinfo(np.int64).max)
@@ -281,7 +283,7 @@ class GeneralizationCheck:
 
 
 def _find_domain_places(targeted: TargetedGroups, people: pl.Series) -> np.ndarray:
-    """Where each value stands in the domain, -1 where it does not."""
+    """Find the place of each value in the domain, -1 where it is not in it."""
     known: dict[Any, int] = {text: at for at, text in enumerate(targeted.values)}
     distinct = people.unique().drop_nulls()
     texts = distinct.cast(pl.String).to_list()
@@ -296,7 +298,7 @@ def _find_domain_places(targeted: TargetedGroups, people: pl.Series) -> np.ndarr
 
 
 def _count_unmatched_people(targeted: TargetedGroups, group: np.ndarray, value: np.ndarray, count: np.ndarray) -> int:
-    """People of whom no node is left; `count` of a group have a value, sorted by group."""
+    """Count the people for whom no node is left; `count` people of a group have a value, sorted by group."""
     nodes = len(targeted.parent)
     groups = len(targeted.rows)
     leaf = _find_leaves(targeted)
@@ -322,7 +324,7 @@ def _count_unmatched_people(targeted: TargetedGroups, group: np.ndarray, value: 
 
 
 def _find_leaves(targeted: TargetedGroups) -> np.ndarray:
-    """The node of each value: leaves from left to right, children in the order of their numbers."""
+    """Find the node of each value: leaves from left to right, children in the order of their numbers."""
     children: dict[int, list[int]] = {}
     for node, above in enumerate(targeted.parent.tolist()):
         children.setdefault(above, []).append(node)
@@ -338,7 +340,7 @@ def _find_leaves(targeted: TargetedGroups) -> np.ndarray:
 
 
 def _count_excess_values(targeted: TargetedGroups, fakes: Fraction) -> int:
-    """Values beyond rows, more than the method may add to a group."""
+    """Count values beyond rows that are more than the method may add to a group."""
     rows = targeted.rows
     extra = np.bincount(targeted.group, weights=targeted.count, minlength=len(rows)).astype(np.int64) - rows
     allowed = np.full(len(rows), int(fakes)) if fakes >= 1 else floor_shares(rows, fakes)
@@ -351,7 +353,7 @@ def _compare_targets(
     method: Mapping[str, Any],
     people: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[SourceFinding, ...]:
-    """Where each group's own distribution is the target: how far the published one is from it.
+    """Where each group's own distribution is the target, measure how far the published target is from it.
 
     Subgroups have the target of the group that they are cut from, and are taken together.
     """
@@ -378,6 +380,8 @@ def _compare_targets(
 
 @dataclass(frozen=True, slots=True)
 class TransformedAuditor:
+    """The `Auditor` of transformed releases."""
+
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
         manifest, folder = _require_manifest(subject)
         files = find_data_files(folder, manifest)
@@ -433,7 +437,7 @@ class TransformedAuditor:
         )
 
     def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Rows by all that `quasi` shows of them; a group's values by the people who are in it."""
+        """Match rows by all columns of `quasi`; compare a group's values with those of the people who are in it."""
         subject = recounted.subject
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         name = subject.named(Role.SENSITIVE)[0].name
@@ -462,7 +466,7 @@ def _make_mismatch_error(why: str) -> BundleDamaged:
 
 
 def _count_group_rows(group: pl.Series, stated: int) -> np.ndarray:
-    """How many rows each group has; groups are numbered from 0, none is left out."""
+    """Count the rows of each group; groups are numbered from 0, and none may be left out."""
     if len(group) != stated or not stated:
         raise _make_mismatch_error(f"The data has {len(group)} rows, the manifest says {stated}.")
     if group.null_count() or cast("int", group.min()) < 0:
@@ -498,7 +502,9 @@ def _read_targeted_groups(annotated: AnnotatedHierarchy, held: pl.DataFrame, row
 def _require_node_labels(
     annotated: AnnotatedHierarchy, held: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
 ) -> None:
-    """Labels are those of their nodes; entries are listed once, sorted by group and by the first and last value of the node."""
+    """Require that labels are those of their nodes, and that entries are listed once, sorted by group and by the first
+    and last value of the node.
+    """
     first = annotated.first[targeted.node]
     last = annotated.last[targeted.node]
     order = np.lexsort((last, first, targeted.group))
@@ -532,7 +538,7 @@ def _format_node_label(annotated: AnnotatedHierarchy, node: int, numeric: bool) 
 def _measure_ranges(
     annotated: AnnotatedHierarchy, held: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
 ) -> dict[str, float]:
-    """The sum of ranges (problem 4.1) and the share of fakes among the published values."""
+    """Compute the sum of ranges (problem 4.1) and the share of fakes among the published values."""
     if manifest.sensitive.type == "numeric":
         place = np.array([float(parse_fraction(text)) for text in annotated.texts])
         each = place[annotated.last] - place[annotated.first]

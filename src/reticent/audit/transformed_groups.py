@@ -1,9 +1,12 @@
-"""Are the groups of a transformed release those that its manifest declares?
+"""Checks of the groups of a transformed release: are they those that its manifest declares, and what are their names?
 
-The method's `group_by` and `within` say which rows are in one group: rows that agree in some columns, or in bands of them; within
-these all rows, each combination of quasi-identifiers, or stretches of a curve.  Quasi-identifiers are published as they are, so
-the files show it without the source.  The groups of `group_by = "mondrian"` are not made again: what is checked of them is
-that combinations are not divided and that none is too small.
+The method's `group_by` and `within` declare which rows are in one group: rows that agree in some columns, or in bands
+of them; within these all rows, each combination of quasi-identifiers, or stretches of a curve. Quasi-identifiers are
+published as they are, so the files show it without the source. The groups of `group_by = "mondrian"` are not
+recomputed: only that combinations are not divided and that none is too small is checked.
+
+Groups have names, so that a promise that names targets by group can be compared with them (`name_groups`). A group is
+named by its values, such as North, or North / F where two columns make it; a band of numbers prints as 18 to 40.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ LAST_COLUMN = "\x00last"
 def count_combinations(rows: pl.DataFrame, quasi: Sequence[str], times: np.ndarray | None = None) -> pl.DataFrame:
     """Count the rows of each combination of quasi-identifiers, if every combination is in one group.
 
-    Returns one row for each combination: the quasi-identifiers, the group and ROWS.
+    Returns one row for each combination: the quasi-identifiers, the group and ROWS_COLUMN.
     """
     each = pl.Series(MULTIPLICITY_COLUMN, np.ones(len(rows), np.int64) if times is None else times)
     found = (
@@ -100,7 +103,7 @@ def require_declared_groups(combinations: pl.DataFrame, rows: np.ndarray, method
 
 
 def _find_declared_parts(combinations: pl.DataFrame, group_by: Any) -> tuple[np.ndarray, int]:
-    """The part of each combination, by the columns and bands that the manifest declares; how many parts there are."""
+    """Find the part of each combination, by the columns and bands that the manifest declares, and the number of parts."""
     if group_by is None:
         return np.zeros(len(combinations), np.int64), 1
     if isinstance(group_by, str):
@@ -117,7 +120,10 @@ def _find_declared_parts(combinations: pl.DataFrame, group_by: Any) -> tuple[np.
 
 
 def _number_parts(values: pl.Series, edges: Sequence[Any]) -> NumberedColumn:
-    """A column in its values, or in bands of numbers from an edge up to the next; a missing value is a part of its own."""
+    """Number a column by its values, or by bands of numbers from an edge up to the next.
+
+    A missing value is a part of its own.
+    """
     if not edges:
         return number_values(values)
     try:
@@ -138,16 +144,11 @@ def _make_contradiction(why: str) -> BundleDamaged:
     )
 
 
-# MERGED: reticent.audit.group_names: How the groups of a transformed release are called, so that a promise that names targets by group can be compared with them.
-#
-# A group is called by its values, such as North, or North / F where two columns make it; a band of numbers prints as 18 to 40.
-
-
 MISSING_NAME = "missing"
 
 
 def find_named_targets(manifest: Manifest) -> Mapping[str, Any] | None:
-    """The targets that P-privacy names by group; None where it names none."""
+    """Return the targets that P-privacy names by group; None where it names none."""
     for promise in manifest.promises:
         target = promise.parameters.get("target")
         if promise.name == "p-privacy" and isinstance(target, Mapping) and "groups" in target:
@@ -156,7 +157,10 @@ def find_named_targets(manifest: Manifest) -> Mapping[str, Any] | None:
 
 
 def name_groups(files: Any, schema: Any, manifest: Manifest) -> dict[int, str] | None:
-    """The name of each group; None where values of its columns can be written in several ways, or no column makes it."""
+    """Return the name of each group.
+
+    Returns None where values of its columns can be written in several ways, or no column makes it.
+    """
     columns = find_group_columns(manifest)
     if columns is None:
         return None
@@ -174,7 +178,9 @@ def name_groups(files: Any, schema: Any, manifest: Manifest) -> dict[int, str] |
 
 
 def find_group_columns(manifest: Manifest) -> dict[str, Sequence[Any]] | None:
-    """The columns that make groups, each with the edges of its bands; none for one group of all rows, None for mondrian's."""
+    """Return the columns that make groups, each with the edges of its bands; empty for one group of all rows, None for
+    mondrian's groups.
+    """
     group_by = manifest.method.parameters.get("group_by")
     if group_by is None:
         return {}
@@ -186,7 +192,10 @@ def find_group_columns(manifest: Manifest) -> dict[str, Sequence[Any]] | None:
 
 
 def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: int) -> dict[int, str] | None:
-    """Refuse targets of groups that the release does not have, or a group without one; the name of each group where it can be told."""
+    """Refuse targets of groups that the release does not have, or a group without a target.
+
+    Return the name of each group where it is known.
+    """
     listed = find_named_targets(manifest)
     if listed is None:
         return None
@@ -196,7 +205,7 @@ def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: in
     if names is not None:
         known = set(names.values())
     elif find_group_columns(manifest) is None:
-        known = {f"group {number}" for number in range(len(listed))}  # how many mondrian made is not said
+        known = {f"group {number}" for number in range(len(listed))}  # how many groups mondrian made is not stated
     else:
         columns = find_group_columns(manifest) or {}
         kinds = len(count_distinct_rows(files, schema, only=list(columns))[0])
@@ -213,7 +222,7 @@ def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: in
 
 
 def _format_name_parts(column: pl.Series, edges: Sequence[Any]) -> list[str] | None:
-    """What each row's part of a name is; None where a value can be written in several ways."""
+    """Format each row's part of a name; None where a value can be written in several ways."""
     if len(edges):
         ends = [float(parse_fraction(edge)) for edge in edges]
         said = [f"{end:g}" for end in ends]

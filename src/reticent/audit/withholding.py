@@ -1,4 +1,26 @@
-"""Were rows withheld as the manifest says?  Asked of the source, for releases from which suppression alone withheld."""
+"""Check against the source that rows were withheld as the manifest states.
+
+It applies to releases from which suppression alone withheld rows.
+
+The counts of a sensitive column in the source and in the release show whether the declared suppression can have
+withheld what is missing. The formulas are the audit's own, by the definitions in `docs/methods/suppression.md`; nothing
+here uses the code that withholds. A table is judged by its values: `before` and `after` count the same value at the
+same place, rows without a value left out. Rows that something else withheld cannot be distinguished from those of the
+suppression: the check applies only where suppression alone withheld. A result (`WithholdingResult`) has two parts:
+
+    possible      whether the kind gives `after` with a probability above 0; None where l is no whole number, the kind is
+                  not known, or a value has more than MAX_RECORDS records (`calibrated`)
+    probability   how likely a draw of the kind is at least as sparing as this one: that it lowers the leading value to the
+                  level at which it was published or to a higher one. An honest draw has a probability of at most x in at
+                  most a share x of releases, and one relabelled from a kind that withholds as little as it can has a small
+                  one. For `calibrated` it is exact where the probability of MAX_LEVELS levels or fewer is needed, and an
+                  upper bound beyond; for kinds that draw nothing it is 0 or 1
+
+`CutTable` and `compute_cut_probability` compute the cuts of calibrated suppression by their definition: which levels
+are open, and with what probability one is kept. All levels of a table are computed at once. At the level F of the
+highest value, the others r are lowered to k, the greatest level with l k <= F + sum min(r, k); it is found by
+bisection, since from the l-th of r on the difference of the sides only grows.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +41,6 @@ from reticent.exact_arithmetic import is_whole
 from reticent.format.data_files import ROW_COUNT_COLUMN
 from reticent.release.kind import reader_for
 
-# MERGED: reticent.audit.withheld_by_cuts: Cuts of calibrated suppression, by their definition (`docs/methods/suppression.md`): which levels are open, and how
-# surely one is kept.
-#
-# All levels of a table are asked at once.  At the level F of the highest value, the others r are lowered to k, the
-# greatest level with l k <= F + sum min(r, k); it is found by bisection, since from the l-th of r on the difference of
-# the sides only grows.
-
-
 # ruff: noqa: E741  `l` is the field's own letter
 
 
@@ -35,7 +49,7 @@ MAX_HEAVY_VALUES = 3  # a cut with more values above one in l of the withheld is
 
 @dataclass(frozen=True, slots=True)
 class CutTable:
-    """Counts, falling."""
+    """Counts of values, falling, and l."""
 
     counts: tuple[int, ...]
     l: int
@@ -50,11 +64,11 @@ class CutTable:
         return sum(self.counts[: self.l]) - self.l * self.counts[self.l - 1]
 
     def cut(self, first: int) -> int:
-        """The level of the others where the highest value is lowered to `first`."""
+        """Compute the level of the other values where the highest value is lowered to `first`."""
         return int(_find_cut_levels(np.array(self.counts[1:]), self.l, np.array([first]))[0])
 
     def levels(self) -> np.ndarray:
-        """The open levels, rising."""
+        """Compute the open levels, rising."""
         highest = self.counts[0]
         rest = np.array(self.counts[1:])
         l = self.l
@@ -92,9 +106,11 @@ def _find_cut_levels(rest: np.ndarray, l: int, first: np.ndarray) -> np.ndarray:
 
 
 def compute_cut_probability(table: CutTable, first: int) -> Fraction:
-    """The probability with which a table is published by its cut at an open level.
+    """Compute the probability with which a table is published by its cut at an open level.
 
-    A value of which more than one in l of the withheld is (heavy) is balanced by the table that has as much less of it."""
+    A value that makes up more than one in l of the withheld records (heavy) is balanced by the table that has as much
+    less of it.
+    """
     level = table.cut(first)
     l = table.l
     excess = [count - level for count in table.counts[1:] if count > level]
@@ -117,13 +133,17 @@ def compute_cut_probability(table: CutTable, first: int) -> Fraction:
 
 
 def _list_free_counts(table: CutTable, first: int, level: int) -> list[int]:
-    """Published counts of the values that may have led: those with the l highest among the ones the level did not lower, and ties."""
+    """List published counts of the values that may have led: those with the l highest among the ones the level did not
+    lower, and ties.
+    """
     free = sorted([first, *(count for count in table.counts[1:] if count <= level)], reverse=True)
     return [count for count in free if count >= free[table.l - 1]]
 
 
 def _compute_shared_probability(table: CutTable, first: int, level: int, moved: int) -> Fraction:
-    """The greatest probability that all tables with this cut can have in common: each is asked for its open levels."""
+    """Compute the greatest probability that all tables with this cut can have in common: the open levels of each are
+    computed.
+    """
     l = table.l
     widest = 0
     lowered = [count for count in table.counts[1:] if count > level]
@@ -139,33 +159,15 @@ def _compute_shared_probability(table: CutTable, first: int, level: int, moved: 
     return Fraction(1, widest)
 
 
-# MERGED: reticent.audit.withheld: Can the declared suppression have withheld what is missing?  From the counts of a sensitive column in the source and
-# in the release.
-#
-# Formulas of their own, by the definitions in `docs/methods/suppression.md`; nothing here knows the code that
-# withholds.  A table is judged by its values: `before` and `after` count the same value at the same place, rows without
-# a value left out.  Rows that something else withheld too are not told apart from those of the suppression: ask only
-# where suppression alone withheld.
-#
-#     possible      whether the kind gives `after` with a probability above 0; None where l is no whole number, the kind is not known, or a
-#                   value has more than MOST_RECORDS records (`calibrated`)
-#     probability   how likely a draw of the kind is at least as sparing as this one: that it lowers the leading value to the level at
-#                   which it was published or to a higher one.  An honest draw has a probability of at most x in at most a share x of
-#                   releases, and one relabelled from a kind that withholds as little as it can has a small one.  For `calibrated` it is
-#                   exact where MOST_LEVELS levels or fewer have to be asked, and an upper bound beyond; for kinds that
-#                   draw nothing it is 0 or 1
-
-
-# ruff: noqa: E741  `l` is the field's own letter
-
-
-MAX_LEVELS = 64  # so many levels are asked how likely each is
-MAX_RECORDS = 4_000_000  # of one value: its levels are asked one by one
+MAX_LEVELS = 64  # at most so many levels have their probability computed
+MAX_RECORDS = 4_000_000  # records of one value: its levels are computed one by one
 CountPairs = list[tuple[int, int]]  # (before, after), before falling
 
 
 @dataclass(frozen=True, slots=True)
 class WithholdingResult:
+    """Whether the declared suppression can have withheld what is missing, and how likely a draw at least as sparing is."""
+
     possible: bool | None
     probability: Fraction | None
 
@@ -176,12 +178,12 @@ UNDECIDED_RESULT = WithholdingResult(None, None)
 
 
 def is_withholding_possible(kind: str, l: Fraction, before: Sequence[int], after: Sequence[int]) -> bool | None:
-    """Whether a kind of suppression can have left these counts of those."""
+    """Whether a kind of suppression can have left the counts `after` of `before`."""
     return assess_withholding(kind, l, before, after).possible
 
 
 def assess_withholding(kind: str, l: Fraction, before: Sequence[int], after: Sequence[int]) -> WithholdingResult:
-    """Whether a kind of suppression can have left these counts of those, and how likely."""
+    """Assess whether a kind of suppression can have left the counts `after` of `before`, and how likely."""
     judges = {
         "unsafe": _assess_unsafe,
         "safe": _assess_safe,
@@ -212,7 +214,10 @@ def _assess_unsafe(pairs: CountPairs, l: int) -> WithholdingResult:
 
 
 def _assess_randomized(pairs: CountPairs, l: int) -> WithholdingResult:
-    """S_1 is lowered to a level of one of l intervals, then as `unsafe`.  From a level above where that stops, all stop alike."""
+    """Assess `randomized`: S_1 is lowered to a level of one of l intervals, then as `unsafe`.
+
+    From a level above where that stops, all stop alike.
+    """
     ends = [*(b for b, _ in pairs[: l + 1]), 1][: l + 1]
     likely = Fraction(0)
     for order in _list_orders(pairs):
@@ -230,7 +235,9 @@ def _assess_randomized(pairs: CountPairs, l: int) -> WithholdingResult:
 
 
 def _list_orders(pairs: CountPairs) -> list[CountPairs]:
-    """The ranks that can have led there: one of the tied highest first; of others tied, the one of which more was taken goes last."""
+    """List the ranks that can have led there: one of the tied highest first; of others tied, the one of which more was
+    taken goes last.
+    """
     highest = pairs[0][0]
     leaders = sorted({pair for pair in pairs if pair[0] == highest})
     orders = []
@@ -242,10 +249,12 @@ def _list_orders(pairs: CountPairs) -> list[CountPairs]:
 
 
 def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
-    """Whether one record after another of the highest values is withheld, S_1 lowered to `start`, until these counts are left.
+    """Whether withholding the records of the highest values one after another, S_1 lowered to `start`, stops at these
+    counts.
 
-    It stops where no value exceeds one in l and l values may have led for the first time.  The second lasts once it holds; of the
-    first only the start of a level can be the first time, or the time at which the second begins."""
+    It stops where no value exceeds one in l and l values may have led for the first time. The second condition lasts
+    once it holds; the first can begin to hold only at the start of a level, or when the second does.
+    """
     rows = sum(b for b, _ in order)
     left = [start, *(b for b, _ in order[1:])]
     after = [a for _, a in order]
@@ -267,7 +276,7 @@ def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
 
 
 def _find_first(holds: Callable[[int], bool], most: int) -> int:
-    """The least of 0 .. most from which on a condition holds; `most` where it does not before."""
+    """Find the least of 0 .. most from which on a condition holds; `most` where it does not before."""
     low = 0
     high = most
     while low < high:
@@ -277,7 +286,7 @@ def _find_first(holds: Callable[[int], bool], most: int) -> int:
 
 
 def _count_after_steps(left: list[int], steps: int) -> list[int]:
-    """The counts after so many records of the highest value each time, the last in rank first."""
+    """Return the counts after withholding one record of the highest value `steps` times, the last in rank first."""
     highest = max(left)
     down = _find_first(lambda by: sum(max(count - (highest - by - 1), 0) for count in left) > steps, highest)
     level = highest - down
@@ -298,7 +307,9 @@ def _has_candidates(counts: list[int], rows: int, l: int) -> bool:
 
 
 def _assess_calibrated(pairs: CountPairs, l: int) -> WithholdingResult:
-    """By a cut at the level of the single highest value, if that is kept; else as `safe`, which no draw withholds more than."""
+    """Assess `calibrated`: by a cut at the level of the single highest value, if that is kept; else as `safe`, which no
+    draw withholds more than.
+    """
     if pairs[0][0] > MAX_RECORDS:
         return CERTAIN_RESULT if _assess_safe(pairs, l).possible else UNDECIDED_RESULT
     table = CutTable.of([b for b, _ in pairs], l)
@@ -326,7 +337,10 @@ def _sum_cut_probabilities(table: CutTable, levels: np.ndarray) -> Fraction:
 
 
 def check_stated_withholding(found: RecomputedRelease, source: SourceComparison) -> tuple[SourceFinding, ...]:
-    """Whether the declared kind of suppression can have left what is published; nothing where no stage, or several, withheld."""
+    """Check whether the declared kind of suppression can have left what is published.
+
+    Return nothing where no stage, or several, withheld.
+    """
     stages = found.subject.stages
     if len(stages) != 1 or stages[0].name != "suppression" or found.perturbation is not None:
         return ()
@@ -354,9 +368,10 @@ def check_stated_withholding(found: RecomputedRelease, source: SourceComparison)
 def _count_values(
     found: RecomputedRelease, source: SourceComparison, columns: list[str]
 ) -> tuple[list[int], list[int]]:
-    """How many rows of the source and of the release hold each value, or each combination of several columns' values.
+    """Count how many rows of the source and of the release hold each value, or each combination of several columns'
+    values.
 
-    The counts of a value stand at the same place; rows without one are left out.
+    The counts of a value are at the same place; rows without one are left out.
     """
     subject = found.subject
     rows = source.counted(columns)
@@ -374,7 +389,10 @@ def _count_values(
 
 
 def _count_published_values(found: RecomputedRelease, columns: list[str]) -> pl.DataFrame:
-    """The published values with how many rows hold each, last; combinations, and labelled rows', are of one file."""
+    """Count the rows of each published value, in the last column.
+
+    Combinations, and values of labelled rows, are from one file.
+    """
     if len(columns) > 1 or found.labelled:
         each = found.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, found.each))
         return each.group_by(columns).agg(pl.col(ROW_COUNT_COLUMN).sum())

@@ -1,14 +1,27 @@
-"""Which method to take for a purpose, by measuring all that can keep the job's promises on the steward's own data.
+"""Advice on which method to take for a purpose.
+
+All methods that can keep the job's promises are measured on the steward's own data:
 
     advice = rt.advise(job, frame=people, purpose="counts")
     advice.best            the method that did best, and `advice.level` those within each other's spread
     print(advice)
     rt.advise(compared, purpose="averages")    from a comparison that was made already
 
-Nothing is published.  What decides is one figure for each purpose, over several runs; each candidate's spread is what the runs
-gave at the least and the most.  Two candidates within each other's spread are level (`compare/advise.py`): the data does not say
-which is better.  On a part of
-the rows, a quarter of it is measured too: who may overtake on all rows is told (`compare/advise.py`).
+Nothing is published. One figure decides for each purpose (`PURPOSES`), over several runs; each candidate's spread goes
+from the least to the most that the runs gave.
+
+Two candidates are level (`is_level`) where the runs do not show that one is better: where their spreads overlap; or
+where the mean of their differences, run by run (all candidates of a run are asked the same questions), lies no further
+from 0 than Student's t allows at 95 %, since three runs may all fall on one side by chance. With two runs t has too
+little to decide.
+
+On a part of the rows, a quarter of it is measured too, and `find_possible_overtakers` names candidates that may
+overtake on all rows. It extrapolates figures from two parts, one four times the other. A figure is taken to change as a
+power of the number of rows, as errors of samples (1 / sqrt(n)) and widths of groups do. Its spread over runs gives two
+lines: a hopeful one from the worst of the smaller part to the best of the larger, and a doubtful one the other way
+round; and as the power itself changes with the rows, it is taken to be off by half. Whatever two parts show, a
+candidate that is behind may gain as samples do and groups over two columns, by 1 / sqrt(n). This is a guess and never a
+measurement: it names who may overtake, and ranks nobody.
 """
 
 from __future__ import annotations
@@ -29,26 +42,17 @@ from reticent.html_repr import render_page, render_table
 from reticent.job.job import Job
 from reticent.validation import integer, is_callable, is_job, names, optional, seconds, text, validate_arguments
 
-# MERGED: reticent.compare.growth: Where figures of a part of the rows are on their way to: a guess at all rows from two parts, one four times the other.
-#
-# A figure is taken to change as a power of the number of rows, as errors of samples (1 / sqrt(n)) and widths of groups do.  Its spread
-# over runs gives two lines: a hopeful one from the worst of the smaller part to the best of the larger, and a doubtful one the other
-# way round; and as the power itself changes with the rows, it is taken to be off by half.  Whatever two parts show, who is behind may
-# gain as samples do and groups over two columns, by 1 / sqrt(n).  This is a guess and never a measurement: it says who may overtake,
-# and ranks nobody.
-
-
 Figures = Mapping[str, Mapping[str, Any]]
 EXPONENT_ERROR = 0.5
 SQUARE_ROOT_EXPONENT = 0.5
-"""By how much of itself a power may be off, and the power that is always hoped for."""
+"""The relative error that is assumed of an exponent, and the exponent that is always possible."""
 SAMPLE_RATIO = 4
-"""How many times the smaller part fits into the larger one."""
+"""How many times as many rows the larger part has as the smaller one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Where a figure may be at all rows, at best and at worst."""
+    """Where a figure may be on all rows, at best and at worst."""
 
     hopeful: float
     doubtful: float
@@ -57,7 +61,9 @@ class Projection:
     def of(
         cls, small: Mapping[str, Any], large: Mapping[str, Any], times: float, further: float, less: bool
     ) -> Projection:
-        """From `small` to `large` there were `times` as many rows, to all rows there are `further` as many."""
+        """Project a figure: from `small` to `large` there were `times` as many rows, to all rows there are `further` as
+        many.
+        """
         (least, most), (low, high) = (_compute_shortfall(figure, less) for figure in (small, large))
         steps = log(further) / log(times)
         hopeful = _divide_safely(low, most)
@@ -72,7 +78,10 @@ class Projection:
 def find_possible_overtakers(
     small: Figures, large: Figures, first: str, *, times: float, further: float, less: bool
 ) -> list[str]:
-    """The candidates that may be better than `first` on all rows; of one that the smaller part could not tell, nothing is known."""
+    """Find the candidates that may be better than `first` on all rows.
+
+    A candidate without a figure for the smaller part counts as one of them.
+    """
     if first not in small:
         return [name for name in large if name != first]
     ways = {
@@ -88,19 +97,12 @@ def find_possible_overtakers(
 
 
 def _compute_shortfall(figure: Mapping[str, Any], less: bool) -> tuple[float, float]:
-    """The figure's ends as something to be made small: where more is better, what is missing to 1."""
+    """Return the figure's ends as something to be made small: where more is better, what is missing to 1."""
     return (figure["low"], figure["high"]) if less else (1 - figure["high"], 1 - figure["low"])
 
 
 def _divide_safely(after: float, before: float) -> float:
     return after / before if before > 0 else 1.0
-
-
-# MERGED: reticent.compare.level: Whether two candidates are level: whether what several runs gave says that one of them is better.
-#
-# They are where their spreads overlap, from the least to the most of the runs; and where the mean of their differences, run by run (all
-# candidates of a run are asked the same questions), lies no further from 0 than Student's t allows at 95 %.  Three runs may all fall on
-# one side by chance.  Of two runs t says too little to be asked.
 
 
 MIN_PAIRED_RUNS = 3
@@ -110,6 +112,7 @@ NORMAL_95 = 1.96
 
 
 def is_level(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """Whether the runs do not show that one of two candidates is better."""
     if a["low"] <= b["high"] and b["low"] <= a["high"]:
         return True
     ours = a.get("each") or ()
@@ -121,16 +124,13 @@ def is_level(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
 
 
 def get_student_t(freedom: int) -> float:
-    """Of many degrees to the first order, which is a little more than the normal law's."""
+    """Return Student's t at 95 %; for many degrees to the first order, which is a little more than the normal law's."""
     return STUDENT_T_95[freedom - 1] if freedom <= len(STUDENT_T_95) else NORMAL_95 + 2.7 / freedom
-
-
-# MERGED: reticent.compare.purposes: What a release may be wanted for, and the figure of a comparison that decides for each purpose.
 
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """The figure that decides, and whether less of it is better."""
+    """What a release is wanted for: the figure that decides, and whether less of it is better."""
 
     figure: str
     meaning: str
@@ -160,7 +160,9 @@ READING_TIME_FACTOR = 60
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """`ranked` are candidates and yardsticks with a figure, best first; `refused` the methods that were not measured, and why."""
+    """Result of `advise`: `ranked` are candidates and yardsticks with a figure, best first; `refused` the methods that
+    were not measured, and why.
+    """
 
     purpose: str
     ranked: tuple[Mapping[str, Any], ...]
@@ -180,7 +182,7 @@ class Advice:
 
     @property
     def level(self) -> list[Mapping[str, Any]]:
-        """The candidates that the runs do not say to be worse than the best one, itself the first."""
+        """The candidates that the runs do not show to be worse than the best one, itself the first."""
         return [row for row in self.candidates if is_level(row, self.best)]
 
     @property
@@ -193,7 +195,7 @@ class Advice:
 
     @property
     def may_overtake(self) -> list[Mapping[str, Any]]:
-        """Of a part of the rows: candidates that may be better than the best one on all of them; none where all were measured."""
+        """Candidates that may be better than the best one on all rows, where a part was measured; none where all were."""
         if not self.compared.sampled or self.before is None:
             return []
         figures = {row["name"]: row for row in self.candidates}
@@ -205,7 +207,7 @@ class Advice:
         return [row for row in self.candidates if row["name"] in names_of]
 
     def sentences(self) -> list[str]:
-        """The advice in words."""
+        """Describe the advice in words."""
         chosen = PURPOSES[self.purpose]
         meaning = PURPOSES[self.purpose].meaning
         best = self.best
@@ -229,7 +231,7 @@ class Advice:
         return [*said, *(f"{name} was not measured: {why}" for name, why in self.refused.items())]
 
     def _describe_sample(self) -> list[str]:
-        """What a part of the rows does not say."""
+        """Describe what a part of the rows does not show."""
         if not self.compared.sampled:
             return []
         here = f"This is of {self.compared.people:,} of {self.compared.of:,} rows, drawn at random"
@@ -288,10 +290,10 @@ def advise(
 ) -> Advice:
     """Measure the methods that keep the job's promises (or those named) and rank them for a purpose.
 
-    `purpose` is "counts", "averages", "classification" or "sharing-rows".  The job's own method is tried as the job has it, the
-    others with their own parameters.  `budget`: CPU seconds that all of it may take, by default LEAST_SECONDS or, if that is more,
-    TIMES_READING as many as reading took; methods there was no time for are named.
-    Instead of a job, a comparison that was made already: nothing is measured again.
+    `purpose` is "counts", "averages", "classification" or "sharing-rows". The job's own method is tried as the job has
+    it, the others with their own parameters. `budget`: CPU seconds that all of it may take, by default MIN_CPU_SECONDS
+    or, if that is more, READING_TIME_FACTOR times the time that reading took; methods there was no time for are named.
+    Instead of a job, a comparison that was made already can be given: nothing is measured again.
     """
     if purpose not in PURPOSES:
         raise RequestError(f"There is no advice for {purpose!r}.", attempt=suggest(purpose, PURPOSES))
@@ -350,7 +352,7 @@ def _rank_rows(compared: Comparison, chosen: Purpose) -> tuple[dict[str, Any], .
 
 
 def _find_figure(row: Mapping[str, Any], chosen: Purpose) -> dict[str, Any] | None:
-    """A figure with its spread; of several learners the best one's."""
+    """Find a figure with its spread; of several learners, the best one's."""
     if chosen.uses_learners:
         told = [one for one in (row.get("classification") or {}).values() if one is not None]
         return max(told, key=lambda one: one["value"], default=None)

@@ -1,4 +1,7 @@
-"""What is compared: jobs, each with other methods and with every combination of swept parameters; all are made before data is read."""
+"""Candidates of a comparison: jobs with several methods and every combination of swept parameters.
+
+All are made before data is read.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from reticent.preconditions import require_promises_supported
 from reticent.validation import is_job, names, value_list
 
 MAX_CANDIDATES = 100
-"""Candidates: each is published, audited and attacked."""
+"""The most candidates of one comparison: each is published, audited and attacked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,7 @@ class Candidate:
 
 
 def make_candidates(jobs: Any, methods: Sequence[str] | None, parameters: Mapping[str, Any]) -> list[Candidate]:
-    """Every job with every method (its own if none are named) and every combination of the parameters."""
+    """Make every job with every method (its own if none are named) and every combination of the parameters."""
     by_name = name_jobs(jobs)
     _require_one_source(list(by_name.values()))
     values = {name: list_values(given, name) for name, given in parameters.items()}
@@ -54,7 +57,11 @@ def make_candidates(jobs: Any, methods: Sequence[str] | None, parameters: Mappin
 def _make_method_candidates(
     word: str, job: Job, method: str, values: Mapping[str, list[Any]], strict: bool
 ) -> Iterable[Candidate]:
-    """`strict`: a job whose own method cannot keep its promises is wrong; where methods were listed it is one finding of many."""
+    """Make the candidates of one job and method.
+
+    `strict`: a job whose own method cannot keep its promises is an error; where methods were listed it is one finding
+    of many.
+    """
     registry.load_method_class(method)  # an unknown one is refused
     try:
         chosen = job if method == job.method.name else job.at(method=registry.make_method(method))
@@ -76,7 +83,7 @@ def _name_candidate(word: str, method: str, chosen: Mapping[str, Any]) -> str:
 
 
 def name_jobs(jobs: Any) -> dict[str, Job]:
-    """One job, several, or several by name."""
+    """Name one job, several, or several by name."""
     if isinstance(jobs, Job):
         return {"": jobs}
     if isinstance(jobs, Mapping):
@@ -98,7 +105,7 @@ def _require_one_source(jobs: Sequence[Job]) -> None:
 
 
 def check_method_names(given: Any) -> tuple[str, ...] | None:
-    """Names of methods as a caller lists them; each is looked up."""
+    """Check names of methods as a caller lists them; each is looked up."""
     if given is None:
         return None
     listed = tuple(dict.fromkeys(names(given, "methods")))

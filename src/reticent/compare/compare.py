@@ -1,11 +1,16 @@
-"""Several methods, promises or parameters on one source.
+"""Comparison of several methods, promises or parameters on one source.
 
     compared = rt.compare(job, frame=people, methods=["mondrian", "burel"], beta=[1, 2, 4])
     compared.frame()       a row for each candidate, the trivial sanitizations and the source
     compared.chart()       what adversaries gain over what is lost
 
-Every candidate is published to a temporary folder, audited, attacked and asked, and its folder is removed: nothing is published,
-nothing enters the ledger.
+Every candidate is published to a temporary folder, audited, attacked and queried, and its folder is removed: nothing is
+published, nothing enters the ledger. `Comparison` holds the rows as measured, a flat table of them, and the frontier of
+privacy and utility.
+
+A plain table that another tool made of the source can be measured beside the candidates, as they are
+(`measure_tables`). Its people cannot be held back any more: a learner is asked about the people whom the table is of,
+and the row notes it.
 """
 
 from __future__ import annotations
@@ -53,9 +58,6 @@ from reticent.validation import (
     validate_arguments,
 )
 
-# MERGED: reticent.compare.comparison: What a comparison found: rows as they were measured, a flat table of them, and the frontier of privacy and utility.
-
-
 SPREAD_FIGURES = ("row_loss", "count_error", "count_error_mean", "average_error", "average_error_mean", "seconds")
 PLAIN_FIGURES = ("rows", "groups", "withheld", "kept", "marginal_error", "association_error")
 PRIVACY_FIGURE = "attack_gain"
@@ -72,12 +74,14 @@ FIGURE_WORDS = {
     "association_error": "mean error of associations",
     "seconds": "CPU seconds of publishing",
 }
-"""What a chart calls its figures."""
+"""Names of figures in a chart."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """`rows` as measured: candidates first, then the trivial sanitizations, then the source as it is."""
+    """Result of `compare`: `rows` as measured, candidates first, then the trivial sanitizations, then the source as it
+    is.
+    """
 
     rows: tuple[Mapping[str, Any], ...]
     people: int
@@ -91,7 +95,7 @@ class Comparison:
         return self.people < self.of
 
     def frame(self) -> pl.DataFrame:
-        """A row for each candidate and yardstick, a column for each figure; null where there is none."""
+        """Return a row for each candidate and yardstick, a column for each figure; null where there is none."""
         flat = [self._flatten(row) for row in self.rows]
         names = list(dict.fromkeys(name for row in flat for name in row if name != "why"))
         return pl.DataFrame(
@@ -99,7 +103,7 @@ class Comparison:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that was measured, with each figure's spread."""
+        """Return everything that was measured, with each figure's spread."""
         on = find_frontier(self.frame(), PRIVACY_FIGURE, UTILITY_FIGURE)
         rows = [
             {**row, "attack_gain": compute_gain(row), "frontier": at} for row, at in zip(self.rows, on, strict=True)
@@ -115,9 +119,10 @@ class Comparison:
 
     @validate_arguments(privacy=text, utility=text)
     def chart(self, privacy: str = PRIVACY_FIGURE, utility: str = UTILITY_FIGURE) -> charts.Chart:
-        """Every candidate and yardstick by two figures of the table, less being better of both.
+        """Chart every candidate and yardstick by two figures of the table, less being better for both.
 
-        A line joins the candidates that no other candidate beats; a yardstick below and to the left of it beats them all.
+        A line joins the candidates that no other candidate beats; a yardstick below and to the left of it beats them
+        all.
         """
         found = self.frame()
         numeric = [name for name, dtype in found.schema.items() if dtype.is_numeric()]
@@ -162,19 +167,21 @@ class Comparison:
 
 
 def compute_gain(row: Mapping[str, Any]) -> float | None:
-    """The most that guesses of sensitive values gained over the baseline, by who has the release alone; never below 0."""
+    """Compute the most that guesses of sensitive values gained over the baseline, by adversaries with the release
+    alone; never below 0.
+    """
     attacks = [one for name, one in (row.get("attacks") or {}).items() if catalogue.ATTACKS[name].guesses]
     return max((max(one["success"] - one["baseline"], 0.0) for one in attacks), default=None)
 
 
 def find_best_accuracy(row: Mapping[str, Any]) -> float | None:
-    """Of the best learner."""
+    """Find the accuracy of the best learner."""
     told = [one["value"] for one in (row.get("classification") or {}).values() if one is not None]
     return max(told, default=None)
 
 
 def find_frontier(found: pl.DataFrame, privacy: str, utility: str) -> list[bool]:
-    """Which rows no other one beats: less in both figures, and in one of them truly less."""
+    """Find the rows that no other one beats: less or equal in both figures, and less in one of them."""
     if privacy not in found.columns or utility not in found.columns:
         return [False] * len(found)
     points: Sequence[tuple[Any, Any]] = list(zip(found[privacy], found[utility], strict=True))
@@ -185,18 +192,13 @@ def find_frontier(found: pl.DataFrame, privacy: str, utility: str) -> list[bool]
     return [a is not None and b is not None and not beaten(a, b) for a, b in points]
 
 
-# MERGED: reticent.compare.foreign: A plain table that another tool made of the source, beside our candidates: measured as they are.
-#
-# Its people cannot be held back any more: a learner is asked about the people whom the table is of, and the row says so.
-
-
 TABLE_ROLE = "table"
 CLASSIFICATION_NOTE = "learned from the table of all people, and asked about them"
 GIVES_UP_TEXT = "what it says of itself is not known: it has no manifest"
 
 
 def check_tables(given: Any) -> dict[str, Any]:
-    """Tables by name, each a path or a frame."""
+    """Check tables by name, each a path or a frame."""
     if given is None:
         return {}
     return {str(name): path_or_table(one, f"tables[{name!r}]") for name, one in mapping(given, "tables").items()}
@@ -238,7 +240,7 @@ def _measure_table(name: str, given: Any, job: Job, setting: ComparisonSetting) 
 
 
 YARDSTICK_SHARE = 0.25
-"""How much of a budget the yardsticks may use: the rest is for candidates."""
+"""The share of a budget that the yardsticks may use; the rest is for candidates."""
 
 
 @validate_arguments(
@@ -293,12 +295,12 @@ def make_setting(
     progress: Callable[[str], None],
     budget: float | None = None,
 ) -> ComparisonSetting:
-    """What all candidates share; what is asked for is looked at before any data is read."""
+    """Make the setting that all candidates share; arguments are checked before any data is read."""
     if runs < 1 or (rows is not None and rows < 10):
         raise RequestError("A comparison has 1 run or more, on 10 rows or more.", attempt="runs=3, rows=10_000.")
     if seed < 0:
         raise RequestError("A seed is a whole number from 0 on.", attempt="seed=1.")
-    clock = None if budget is None else BudgetClock(budget)  # first: what learners need takes seconds to load
+    clock = None if budget is None else BudgetClock(budget)  # first: the packages of learners take seconds to load
     chosen = _select_attacks(attacks)
     learning = _can_learn(classification)
     progress("reading")
@@ -312,9 +314,9 @@ def make_setting(
 def measure_candidates(
     listed: Sequence[Candidate], setting: ComparisonSetting, job: Job, beside: Callable[[], list[dict[str, Any]]] = list
 ) -> Comparison:
-    """Every candidate, then the yardsticks, of the columns as the first job declares them."""
+    """Measure every candidate, then the yardsticks, with the columns as the first job declares them."""
     _, cells, _ = setting.coded(job)
-    first = setting.limited(YARDSTICK_SHARE)  # what anybody could publish, before the others use the budget
+    first = setting.limited(YARDSTICK_SHARE)  # the trivial sanitizations, before the others use the budget
     yardsticks = [measure_trivial(trivial, first, job) for trivial in make_trivial_sanitizations(cells)]
     rows = [*beside(), *(measure_candidate(candidate, setting) for candidate in listed), *yardsticks]
     rows.append(measure_source(cells, setting, job))
@@ -331,7 +333,7 @@ def _select_attacks(given: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _can_learn(given: bool | None) -> bool:
-    """Whether learners are tried: asked for without the extra, a refusal names it."""
+    """Whether learners are tried; if they are asked for without the extra, a refusal names it."""
     if given is False:
         return False
     try:

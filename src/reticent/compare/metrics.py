@@ -1,4 +1,9 @@
-"""One candidate measured: what it reaches, what adversaries reach against it, what it loses, and what it costs."""
+"""Measurement of one candidate: what it achieves, what adversaries reach against it, what it loses, and what it costs.
+
+`ComparisonSetting` is what all candidates of a comparison share: the rows, the people held back to be asked about, and
+the number of runs. `measure_cost` measures CPU seconds and memory of a step, of this process and its threads; memory is
+known on Linux alone.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +43,13 @@ from reticent.utility.query_error import measure_average_errors, measure_average
 from reticent.utility.resemblance import measure_resemblance
 from reticent.utility.workload import Answerer, answer_from_view, make_answerer
 
-# MERGED: reticent.compare.cost: CPU seconds and memory of a step: of this process and its threads.  Memory is known on Linux alone.
-
 
 @dataclass
 class Cost:
-    """`memory`: the most bytes held at once, above what was held before; None where the system does not say."""
+    """Cost of a step.
+
+    `memory`: the most bytes held at once, above what was held before; None where the system does not report it.
+    """
 
     seconds: float = 0.0
     memory: int | None = None
@@ -51,6 +57,7 @@ class Cost:
 
 @contextmanager
 def measure_cost() -> Iterator[Cost]:
+    """Measure the CPU seconds and memory of a block."""
     cost = Cost()
     before = _read_memory_field("VmRSS") if _reset_high_water_mark() else None
     started = time.process_time()
@@ -61,7 +68,7 @@ def measure_cost() -> Iterator[Cost]:
 
 
 def _reset_high_water_mark() -> bool:
-    """Forget the high-water mark of what ran before."""
+    """Reset the high-water mark of what ran before."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -77,17 +84,17 @@ def _read_memory_field(field: str) -> int | None:
     return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith(f"{field}:")), None)
 
 
-# MERGED: reticent.compare.setting: What all candidates of a comparison share: the rows, the people held back to be asked about, and how often is repeated.
-
-
 T = TypeVar("T")
 HELD_BACK_SHARE = 0.2
-"""The share of people that no release is made of when classification is measured: they are asked about."""
+"""The share of people who are left out of releases when classification is measured, and asked about."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonSetting:
-    """`frame` are the rows as the source gives them; a run is a seed of publishing, of questions and of whom to hold back."""
+    """What all candidates share: `frame` are the rows as the source gives them.
+
+    A run is a seed of publishing, of questions and of whom to hold back.
+    """
 
     frame: pl.DataFrame
     runs: int
@@ -96,23 +103,23 @@ class ComparisonSetting:
     learning: bool
     progress: Callable[[str], None]
     of: int  # the rows of the source, of which `frame` may be a part
-    has_types: bool = True  # as a CSV has not
+    has_types: bool = True  # False for a CSV
     clock: BudgetClock | None = None  # where all of it has a budget
 
     def handed(self, rows: pl.DataFrame) -> Any:
-        """Rows as `publish` takes them for a frame: those of a CSV are marked as such."""
+        """Return rows as `publish` takes them for a frame: those of a CSV are marked as such."""
         return rows if self.has_types else TextRows(rows)
 
     def seconds_left(self) -> float | None:
-        """CPU seconds of the budget that are left; None where there is none."""
+        """Return the CPU seconds of the budget that are left; None where there is none."""
         return None if self.clock is None else self.clock.remaining()
 
     def run(self, function: Callable[[], T]) -> T:
-        """What the function returns, or `TimeLimitReached` when the budget is used."""
+        """Return what the function returns, or raise `TimeLimitReached` when the budget is used."""
         return function() if self.clock is None else run_within(self.clock.remaining(), function)
 
     def limited(self, share: float) -> ComparisonSetting:
-        """The same with this share of what is left of the budget."""
+        """Return the same setting with this share of what is left of the budget."""
         if self.clock is None:
             return self
         return replace(self, clock=BudgetClock.starting_now(share * self.clock.remaining()))
@@ -125,16 +132,16 @@ class ComparisonSetting:
         return [self.seed + run for run in range(self.runs)]
 
     def held_back(self, seed: int) -> np.ndarray:
-        """Which rows are asked about: the same of every candidate."""
+        """Choose the rows to be asked about: the same for every candidate."""
         rng = np.random.default_rng([seed, 18])
         return rng.permutation(len(self.frame)) < max(int(len(self.frame) * HELD_BACK_SHARE), 1)
 
     def part(self, share: int) -> ComparisonSetting:
-        """The same with one in `share` of its rows, drawn at random."""
+        """Return the same setting with one in `share` of its rows, drawn at random."""
         return replace(self, frame=self.frame.sample(max(len(self.frame) // share, 1), seed=self.seed))
 
     def coded(self, job: Job) -> tuple[pl.DataFrame, Cells, np.ndarray]:
-        """The rows as a job reads them, their cells, and the cell of each row."""
+        """Return the rows as a job reads them, their cells, and the cell of each row."""
         lazy, columns = read_rows(job, self.handed(self.frame))
         keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
         if len(find_columns_with_role(columns, Role.SENSITIVE)) != 1:
@@ -147,7 +154,7 @@ class ComparisonSetting:
         return rows, replace(cells, rows_per_person=passthrough.profile_columns(lazy, columns).rows_per_person), cell
 
     def exam(self, job: Job, seed: int) -> Exam:
-        """People apart in those that releases are made of and those asked about, in the codes of all together."""
+        """Separate the people that releases are made of from those asked about, in the codes of all together."""
         asked = self.held_back(seed)
         rows, cells, cell = self.coded(job)
         return Exam(
@@ -165,7 +172,7 @@ def _select_cells(cells: Cells, chosen: np.ndarray) -> Cells:
 
 
 def summarize_spread(values: Sequence[float | None]) -> dict[str, Any] | None:
-    """The mean of several runs, the least and the greatest, and what each gave; None where no run has one."""
+    """Summarize several runs: the mean, the least and the greatest, and what each gave; None where no run has a value."""
     known = [float(value) for value in values if value is not None and not np.isnan(value)]
     if not known:
         return None
@@ -173,7 +180,7 @@ def summarize_spread(values: Sequence[float | None]) -> dict[str, Any] | None:
 
 
 DEFAULT_KNOWLEDGE = {"background": {"bandwidth": "0.3", "t": "0.2"}}
-"""How much is known beforehand and what counts as learned, of an adversary that no promise speaks of."""
+"""Prior knowledge, and what counts as learned, of an adversary that no promise covers."""
 NO_TIME_REASON = "There was no time left for it in the budget: a greater one (--budget), or fewer rows (--rows)."
 CANDIDATE_ROLE = "candidate"
 TRIVIAL_ROLE = "trivial"
@@ -181,7 +188,9 @@ SOURCE_ROLE = "source"
 
 
 def measure_candidate(candidate: Candidate, setting: ComparisonSetting) -> dict[str, Any]:
-    """A row; where the promise is out of reach, the method cannot keep it or there is no time left, its reason."""
+    """Measure a candidate as a row; its reason where the promise is out of reach, the method cannot keep it or there is
+    no time left.
+    """
     try:
         return setting.run(lambda: _measure_candidate_runs(candidate, setting))
     except TimeLimitReached:
@@ -211,7 +220,7 @@ def _measure_candidate_runs(candidate: Candidate, setting: ComparisonSetting) ->
     try:
         for seed in setting.seeds():
             if releases and not setting.suffices(releases[-1][1].seconds):
-                break  # fewer runs: the figures say of how many they are
+                break  # fewer runs: the figures state of how many they are
             setting.progress(f"{candidate.name}: publishing to nowhere")
             with measure_cost() as cost:
                 release = publish(candidate.job, frame=setting.handed(setting.frame), seed=seed)
@@ -233,7 +242,7 @@ def _summarize_costs(costs: list[Any]) -> dict[str, Any]:
 
 
 def summarize_audit(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What an audit reports: every measure, and what each promise achieves."""
+    """Summarize an audit's report: every measure, and what each promise achieves."""
     risk = found.get("risk") or {}
     return {
         **{name: found[name] for name in ("rows", "groups", "withheld", "kept", "promises")},
@@ -246,7 +255,7 @@ def summarize_audit(found: Mapping[str, Any]) -> dict[str, Any]:
 def measure_attacks(
     release: Any, setting: ComparisonSetting, name: str, promised: Sequence[str], **roles: Any
 ) -> dict[str, Any]:
-    """What every attack reached; why those did not run that do not apply.  `roles` describe a plain table.
+    """Measure what every attack reached, and why those did not run that do not apply. `roles` describe a plain table.
 
     Controls are not computed: a comparison has its own yardsticks.
     """
@@ -290,7 +299,7 @@ def _run_attacks(
 
 
 def _find_default_knowledge(adversary: str, promised: Iterable[str]) -> dict[str, Any]:
-    """What an attack must be told, where no promise says it."""
+    """Find the knowledge that an attack needs, where no promise states it."""
     return {} if catalogue.ATTACKS[adversary].select_promises(promised) else DEFAULT_KNOWLEDGE.get(adversary, {})
 
 
@@ -299,7 +308,7 @@ def _select_outcome_fields(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _measure_usefulness(candidate: Candidate, releases: list[Release], setting: ComparisonSetting) -> dict[str, Any]:
-    """Errors of questions of each run, each on questions of its own; classification from releases of fewer people."""
+    """Measure errors of each run, on questions of its own; classification from releases of fewer people."""
     setting.progress(f"{candidate.name}: asking")
     assert candidate.job is not None
     _, cells, _ = setting.coded(candidate.job)
@@ -314,7 +323,7 @@ def _measure_usefulness(candidate: Candidate, releases: list[Release], setting: 
 
 
 def measure_answers(asks: Sequence[Answerer], cells: Cells, setting: ComparisonSetting) -> dict[str, Any]:
-    """Errors of each run's answers, and how the columns of the first run resemble the source's."""
+    """Measure errors of each run's answers, and how the columns of the first run resemble the source's."""
     runs = [
         _measure_run_answers(ask, cells, seed) for ask, seed in zip(asks, setting.seeds()[: len(asks)], strict=True)
     ]
@@ -340,7 +349,7 @@ def _combine_runs(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _measure_learners(candidate: Candidate, setting: ComparisonSetting) -> dict[str, Any]:
-    """The accuracy of each learner: taught by a release of four in five people, and asked about the others."""
+    """Measure the accuracy of each learner: taught by a release of four in five people, and asked about the others."""
     if not setting.learning:
         return {}
     assert candidate.job is not None
@@ -360,7 +369,7 @@ def _summarize_accuracies(runs: list[dict[str, float]]) -> dict[str, Any]:
 
 
 def measure_trivial(trivial: TrivialSanitization, setting: ComparisonSetting, job: Job) -> dict[str, Any]:
-    """A yardstick, measured as a release is; where there is no time left, the reason."""
+    """Measure a yardstick as a release is measured; its reason where there is no time left."""
     try:
         return setting.run(lambda: _measure_trivial_runs(trivial, setting, job))
     except TimeLimitReached:
@@ -396,12 +405,12 @@ def _measure_trivial_runs(trivial: TrivialSanitization, setting: ComparisonSetti
 
 
 def _find_same_trivial(trivial: TrivialSanitization, known: Cells) -> Any:
-    """The same yardstick of the people who are not asked about."""
+    """Find the same yardstick of the people who are not asked about."""
     return next(one.sight for one in make_trivial_sanitizations(known) if one.name == trivial.name)
 
 
 def measure_source(cells: Cells, setting: ComparisonSetting, job: Job) -> dict[str, Any]:
-    """The table as it is: what no release can be better than."""
+    """Measure the table as it is: no release can be better."""
     row: dict[str, Any] = {
         "name": "source as it is",
         "role": SOURCE_ROLE,

@@ -1,12 +1,14 @@
-"""A sweep: the job planned again for every combination of some parameters.  Nothing is published, nothing enters the ledger.
+"""Sweep: the job planned again for every combination of some parameters.
+
+Nothing is published, nothing enters the ledger.
 
     swept = rt.sweep(job, frame=people, k=[2, 5, 10], beta=[1, 2, 4])
     swept.frame()      a row for each combination: what is reached, lost and measured, and CPU seconds
     swept.chart()      the loss over the first parameter, a line for each value of the second
     swept.left_out     the combinations that a budget left no time for
 
-A parameter belongs to the one promise of the job that has it, or else to the method; `method=["mondrian", "mosaic"]` sweeps
-methods.  Rows are counted once.
+A parameter belongs to the one promise of the job that has it, or else to the method; `method=["mondrian", "mosaic"]`
+sweeps methods. Rows are counted once.
 """
 
 from __future__ import annotations
@@ -32,14 +34,14 @@ from reticent.validation import integer, is_callable, is_job, optional, seconds,
 
 T = TypeVar("T")
 MAX_COMBINATIONS = 1_000
-"""Combinations: more are hardly meant."""
+"""The most combinations of one sweep: more are hardly intended."""
 NOT_PLANNED = "There was no time left to plan it: a greater budget, or fewer values."
 NOT_MEASURED = "There was no time left to measure it: a greater budget, or fewer values."
 
 
 @dataclass(frozen=True, eq=False)
 class SweepResult:
-    """`parameters` are the swept names in the order given; `rows` one mapping for each combination.
+    """Result of `sweep`: `parameters` are the swept names in the order given; `rows` one mapping for each combination.
 
     `reachable` is None in the rows of combinations that a budget left no time for.
     """
@@ -49,16 +51,18 @@ class SweepResult:
 
     @property
     def left_out(self) -> tuple[Mapping[str, Any], ...]:
-        """The combinations that were not planned, for want of time."""
+        """The combinations that were not planned, for lack of time."""
         return tuple({name: row[name] for name in self.parameters} for row in self.rows if row["reachable"] is None)
 
     def frame(self) -> pl.DataFrame:
-        """A row for each combination; a measure is null where the combination has none."""
+        """Return a row for each combination; a measure is null where the combination has none."""
         return pl.DataFrame(list(self.rows), infer_schema_length=None)
 
     @validate_arguments(measure=text)
     def chart(self, measure: str = "loss") -> charts.Chart:
-        """A measure over the first parameter, a line for each value of the second, a picture for each of the third."""
+        """Chart a measure over the first parameter, a line for each value of the second, a picture for each of the
+        third.
+        """
         frame = self.frame()
         numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric() and name not in self.parameters]
         if measure not in numeric:
@@ -97,10 +101,11 @@ def sweep(
     progress: Callable[[str], None] = lambda stage: None,
     **parameters: Sequence[Any],
 ) -> SweepResult:
-    """Plan the job for every combination of the parameters that are listed, and say what each reaches, loses and costs.
+    """Plan the job for every combination of the parameters that are listed, and measure what each reaches, loses and
+    costs.
 
-    `budget`: CPU seconds that all of it may take.  A plan that has not ended by then is stopped; it and those after it are rows
-    whose `reachable` is None and whose `why` says so, and `left_out` lists them.
+    `budget`: CPU seconds that all of it may take. A plan that has not ended by then is stopped; it and those after it
+    are rows whose `reachable` is None and whose `why` gives the reason, and `left_out` lists them.
     """
     if not parameters:
         raise RequestError("No parameter is swept.", attempt="k=[2, 5, 10].")
@@ -124,7 +129,7 @@ def list_values(given: Any, name: str) -> list[Any]:
 
 
 def make_swept_jobs(job: Job, values: Mapping[str, list[Any]]) -> Iterator[tuple[dict[str, Any], Job]]:
-    """Every combination with its job: all are made, and so checked, before any data is read."""
+    """Yield every combination with its job: all are made, and so checked, before any data is read."""
     combinations = 1
     for listed in values.values():
         combinations *= len(listed)
@@ -140,7 +145,7 @@ def make_swept_jobs(job: Job, values: Mapping[str, list[Any]]) -> Iterator[tuple
 
 
 def _replace_parameter(job: Job, name: str, value: Any) -> Job:
-    """The job with one parameter replaced: of the promise that has it, or else of the method."""
+    """Return the job with one parameter replaced: of the promise that has it, or else of the method."""
     if name == "method":
         return job.at(method=value)
     having = [promise for promise in job.promises if name in _list_parameters(promise)]
@@ -165,7 +170,7 @@ def _list_parameters(part: Any) -> list[str]:
 
 
 def _show_parameter(job: Job, name: str) -> Any:
-    """A parameter as the job keeps it, in a type that a frame holds: an exact number as the nearest one."""
+    """Return a parameter as the job keeps it, in a type that a frame holds: an exact number as the nearest one."""
     if name == "method":
         return job.method.name
     part = next(one for one in (*job.promises, job.method) if name in _list_parameters(one))
@@ -186,12 +191,15 @@ def _count_within(clock: BudgetClock | None, job: Job, frame: Any) -> Cells:
 
 
 def _run_within(clock: BudgetClock | None, function: Callable[[], T]) -> T:
-    """What the function returns, or `TimeLimitReached` when the budget is used."""
+    """Return what the function returns, or raise `TimeLimitReached` when the budget is used."""
     return function() if clock is None else run_within(clock.remaining(), function)
 
 
 def _measure_plan(job: Job, cells: Cells, seed: int | None, clock: BudgetClock | None) -> dict[str, Any]:
-    """What a plan reaches and costs; what the method's groups do not show, or there was no time to measure, is left out."""
+    """Measure what a plan reaches and costs.
+
+    What the method's groups do not show, or there was no time to measure, is left out.
+    """
     try:
         planned = _run_within(clock, lambda: plan(job, cells=cells, seed=seed))
     except PromiseUnreachable as error:
@@ -218,7 +226,7 @@ def _measure_plan(job: Job, cells: Cells, seed: int | None, clock: BudgetClock |
 
 
 def _order_columns(parameters: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Every column of any row: the swept ones, then what people look at first, the reasons last."""
+    """Order every column of any row: the swept ones, then what people look at first, the reasons last."""
     first = (*parameters, "reachable", "groups", "smallest", "withheld", "loss", "seconds")
     rest = (name for row in rows for name in row if name != "why")
     return list(dict.fromkeys([*first, *rest, "why"]))

@@ -1,10 +1,11 @@
 """The yardsticks of Brickell & Shmatikov (KDD 2008): what anybody could publish without a method.
 
-quasi-identifiers dropped     the sensitive column alone: one group of everybody, under labels that cover everything
-sensitive column dropped      quasi-identifiers as they are; of sensitive values only which there are, each taken to be as likely
-columns apart                 both of these tables: quasi-identifiers as they are beside the overall distribution
+    quasi-identifiers dropped     the sensitive column alone: one group of everybody, under labels that cover everything
+    sensitive column dropped      quasi-identifiers as they are; of sensitive values only which there are, each taken to be
+                                  as likely
+    columns apart                 both of these tables: quasi-identifiers as they are beside the overall distribution
 
-A method is worth something where it does better than all of them.  `source` is the other end: the table as it is.
+A method is worth something where it does better than all of them. `source` is the other end: the table as it is.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ COLUMNS_APART = "columns apart"
 
 @dataclass(frozen=True, eq=False)
 class TrivialSanitization:
-    """`row_loss`: how much of a row is not there, as for releases."""
+    """One yardstick; `row_loss` is how much of a row is not there, as for releases."""
 
     name: str
     sight: Any
@@ -40,7 +41,7 @@ class TrivialSanitization:
     gives_up: str
 
     def seen(self) -> AttackTarget:
-        """As an attack takes a plan."""
+        """Return it as the target that an attack takes, as for a plan."""
         return make_target(self.cells, self.sight)
 
 
@@ -73,7 +74,7 @@ def _count_points(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _measure_one_group(cells: Cells, totals: np.ndarray) -> dict[str, Any]:
-    """What an audit would say of one group that holds everybody."""
+    """Measure one group that holds everybody, as an audit would."""
     held = np.flatnonzero(totals)
     counts = GroupCounts(np.zeros(len(held), np.int64), np.arange(len(held)), totals[held], totals[held])
     domain = cells.sensitive[0]
@@ -83,5 +84,5 @@ def _measure_one_group(cells: Cells, totals: np.ndarray) -> dict[str, Any]:
 
 
 def measure_source_privacy(cells: Cells) -> dict[str, Any]:
-    """Of the table as it is: how many people share all quasi-identifiers, at the least."""
+    """Measure how many people share all quasi-identifiers in the table as it is, at the least."""
     return {"k-anonymity": anonymity.measure_k(_count_points(cells)[1], cells.rows_per_person)}

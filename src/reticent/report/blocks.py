@@ -1,7 +1,7 @@
-"""What the facts of a report are made of: sections of parts.  A part is one of these small dictionaries, and JSON as it is.
+"""Blocks of a report: its facts are sections of blocks, and each block is one of these small dictionaries, plain JSON.
 
 {"text": ...}  {"list": [...]}  {"code": ..., "language": ...}  {"table": {"caption", "head", "rows"}, "chart": ...}
-{"markdown": ...}   what the release's README says, in the little Markdown that READMEs are written in
+{"markdown": ...}   a part of the release's README, in the little Markdown that READMEs are written in
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def make_code(lines: Sequence[str], language: str) -> Block:
 def make_table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], bars: tuple[int, int] | None = None
 ) -> Block:
-    """`bars` are the columns that label and measure the bars of its chart."""
+    """Make a table; `bars` are the columns that label and measure the bars of its chart."""
     found: Block = {
         "table": {
             "caption": caption,
@@ -44,7 +44,10 @@ def make_section(name: str, title: str, *parts: Block | None) -> dict[str, Any]:
 
 
 def convert_to_plain(value: Any) -> Any:
-    """As JSON has it; a number that is no whole one with six digits, so that it reads the same on every machine."""
+    """Convert a value to plain JSON.
+
+    A number that is no whole one has six digits, so that it reads the same on every machine.
+    """
     if isinstance(value, Fraction):
         return int(value) if value == int(value) else convert_to_plain(float(value))
     if isinstance(value, float):
@@ -53,7 +56,7 @@ def convert_to_plain(value: Any) -> Any:
 
 
 def format_value(value: Any) -> str:
-    """A value as people read it."""
+    """Format a value for people."""
     if value is None:
         return "-"
     if isinstance(value, bool):

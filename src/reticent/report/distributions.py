@@ -1,8 +1,9 @@
-"""How the published values of each column are distributed: counted in the data files, and nothing but them.
+"""Distributions of the published values of each column, counted in the data files and nothing else.
 
-A value is named only if at least `floor` rows hold it; the others are counted together.  Numbers and ranges of many values are
-counted in bins whose ends are round numbers, no person's; a bin of fewer rows is joined with its neighbour.  What no bin
-holds is named for what it is: a missing value, a label that says nothing (`*`), a range whose end a top or bottom hides.
+A value is named only if at least `floor` rows hold it; the others are counted together. Numbers and ranges of many
+values are counted in bins whose ends are round numbers, no person's; a bin of fewer rows is joined with its neighbour.
+Rows that are in no bin are named for what they are: a missing value, a label that covers everything (`*`), a range
+whose end a top or bottom hides.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MIN_ROWS_PER_VALUE = 5
 MAX_NAMED_VALUES = 12
 BIN_COUNT = 10
 MAX_COLUMNS_SHOWN = 12
-"""Rows that hold a named value at least, named values, bins, and columns that a report shows, at most."""
+"""The fewest rows of a named value, and the most named values, bins and columns that a report shows."""
 
 OTHERS_LABEL = "all other values"
 MISSING_LABEL = "(missing)"
@@ -34,7 +35,7 @@ INFINITE_LABEL = "(no finite number)"
 
 
 def build_distribution_section(release: Release) -> dict[str, Any]:
-    """A table and a chart for each column, the sensitive ones first."""
+    """Build a table and a chart for each column, the sensitive ones first."""
     floor = find_row_floor(release)
     parts = [
         make_text(
@@ -58,7 +59,7 @@ def build_distribution_section(release: Release) -> dict[str, Any]:
 
 
 def find_row_floor(release: Release) -> int:
-    """The rows that a named value has at least: the greatest k that is promised, or five."""
+    """Find the number of rows that a named value has at least: the greatest k that is promised, or five."""
     asked = [promise.parameters["k"] for promise in release.manifest.promises if "k" in promise.parameters]
     return max([MIN_ROWS_PER_VALUE, *(math.ceil(parse_fraction(k)) for k in asked)])
 
@@ -71,7 +72,7 @@ def _show_sensitive(release: Release, name: str, floor: int) -> Block:
 
 
 def _rename_counts(counts: pl.DataFrame) -> pl.DataFrame:
-    """Values and how many rows hold each, by names that no column has a part in."""
+    """Rename values and their counts so that no column's name clashes."""
     return pl.DataFrame([counts.to_series(0).alias("value"), counts.to_series(1).alias("count")])
 
 
@@ -93,7 +94,7 @@ def _show_column(frame: pl.DataFrame, column: Any, floor: int, labelled: bool) -
 
 
 def _count_without_middle(labels: pl.Series, labelled: bool) -> list[tuple[str, int]]:
-    """How many rows have no middle of their label, by the reason; labels are texts only where a release has labels."""
+    """Count the rows whose label has no middle, by the reason; labels are texts only where a release has labels."""
     missing = labels.null_count()
     anything = int((labels == ANY_LABEL).sum()) if labelled else 0
     reasons = [
@@ -105,7 +106,7 @@ def _count_without_middle(labels: pl.Series, labelled: bool) -> list[tuple[str, 
 
 
 def _make_middle_expression(frame: pl.DataFrame, lower: str, upper: str) -> pl.Expr | None:
-    """Of ranges of numbers, or of the years of dates; None of anything else."""
+    """Make an expression for the middle of ranges of numbers, or of the years of dates; None for anything else."""
     dtype = frame[lower].dtype
     ends = [pl.col(lower), pl.col(upper)]
     if dtype in (pl.Date, pl.Datetime):
@@ -116,7 +117,10 @@ def _make_middle_expression(frame: pl.DataFrame, lower: str, upper: str) -> pl.E
 
 
 def _show_counts(name: str, counts: pl.DataFrame, floor: int, left: list[tuple[str, int]] | None = None) -> Block:
-    """Bins of numbers of many values, else the most frequent values; `left` are rows that have no number, by the reason."""
+    """Show bins of numbers of many values, else the most frequent values.
+
+    `left` are rows that have no number, by the reason.
+    """
     rows = int(counts["count"].sum())
     if counts["value"].dtype in (pl.Date, pl.Datetime) and counts.height > MAX_NAMED_VALUES:
         name = f"{name} (year)"
@@ -131,14 +135,14 @@ def _show_counts(name: str, counts: pl.DataFrame, floor: int, left: list[tuple[s
 
 
 def _count_without_number(numbers: pl.DataFrame) -> list[tuple[str, int]]:
-    """How many rows hold no finite number, by the reason."""
+    """Count the rows that hold no finite number, by the reason."""
     missing = int(numbers.filter(pl.col("value").is_null())["count"].sum())
     infinite = int(numbers.filter(pl.col("value").is_infinite())["count"].sum())
     return [(reason, rows) for reason, rows in ((MISSING_LABEL, missing), (INFINITE_LABEL, infinite)) if rows]
 
 
 def _show_named_values(name: str, counts: pl.DataFrame, rows: int, floor: int) -> Block:
-    """The most frequent values, and how many rows hold another."""
+    """Show the most frequent values, and how many rows hold another."""
     spelled = counts.select(value=pl.col("value").cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
     ordered = spelled.sort("count", "value", descending=[True, False], nulls_last=True)
     shown = ordered.filter(pl.col("count") >= floor).head(MAX_NAMED_VALUES)
@@ -149,7 +153,7 @@ def _show_named_values(name: str, counts: pl.DataFrame, rows: int, floor: int) -
 
 
 def _spell_value(value: str | None) -> str:
-    """A value as it is named; one that reads like our word for a missing one is quoted."""
+    """Spell a value as it is named; one that reads like our word for a missing one is quoted."""
     if value is None:
         return MISSING_LABEL
     return f'"{value}"' if value == MISSING_LABEL else value
@@ -158,7 +162,10 @@ def _spell_value(value: str | None) -> str:
 def _show_bins(
     name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor: int, left: list[tuple[str, int]]
 ) -> Block:
-    """Rows in bins with round ends; numbers as they are, ranges by their middle; what has no number after them."""
+    """Show rows in bins with round ends: numbers as they are, ranges by their middle.
+
+    Rows without a number come after them.
+    """
     step = _choose_round_step(float(values.min()), float(values.max()))
     at = np.floor(values / step).astype(np.int64)
     found: list[tuple[int, int, int]] = []
@@ -180,7 +187,7 @@ def _make_count_table(name: str, what: str, listed: list[tuple[str, int]], rows:
 
 
 def _choose_round_step(low: float, high: float) -> float:
-    """1, 2 or 5 times a power of ten, such that about ten cover the range."""
+    """Choose 1, 2 or 5 times a power of ten, such that about ten steps cover the range."""
     rough = max(high - low, max(abs(low), abs(high)) * 1e-9, 1e-12) / BIN_COUNT
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))

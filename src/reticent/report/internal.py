@@ -1,4 +1,11 @@
-"""The internal edition's facts: what the release and its source say together, for the owner alone."""
+"""Facts of the internal edition of the report: from the release and its source together, for the owner alone.
+
+Its sections are: every attack that applies, what it reached, and whether a promise of the release covers that adversary
+(`build_attack_section`); groups as an adversary sees them, the worst of them, and how the sensitive values spread over
+all (`build_group_sections`); what the release lost of its source, column by column (`build_loss_section`); how far
+answers to counting questions are off (`build_utility_section`); risk before and after, the job, the environment and
+earlier releases.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +54,6 @@ from reticent.utility.workload import (
     median_relative_error,
 )
 
-# MERGED: reticent.report.attacked: Every attack that applies, what it reached, and whether a promise of the release speaks of that adversary.
-
-
 ATTACK_TABLE_HEAD = (
     "attack",
     "adversary",
@@ -65,7 +69,10 @@ ATTACK_TABLE_HEAD = (
 def build_attack_section(
     release: Release, data: Any, missing: tuple[str, ...], progress: Callable[[str], None], budget: float | None = None
 ) -> dict[str, Any]:
-    """The section on attacks; within `budget` CPU seconds, the cheap ones first.  Controls are not computed: none is shown."""
+    """Build the section on attacks, within `budget` CPU seconds, the cheap ones first.
+
+    Controls are not computed: none is shown.
+    """
     series = run_attacks(
         release,
         data,
@@ -119,19 +126,16 @@ def _describe_row_targets(release: Release, persons: int | None) -> str:
 
 
 def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
-    """What the promises assume an adversary to believe beforehand, where the attack can be told."""
+    """Collect the prior beliefs that the promises assume of an adversary, where the attack takes them."""
     words = {"lambda": "lambda_", "rho1": "rho1"} if name == "corruption" else {}
     stated = [promise.parameters for promise in release.manifest.promises]
     return {word: given[key] for key, word in words.items() for given in stated if key in given}
 
 
-# MERGED: reticent.report.groups: Groups as an adversary sees them: the worst of them, and how the sensitive values spread over all.
-
-
 MAX_WORST_GROUPS = 10
 MAX_VALUES_LISTED = 15
 SHARE_STEPS = 10
-"""Groups and values that are listed, and steps of the shares that are counted."""
+"""The most groups and values that are listed, and the number of steps of shares."""
 
 
 def build_group_sections(seen: Any, cells: Any) -> Iterator[dict[str, Any]]:
@@ -149,7 +153,7 @@ def build_group_sections(seen: Any, cells: Any) -> Iterator[dict[str, Any]]:
 def _build_worst_groups(
     seen: Any, cells: Cells, kept: np.ndarray, sizes: np.ndarray, shares: np.ndarray
 ) -> dict[str, Any]:
-    """The groups that say the most of one value, the smaller first where they say as much."""
+    """Build the table of the groups that reveal the most of one value; of equal ones, the smaller first."""
     names = _list_value_names(cells)
     overall = (shares * sizes[:, None]).sum(axis=0) / sizes.sum()
     order = np.lexsort((kept, sizes, -shares.max(axis=1)))[:MAX_WORST_GROUPS]
@@ -183,7 +187,9 @@ def _build_worst_groups(
 
 
 def _build_value_spread(cells: Cells, held: np.ndarray, sizes: np.ndarray, shares: np.ndarray) -> dict[str, Any]:
-    """How the share of each value varies over the groups, and how many rows stand in groups that say much."""
+    """Build the tables of how the share of each value varies over the groups, and how many rows are in groups that
+    reveal much.
+    """
     top = np.minimum((shares.max(axis=1) * SHARE_STEPS).astype(np.int64), SHARE_STEPS - 1)
     rows = np.bincount(top, weights=sizes, minlength=SHARE_STEPS).astype(np.int64)
     steps = [
@@ -230,7 +236,7 @@ def _list_value_names(cells: Cells) -> list[str]:
 
 
 def _label_group(seen: Any, cells: Cells, group: int) -> str:
-    """A group by its labels where it has some, else by its number."""
+    """Name a group by its labels where it has some, else by its number."""
     if not isinstance(seen, Boxes):
         return f"group {group:,}"
     ends = [
@@ -242,9 +248,6 @@ def _label_group(seen: Any, cells: Cells, group: int) -> str:
     )
 
 
-# MERGED: reticent.report.usefulness: What the release lost of its source, column by column, and how far answers to counting questions are off.
-
-
 QUERY_COUNT = 1_000
 QUERY_SEED = 1
 QUERY_SHAPES = ((1, 0.1), (2, 0.1), (3, 0.1), (2, 0.05), (2, 0.2))
@@ -252,7 +255,7 @@ QUERY_SHAPES = ((1, 0.1), (2, 0.1), (3, 0.1), (2, 0.05), (2, 0.2))
 
 
 def build_loss_section(release: Release, found: Mapping[str, Any], cells: Cells | str) -> dict[str, Any]:
-    """`cells`: a text where the source was not counted."""
+    """Build the section on information loss; `cells` is a text (the reason) where the source was not counted."""
     lost = found["utility"].get("ail_by_column") or {}
     frame = release.frame()
     sizes = {} if isinstance(cells, str) else {domain.name: domain.size for domain in cells.quasi}
@@ -281,7 +284,10 @@ def build_loss_section(release: Release, found: Mapping[str, Any], cells: Cells 
 
 
 def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any]:
-    """Errors of random COUNT questions, as the papers ask them; the baseline knows no group at all."""
+    """Build the section on errors of random COUNT questions, as the papers ask them.
+
+    The baseline knows no group at all.
+    """
     if isinstance(cells, str):
         return make_section("utility", "Utility", make_text(cells))
     if not cells.quasi:
@@ -329,7 +335,9 @@ def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any
 
 
 def _build_selectivity_table(found: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> Block:
-    """Of estimates and truths: what few rows answer is answered worst."""
+    """Build the table of errors by selectivity, from pairs of estimates and truths: questions that few rows answer are
+    answered worst.
+    """
     estimate, true = (np.concatenate(side) for side in zip(*found, strict=True))
     lines = [
         (
@@ -346,7 +354,7 @@ def _build_selectivity_table(found: Sequence[tuple[np.ndarray, np.ndarray]], row
 
 
 def _build_range_table(release: Release, cells: Cells) -> Block | None:
-    """How wide the guaranteed range of an average is; None where the kind gives none."""
+    """Build the table of how wide the guaranteed range of an average is; None where the kind gives none."""
     found = measure_average_ranges(release.tables, release.manifest, cells, QUERY_SEED)
     if found is None:
         return None
@@ -370,7 +378,7 @@ def build_internal_facts(
     progress: Callable[[str], None],
     budget: float | None = None,
 ) -> dict[str, Any]:
-    """Everything that the internal edition says; attacks take about `budget` CPU seconds at the most."""
+    """Build all facts of the internal edition; attacks take about `budget` CPU seconds at most."""
     read, frame = resolve_source(release, source, missing=missing)
     data = read if frame is None else frame
     progress(ProgressEvent("auditing against the source", 0))
@@ -398,7 +406,7 @@ def build_internal_facts(
 
 
 def _count_source(release: Release, data: Any, missing: tuple[str, ...]) -> Cells | str:
-    """The source's cells; the reason, as a text, where the release has no sensitive column or several."""
+    """Count the source's cells; return the reason, as a text, where the release has no sensitive column or several."""
     sensitive = len(release.manifest.named("sensitive"))
     if sensitive != 1:
         return f"This is told of releases with one sensitive column; this one has {sensitive or 'none'}."
@@ -406,7 +414,7 @@ def _count_source(release: Release, data: Any, missing: tuple[str, ...]) -> Cell
 
 
 def _view_release(release: Release, cells: Any) -> Any:
-    """What an adversary sees; the reason, as a text, where the kind shows nothing of the kind."""
+    """Return what an adversary sees; the reason, as a text, where the kind shows no groups."""
     try:
         return release.sight(cells)
     except RequestError as error:
@@ -445,7 +453,7 @@ def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | No
 
 
 def _list_measures(found: Mapping[str, Any] | None) -> list[Any]:
-    """What is measured of a table, in the order of the rows that name it; no people where they were not counted."""
+    """List the measures of a table, in the order of the rows that name them; no people where they were not counted."""
     if found is None:
         return [None] * 8
     prosecutor = found["prosecutor"]
@@ -474,7 +482,7 @@ def _describe_counting(before: Mapping[str, Any], after: Mapping[str, Any] | Non
 
 
 def _build_job_section(release: Release) -> dict[str, Any]:
-    """The job as the owner's folder keeps it."""
+    """Build the section with the job as the owner's folder keeps it."""
     words = release.job_text
     for notes in list_notes_folders(Path(release.folder).resolve()):
         if words is None and (notes / JOB_FILE).is_file():
@@ -502,13 +510,13 @@ def _build_environment_section() -> dict[str, Any]:
 
 
 def _describe_lost_promises(release: Release) -> list[str]:
-    """What no longer holds where earlier releases of the same people are out, as one line."""
+    """Describe, as one line, the promises that no longer hold where earlier releases of the same people are out."""
     lost = summarize_lost_promises(Ledger.of().find_joined_entries(Path(release.folder)))
     return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
 
 
 def _build_earlier_section(release: Release) -> dict[str, Any]:
-    """What earlier releases of the same people change, as the ledger notes them."""
+    """Build the section on what earlier releases of the same people change, as the ledger notes them."""
     noted = Ledger.of().find_joined_entries(Path(release.folder))
     parts: list[Block] = [
         make_text(

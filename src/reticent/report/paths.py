@@ -1,4 +1,7 @@
-"""Where a report may be written: a public one anywhere but among a release's files, an internal one with the owner alone."""
+"""Paths at which a report may be written.
+
+A public report may be anywhere but among a release's files, an internal one with the owner alone.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ FILE_ENDINGS = {"html": ".html", "md": ".md", "json": ".json"}
 
 
 def choose_public_path(release: Path, given: Path | None, form: str, force: bool) -> Path:
-    """The file that is asked for, or one beside the working directory's files, named after the release."""
+    """Choose the file that is asked for, or one in the working directory, named after the release."""
     target = given if given is not None else Path(f"{release.resolve().name}-report{FILE_ENDINGS[form]}")
     holder = find_enclosing_release(target)
     if holder is not None and not (
@@ -33,7 +36,7 @@ def choose_public_path(release: Path, given: Path | None, form: str, force: bool
 
 
 def choose_internal_path(release: Path, given: Path | None, form: str, force: bool) -> Path:
-    """A file among the owner's notes of the release."""
+    """Choose a file among the owner's notes of the release."""
     place = release.resolve()
     owned = resolve_owner_folder(place).resolve()
     target = given if given is not None else resolve_notes_folder(place) / f"report{FILE_ENDINGS[form]}"
@@ -54,7 +57,7 @@ def choose_internal_path(release: Path, given: Path | None, form: str, force: bo
 
 
 def write_public_report(target: Path, text: str, force: bool) -> None:
-    """Write the page; one that goes into its release folder is noted in the ledger, by which an audit knows it."""
+    """Write the page; one that goes into its release folder is noted in the ledger, by which an audit recognizes it."""
     holder = find_enclosing_release(target)
     if holder is not None:
         record_page(compute_digest(holder), text.encode())
@@ -66,14 +69,14 @@ def write_public_report(target: Path, text: str, force: bool) -> None:
 
 
 def write_internal_report(target: Path, text: str) -> None:
-    """Readable by its owner alone, as the notes beside it are."""
+    """Write the report readable by its owner alone, as the notes beside it are."""
     with translate_disk_errors(target):
         private_files.make_folder(target.parent, inside=True)
         private_files.write_file(target, text)
 
 
 def find_enclosing_release(target: Path) -> Path | None:
-    """The release folder that a file would lie in."""
+    """Find the release folder that a file would lie in."""
     place = Path(os.path.abspath(target)).parent.resolve()
     return next((folder for folder in (place, *place.parents) if (folder / MANIFEST_FILE).is_file()), None)
 

@@ -1,4 +1,8 @@
-"""The public edition's facts: a function of the folder alone."""
+"""Facts of the public edition of the report: a function of the release folder alone.
+
+The release's README gives sections of the report: for every kind it states what is promised, what is not, and how to
+read the data.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,6 @@ from reticent.report.blocks import (
 )
 from reticent.report.distributions import build_distribution_section
 
-# MERGED: reticent.report.readme: A release's README as sections of a report: it says for every kind what is promised, what is not, and how to read the data.
-
-
 READING_TITLE = "How to read the data"
 
 
@@ -35,7 +36,7 @@ def read_title(readme: str) -> str:
 
 
 def split_readme(readme: str) -> dict[str, dict[str, Any]]:
-    """Each section by its title; what stands before the first has the title of how to read the data."""
+    """Split a README into sections by title; the text before the first has the title of how to read the data."""
     lead, *rest = re.split(r"^## ", readme.partition("\n")[2], flags=re.MULTILINE)
     found = {READING_TITLE: lead}
     for one in rest:
@@ -70,12 +71,12 @@ MEASURE_EXPLANATIONS = {
     "sum_of_ranges": "sum_of_ranges: the widths of all published values",
     "fakes": "fakes: their share of the published values",
 }
-"""Names that say little by themselves; the others are explained where promises are."""
+"""Explanations of measures whose names are not clear by themselves; the others are explained with the promises."""
 KEPT_WORDS = {True: "yes", False: "NO", None: "not shown by the files"}
 
 
 def build_public_facts(release: Release) -> dict[str, Any]:
-    """Everything that the public edition says."""
+    """Build all facts of the public edition."""
     found = audit(release.folder).to_dict()
     readme = (release.folder / bundle.README_FILE).read_text(encoding="utf-8")
     said_there = split_readme(readme)
@@ -123,7 +124,7 @@ def _format_parameters(one: ComponentEntry) -> str:
 
 
 def build_recount_section(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What an audit says, as tables."""
+    """Build the section with the results of an audit, as tables."""
     promises = [
         (
             one["model"],
@@ -196,7 +197,7 @@ def _build_usage_section(release: Release) -> dict[str, Any]:
 
 
 def _find_question(release: Release) -> str | None:
-    """A question that this release answers; None where it answers none."""
+    """Find a question that this release answers; None where it answers none."""
     question = "SELECT COUNT(*) FROM release"
     try:
         release.query(question)

@@ -1,4 +1,9 @@
-"""Facts into one page of HTML: no script, nothing fetched, for a phone, a desk and paper."""
+"""Rendering of facts: as one page of HTML (no script, nothing fetched, for phone, desk and paper), or as Markdown.
+
+Every text is escaped in HTML, characters without a printed form are spelled out, and of Markdown only what our READMEs
+use is rendered. The page's style has system fonts, one column, dark text on white, tables that scroll inside
+themselves, and rules for paper. Markdown is for a repository, a wiki or a terminal, with tables in place of charts.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,6 @@ from typing import Any
 from reticent import charts
 from reticent.report.blocks import format_value
 
-# MERGED: reticent.report.inline: Texts into HTML: every one escaped, what has no form on paper spelled out, and of Markdown only what our READMEs use.
-
-
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
 )
@@ -20,7 +22,7 @@ _NUMBERED_CHARACTER = re.compile(r"&amp;#(\d{1,7});")
 
 
 def escape_html(text: str) -> str:
-    """A text in which nothing is markup, and which every reader shows in the same order."""
+    """Escape a text so that nothing in it is markup, and every reader shows it in the same order."""
     return escape(escape_unprintable(text), quote=True)
 
 
@@ -29,7 +31,9 @@ def escape_unprintable(text: str) -> str:
 
 
 def render_inline_markdown(markdown: str) -> str:
-    """A sentence of a README: code, bold and slanted words are marked, numbered characters are shown, everything else is text."""
+    """Render a sentence of a README: code, bold and italic words are marked, numbered characters are shown, everything
+    else is text.
+    """
     pieces = markdown.split("`")
     if len(pieces) % 2 == 0:  # an odd backtick is a character
         return _render_emphasis(markdown)
@@ -47,7 +51,7 @@ def _render_emphasis(text: str) -> str:
 
 
 def render_readme_markdown(markdown: str) -> str:
-    """Paragraphs, lists, tables and blocks of code."""
+    """Render paragraphs, lists, tables and blocks of code of a README."""
     found = []
     for block in re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL):
         if block.startswith("```"):
@@ -77,9 +81,6 @@ def _render_readme_table(lines: list[str]) -> str:
         "<tr>" + "".join(f"<td>{render_inline_markdown(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return f'<div class="wide" tabindex="0" role="region" aria-label="Columns"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-# MERGED: reticent.report.style: The page's style: system fonts, one column, dark text on white, tables that scroll inside themselves, and paper.
 
 
 PAGE_STYLE = """
@@ -166,7 +167,7 @@ def _render_html_block(part: Mapping[str, Any]) -> str:
 
 
 def _render_figure(part: Mapping[str, Any]) -> str:
-    """The chart with its caption, and the same numbers as a table below it."""
+    """Render the chart with its caption, and the same numbers as a table below it."""
     shown, (label, value) = part["table"], (part["chart"]["labels"], part["chart"]["values"])
     names = [escape_unprintable(str(row[label])) for row in shown["rows"]]
     values = [row[value] for row in shown["rows"]]
@@ -178,7 +179,7 @@ def _render_figure(part: Mapping[str, Any]) -> str:
 
 
 def _label_svg(svg: str, caption: str) -> str:
-    """The picture says in words what it shows; its table says the rest, so its parts say nothing of their own."""
+    """Label the picture with what it shows and drop the labels and roles of its parts; its table has the rest."""
     inside = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
     return inside.replace("<svg ", f'<svg role="img" aria-label="Bars: {escape_html(caption)}" ', 1)
 
@@ -200,7 +201,7 @@ def _render_html_table(table: Mapping[str, Any]) -> str:
 
 
 def _render_html_cell(value: Any, right: bool) -> str:
-    """A text without a place to break, such as a checksum, may break anywhere."""
+    """Render a cell; a text without a place to break, such as a checksum, may break anywhere."""
     text = format_value(value)
     long = ' class="long"' if any(len(word) > MAX_UNBROKEN_LETTERS for word in text.split()) else ""
     return f"<td{long or _format_alignment(right)}>{escape_html(text if len(text) <= MAX_CELL_LETTERS else text[: MAX_CELL_LETTERS - 1] + '…')}</td>"
@@ -212,9 +213,6 @@ def _format_alignment(right: bool) -> str:
 
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-# MERGED: reticent.report.markdown: Facts as Markdown, for a repository, a wiki or a terminal; tables in place of charts.
 
 
 _MARKUP_CHARACTERS = re.compile(r"[\\`*_<>&|\[\]#~$]")
@@ -254,6 +252,6 @@ def _format_cell(value: Any) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """A text in which nothing is markup, whatever column or value it names; line ends are spelled out."""
+    """Escape a text so that nothing in it is markup, whatever column or value it names; line ends are spelled out."""
     spelled = escape_unprintable(text).replace("\n", "\\n").replace("\t", "\\t")
     return _MARKUP_CHARACTERS.sub(lambda mark: f"&#{ord(mark[0])};", spelled)

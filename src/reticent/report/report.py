@@ -1,4 +1,4 @@
-"""`report`: the facts of a release, and the three forms they are read in."""
+"""`report`: the facts of a release, and the three forms they are rendered in."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from reticent.validation import is_callable, null_values, optional, path_or_tabl
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What is known of a release; `facts` is JSON as it is."""
+    """What is known of a release; `facts` is plain JSON."""
 
     facts: Mapping[str, Any]
 
     def html(self) -> str:
-        """One page that needs nothing else.  Its charts need the extra `charts`."""
+        """Render one page that needs nothing else. Its charts need the extra `charts`."""
         return rendering.render_html(self.facts)
 
     def markdown(self) -> str:
@@ -29,7 +29,7 @@ class Report:
         return json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n"
 
     def text(self, form: str) -> str:
-        """In the form that is named: "html", "md" or "json"."""
+        """Render in the form that is named: "html", "md" or "json"."""
         return {"html": self.html, "md": self.markdown, "json": self.json}[form]()
 
     def _repr_html_(self) -> str:
@@ -54,11 +54,11 @@ def report(
     budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Report:
-    """What is known of a release folder, or of a release that is open: `.html()`, `.markdown()`, `.json()`.
+    """Report what is known of a release folder, or of a release that is open: `.html()`, `.markdown()`, `.json()`.
 
-    Without a `source` it is the public edition, a function of the folder.  With the data that the release was made from it is
-    the internal one, which tells what the release keeps back and stays with its owner; its attacks take about `budget` CPU seconds
-    at the most, the cheap ones first, and those left out are named.
+    Without a `source` it is the public edition, a function of the folder. With the data that the release was made from
+    it is the internal one, which reveals what the release keeps back and stays with its owner; its attacks take about
+    `budget` CPU seconds at most, the cheap ones first, and those left out are named.
     """
     opened = release if isinstance(release, Release) else Release(release)
     if source is None:

@@ -1,1 +1,1 @@
-"""What a release still says: information loss from the published labels alone."""
+"""Measures of what a release can still be used for: information loss, errors of answers, resemblance, classification."""

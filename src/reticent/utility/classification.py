@@ -1,6 +1,21 @@
-"""Train on a release, score on people who are not in it: the share of them whose class is told, by each learner.  Extra `stats`.
+"""Classification utility: train on a release, score on people who are not in it. Extra `stats`.
 
-`baseline` is the share that always naming the most frequent class of the source would tell.
+The score of a learner is the share of these people whose class it predicts; `baseline` is the share that always
+predicting the most frequent class of the source would reach.
+
+Classes (`make_classes`) are the values of a sensitive column as a few classes. Up to MAX_SINGLE_CLASSES values are a
+class each. Of more, numbers are halved at the median of the source, categories with a hierarchy are its families below
+the root, and others stay a class each. Beyond MAX_CLASSES the least frequent share the last class. A missing value is a
+class of its own.
+
+Examples (`Encoder`) are what a release teaches, as scikit-learn takes it: labels as numbers, each with the classes that
+its rows have or may have. A label covers codes of a column; its weight lies evenly over them. `places` of a column are
+the mean position of what is covered (one number, from 0 to 1) or, of categories, the share of each; `masses` are shares
+in both cases, numbers cut into stretches. In groups that do not reveal who has which value, everyone counts with the
+group's shares.
+
+Learners that need groups take `Examples` of the release and of the people asked about, and return the class of each
+point. The reconstruction tree (Tao et al. 2008, section II-C) learns from redrawn values.
 """
 
 from __future__ import annotations
@@ -20,13 +35,6 @@ from reticent.errors import RequestError
 from reticent.format.manifest import Manifest
 from reticent.labels.adversary_view import Boxes
 
-# MERGED: reticent.utility.classes: What is learned to be told apart: the values of a sensitive column as a few classes.
-#
-# Up to MOST values are a class each.  Of more, numbers are halved at the median of the source, categories with a hierarchy are its
-# families below the root, and others stay a class each.  Beyond MAX_CLASSES the least frequent share the last class.  A missing value is
-# a class of its own.
-
-
 MAX_SINGLE_CLASSES = 10
 MAX_CLASSES = 64
 OTHERS = "any other value"
@@ -34,23 +42,23 @@ OTHERS = "any other value"
 
 @dataclass(frozen=True, eq=False)
 class SensitiveClasses:
-    """`of` is the class of each code, `names` what classes are called."""
+    """Classes of a sensitive column: `of` is the class of each code, `names` are the names of the classes."""
 
     of: np.ndarray
     names: tuple[str, ...]
 
     def counted(self, counts: np.ndarray) -> np.ndarray:
-        """(..., values) -> (..., classes)."""
+        """Sum counts of values to counts of classes: (..., values) -> (..., classes)."""
         return counts @ np.eye(len(self.names))[self.of]
 
     def values(self, domain: Domain) -> dict[str, list[str]]:
-        """The texts of each class; the missing value has none."""
+        """List the texts of each class; the missing value has none."""
         texts = np.array(domain.texts, object)
         return {name: list(texts[self.of[: len(texts)] == at]) for at, name in enumerate(self.names)}
 
 
 def make_classes(domain: Domain, totals: np.ndarray) -> SensitiveClasses:
-    """`totals`: how many rows of the source hold each value."""
+    """Make classes of a domain; `totals` counts the rows of the source that hold each value."""
     named = list(domain.texts)
     if len(domain.texts) > MAX_SINGLE_CLASSES:
         if isinstance(domain, RangeDomain):
@@ -72,7 +80,7 @@ def make_classes(domain: Domain, totals: np.ndarray) -> SensitiveClasses:
 
 
 def _join_rare(named: list[str], totals: np.ndarray) -> list[str]:
-    """The class of each value, at most MAX_CLASSES in all: those of the fewest rows are one class, by the name OTHERS."""
+    """Return the class of each value, at most MAX_CLASSES in all: those of the fewest rows are one class, named OTHERS."""
     rows: dict[str, int] = {}
     for name, total in zip(named, totals.tolist(), strict=True):
         rows[name] = rows.get(name, 0) + total
@@ -82,21 +90,16 @@ def _join_rare(named: list[str], totals: np.ndarray) -> list[str]:
     return [name if name in kept else OTHERS for name in named]
 
 
-# MERGED: reticent.utility.examples: What a release teaches, as scikit-learn takes it: labels as numbers, each with the classes that its rows have or may have.
-#
-# A label covers codes of a column; its weight lies evenly over them.  `places` of a column are the mean position of what is covered (one
-# number, from 0 to 1) or, of categories, the share of each; `masses` are shares in both cases, numbers cut into stretches.  In groups
-# that do not say who has which value, everyone counts with the group's shares.
-
-
 NUMBER_BINS = 16
 MAX_CATEGORIES = 128
-"""More categories than these share one column, the rarest first."""
+"""The most categories with a column of their own; the rarest beyond share one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """(examples, features) twice, and (examples, classes): how many people each example stands for."""
+    """Training or test data: features `places` and `masses` (examples, features), and `people` (examples, classes), how
+    many people each example stands for.
+    """
 
     places: np.ndarray
     masses: np.ndarray
@@ -105,7 +108,9 @@ class Examples:
     def expand(
         self, of: np.ndarray, max_lines: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Features, class and weight, one line for each class that an example has; of more than `max_lines`, some drawn at random."""
+        """Return features, class and weight, one line for each class that an example has; if more than `max_lines`, a
+        random choice of them.
+        """
         example, held = np.nonzero(self.people > 0)
         if len(example) > max_lines:
             drawn = np.sort(rng.choice(len(example), max_lines, replace=False))
@@ -115,7 +120,7 @@ class Examples:
 
 
 class Encoder:
-    """How the codes of each quasi-identifier become features."""
+    """Encodes the codes of each quasi-identifier as features."""
 
     def __init__(self, cells: Cells):
         self.tables = [
@@ -123,7 +128,7 @@ class Encoder:
         ]
 
     def encode_codes(self, codes: np.ndarray, people: np.ndarray) -> Examples:
-        """People with exact quasi-identifiers."""
+        """Encode people with exact quasi-identifiers."""
         places, masses = (
             np.concatenate([pair[which][codes[:, axis]] for axis, pair in enumerate(self.tables)], axis=1)
             for which in (0, 1)
@@ -141,7 +146,7 @@ class Encoder:
 
 
 def make_examples_from_view(sight: Any, encoder: Encoder, classes: SensitiveClasses) -> Examples:
-    """What groups teach."""
+    """Make examples of what groups teach."""
     if isinstance(sight, Boxes):
         return encoder.encode_boxes(sight, classes.counted(sight.counts))
     points, at = np.unique(sight.codes, axis=0, return_inverse=True)
@@ -151,7 +156,7 @@ def make_examples_from_view(sight: Any, encoder: Encoder, classes: SensitiveClas
 
 
 def make_examples_from_cells(cells: Cells, encoder: Encoder, classes: SensitiveClasses) -> Examples:
-    """What the people themselves teach, or are asked about."""
+    """Make examples of the people themselves, to teach or to be asked about."""
     points, at = np.unique(cells.codes, axis=0, return_inverse=True)
     people = np.zeros((len(points), len(classes.names)))
     np.add.at(people, (at.reshape(-1), classes.of[cells.values[:, 0]]), cells.counts)
@@ -163,7 +168,7 @@ def _count_rows_by_code(cells: Cells, axis: int) -> np.ndarray:
 
 
 def _make_feature_tables(domain: Domain, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(codes, places) and (codes, masses)."""
+    """Make the features of each code: (codes, places) and (codes, masses)."""
     if isinstance(domain, RangeDomain):
         places = np.full((domain.size, 1), 0.5)
         positions = np.asarray(domain.positions, float)[: len(domain.texts)]
@@ -181,11 +186,13 @@ def _make_feature_tables(domain: Domain, rows: np.ndarray) -> tuple[np.ndarray, 
 
 @dataclass(frozen=True, eq=False)
 class Exam:
-    """`known` are the cells of the people that releases are made of, `asked` those of the others, in the same codes."""
+    """An exam: `known` are the cells of the people that releases are made of, `asked` those of the others, in the same
+    codes.
+    """
 
     known: Cells
     asked: Cells
-    people: pl.DataFrame  # those asked about, as rows
+    people: pl.DataFrame  # the people asked about, as rows
 
     @cached_property
     def classes(self) -> SensitiveClasses:
@@ -205,15 +212,15 @@ class Exam:
         return float(self.examples.people[:, often].sum() / self.examples.people.sum())
 
     def score_ideal(self) -> dict[str, float]:
-        """Taught by the people themselves, as they are."""
+        """Score learners that were taught by the people themselves, as they are."""
         return self._score_examples(make_examples_from_cells(self.known, self.encoder, self.classes))
 
     def of_groups(self, sight: Any) -> dict[str, float]:
-        """Taught by what groups show."""
+        """Score learners that were taught by what groups show."""
         return self._score_examples(make_examples_from_view(sight, self.encoder, self.classes))
 
     def score_perturbed(self, published: pl.DataFrame, manifest: Manifest) -> dict[str, float]:
-        """Taught by rows whose values were redrawn."""
+        """Score learners that were taught by rows whose values were redrawn."""
         column = manifest.sensitive.name
         domain = self.known.sensitive[0]
         categories = {name: values for name, values in self.classes.values(domain).items() if values}
@@ -238,7 +245,7 @@ class Exam:
 
 
 def score_release(release: Any, exam: Exam) -> dict[str, float]:
-    """The accuracy of each learner that can be taught by a release: from its groups, or from redrawn values."""
+    """Compute the accuracy of each learner that can be taught by a release: from its groups, or from redrawn values."""
     own = release.manifest.own
     if "matrix" in own or ("domain" in own and "p" in own):
         return exam.score_perturbed(release.frame(), release.manifest)
@@ -248,19 +255,15 @@ def score_release(release: Any, exam: Exam) -> dict[str, float]:
         raise RequestError(f"Nothing can be learned from the release: {error.what}") from None
 
 
-# MERGED: reticent.utility.learners: Learners: each is taught by a release, and says the class of people who were not in it.  Extra `stats`.
-#
-# Those that need groups take `Examples` of the release and of the people asked about, and give the class of each point.  The
-# reconstruction tree (Tao et al. 2008, section II-C) learns from redrawn values.
-
-
 LEARNER_SEED = 1
 MAX_WORK = 1 << 28
-"""Lines taught, times features, times classes: of more lines, as many as this allows are drawn at random."""
+"""The most lines times features times classes to train on; beyond, a random choice of lines is taken."""
 
 
 def naive_bayes(taught: Examples, asked: Examples) -> np.ndarray:
-    """Every column's shares of values independent given the class, added one half each."""
+    """Predict with naive Bayes: every column's shares of values are independent given the class, with one half added to
+    each.
+    """
     require_stats_extra()
     from sklearn.naive_bayes import MultinomialNB
 
@@ -295,7 +298,7 @@ def random_forest(taught: Examples, asked: Examples) -> np.ndarray:
 def reconstruction_tree(
     published: pl.DataFrame, manifest: Manifest, categories: dict[str, list[str]], people: pl.DataFrame
 ) -> np.ndarray:
-    """The name of the class of each of the people; `categories` are the values of each class."""
+    """Predict the name of the class of each of the people; `categories` are the values of each class."""
     require_stats_extra()
     from reticent.utility.mining import ReconstructingTree
 
@@ -303,14 +306,14 @@ def reconstruction_tree(
     held = {name: [value for value in values if value in known] for name, values in categories.items()}
     missing = known - {value for values in held.values() for value in values}
     first = next(iter(held))
-    held[first] = [*held[first], *missing]  # a declared value that nobody has: in whichever class
+    held[first] = [*held[first], *missing]  # a declared value that nobody has: any class will do
     tree = ReconstructingTree(manifest, {name: values for name, values in held.items() if values})
     tree.fit(published, published[manifest.sensitive.name])
     return np.asarray(tree.predict(people), dtype=object)
 
 
 def require_stats_extra() -> None:
-    """The extra that learners need, by name, where it is not installed."""
+    """Require the extra that learners need, and name it where it is not installed."""
     try:
         import scipy  # noqa: F401
         import sklearn  # noqa: F401  both are needed, and one message names them
@@ -326,10 +329,10 @@ def _max_lines(taught: Examples, features: np.ndarray) -> int:
 
 
 def _predict(learner: Any, taught: Examples, features: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """The class of each point asked about; the only class there is, where a release shows one.
+    """Predict the class of each point asked about; the only class there is, where a release shows one.
 
-    On one thread: products of matrices as small as these keep several threads waiting for each other most of the time, and what
-    is learned would depend on how many there are.
+    It runs on one thread: matrix products as small as these keep several threads waiting for each other most of the
+    time, and the result would depend on how many there are.
     """
     X, y, weight = taught.expand(features, _max_lines(taught, features), np.random.default_rng(LEARNER_SEED))
     if not len(y):
@@ -341,5 +344,5 @@ def _predict(learner: Any, taught: Examples, features: np.ndarray, asked: np.nda
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter(
             "ignore"
-        )  # of many classes, or of steps that did not suffice: accuracy says how well it went
+        )  # warnings on many classes, or on too few steps: accuracy shows how well it went
         return np.asarray(learner.fit(X, y, sample_weight=weight).predict(asked))

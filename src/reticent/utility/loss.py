@@ -1,15 +1,23 @@
 """Information loss of a generalized table, in one pass over the distinct labels and the group sizes.
 
     AIL        (= NCP, GCP) Cao & Karras 2012, equations 2-5: sum over groups of |G| * sum_c w_c IL_c(G), over |DB|;
-               IL of a range is (u - l) / (U - L), of a node leaves(a) / leaves(root), 0 for a single value; a withheld row counts 1
+               IL of a range is (u - l) / (U - L), of a node leaves(a) / leaves(root), 0 for a single value; a withheld
+               row counts 1
     DM         Bayardo & Agrawal 2005: sum |G|^2, and |DB| for each withheld row
     DM*        El Emam et al. 2009: sum |G|^2 without the penalty
     C_avg      LeFevre et al. 2006 (AECS): (published rows / groups) / k, k as promised, 1 where no k is
     precision  Sweeney 2002: 1 - mean over all cells of height(label) / height(hierarchy); a column without one has height 1
     entropy    Gionis & Tassa 2009, non-uniform: sum over all cells of -log2 Pr(value | label), Pr by the source column's
                frequencies; a withheld cell counts as `*`; needs the source
+    row loss   how much of a person's row a release hides, for users who want rows and not statistics:
+               1 - (share of people with a row) * (1 - the mean over columns of what is lost)
 
 A null loses nothing; a label that covers the null beside other values loses 1.
+
+In the row loss, a quasi-identifier loses what its label does (IL of Cao & Karras 2012, 0 where it is exact). The
+sensitive column loses the chance that what a row shows is not the person's own value: 0 where rows have their own, 1 -
+retention where it was redrawn, and in groups that do not reveal who has which value the chance that a value of the
+group, drawn at random, is another.
 """
 
 from __future__ import annotations
@@ -29,7 +37,7 @@ from reticent.release.kind import reader_for
 
 @dataclass(frozen=True, eq=False)
 class ColumnLabels:
-    """One quasi-identifying column: its distinct labels as extents on a scale, and how many rows bear each."""
+    """One quasi-identifying column: its distinct labels as extents on a scale, and how many rows have each."""
 
     name: str
     scale: Scale
@@ -40,7 +48,7 @@ class ColumnLabels:
         return float(np.dot(self.rows, np.asarray(of, np.float64)) / max(self.rows.sum(), 1))
 
     def loss(self) -> float:
-        """The mean IL of this column's cells."""
+        """Compute the mean IL of this column's cells."""
         return self.mean([self.scale.loss(extent) for extent in self.extents])
 
     def height(self) -> float:
@@ -61,7 +69,9 @@ class ColumnLoss:
 
 @dataclass(frozen=True, slots=True)
 class GroupSizes:
-    """What loss asks of the sizes of groups: how many there are, their rows, and the sum of their squares."""
+    """Statistics of group sizes that the measures need: how many groups there are, their rows, and the sum of their
+    squares.
+    """
 
     groups: int
     rows: int
@@ -82,7 +92,10 @@ def compute_loss_measures(
     k: int = 1,
     weights: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """AIL and what else the sizes and labels give; `weights` by column are normalized, equal where none are given."""
+    """Compute AIL and the other measures of sizes and labels.
+
+    `weights` by column are normalized, equal where none are given.
+    """
     held = sizes if isinstance(sizes, GroupSizes) else GroupSizes.of(sizes)
     published = held.rows
     squares = held.squares
@@ -99,7 +112,7 @@ def compute_loss_measures(
 
 
 def compute_ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:
-    """Equation 4's weighted mean over the columns; None without any."""
+    """Compute equation 4's weighted mean over the columns; None without any."""
     share = {name: float(parse_fraction((weights or {}).get(name, 1))) for name in loss}
     return sum(share[name] * loss[name] for name in loss) / sum(share.values()) if loss else None
 
@@ -107,7 +120,8 @@ def compute_ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = N
 def compute_entropy_bits(
     label_rows: np.ndarray, covered: np.ndarray, value_rows: np.ndarray, withheld: int = 0
 ) -> float:
-    """Non-uniform entropy of one column: `covered[i]` source rows hold a value that label i covers, `value_rows` count each value.
+    """Compute non-uniform entropy of one column: `covered[i]` source rows hold a value that label i covers,
+    `value_rows` count each value.
 
     sum over cells of log2(rows under the label) - log2(rows of the value); the second sum runs over the whole source.
     """
@@ -116,17 +130,8 @@ def compute_entropy_bits(
     return bits - float((value_rows * np.log2(np.maximum(value_rows, 1))).sum())
 
 
-# MERGED: reticent.utility.rows: How much of a person's row a release shows: for who wants rows, not statistics.
-#
-#     row loss   1 - (share of people with a row) * (1 - the mean over columns of what is lost)
-#
-# A quasi-identifier loses what its label does (IL of Cao & Karras 2012, 0 where it is exact).  The sensitive column loses the chance that
-# what a row shows is not the person's own value: 0 where rows have their own, 1 - retention where it was redrawn, and in groups that do
-# not say who has which value the chance that a value of the group, drawn at random, is another.
-
-
 def compute_row_loss(release: Any, audited: Mapping[str, Any], cells: Cells) -> float:
-    """`audited`: what an audit of the release reports; `cells`: the people it was made of."""
+    """Compute the row loss of a release; `audited` is the report of its audit, `cells` the people it was made of."""
     labels = audited["utility"].get("ail_by_column") or {}
     published = int(release.manifest.rows)
     with_row = min(published / cells.rows, 1.0)
@@ -141,7 +146,7 @@ def compute_row_loss(release: Any, audited: Mapping[str, Any], cells: Cells) -> 
 
 
 def compute_table_loss(audited: Mapping[str, Any], cells: Cells) -> float:
-    """The same of a table that another tool made: its rows show their own sensitive values."""
+    """Compute the row loss of a table that another tool made: its rows show their own sensitive values."""
     labels = audited["utility"].get("ail_by_column") or {}
     lost = sum(float(labels.get(domain.name) or 0.0) for domain in cells.quasi) / (len(cells.quasi) + 1)
     return 1 - min(int(audited["rows"]) / cells.rows, 1.0) * (1 - lost)

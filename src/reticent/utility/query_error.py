@@ -1,9 +1,15 @@
-"""How far a release's answers to counting and averaging questions are off, whatever its kind.
+"""Errors of a release's answers to COUNT and AVG questions, and widths of guaranteed ranges, for all kinds.
 
-counts      SELECT COUNT(*) with ranges over 1 to 3 quasi-identifiers and the sensitive column (the workload of Cao & Karras 2012);
-            error |estimate - true| / true, the median and the mean over questions whose true answer is not 0
-averages    SELECT AVG(column) with ranges over quasi-identifiers; error |estimate - true| / r, r being the span of the column.
-            The estimate is the mean under the estimated counts of each value; the error is 1 where no row is estimated to be selected
+counts      SELECT COUNT(*) with ranges over 1 to 3 quasi-identifiers and the sensitive column (the workload of Cao &
+            Karras 2012); error |estimate - true| / true, the median and the mean over questions whose true answer is
+            not 0
+averages    SELECT AVG(column) with ranges over quasi-identifiers; error |estimate - true| / r, r being the span of the
+            column. The estimate is the mean under the estimated counts of each value; the error is 1 where no row is
+            estimated to be selected
+ranges      SELECT AVG(column) FROM release WHERE A_1 IN R_1 AND A_2 IN R_2, with the ranges of the COUNT workload over
+            quasi-identifiers; err = (u - l) / r (Koudas et al., VLDB 2009, section 5): u and l bound the answer over
+            every table that the release leaves possible, and r is the span of the column. Kinds whose answers are
+            estimates alone have none
 """
 
 from __future__ import annotations
@@ -36,11 +42,13 @@ MAX_PREDICATES = 3
 QUERY_SELECTIVITY = 0.1
 AVERAGE_QUERIES_RANGE = (20, 200)
 MAX_COUNTS_FOR_AVERAGES = 20_000
-"""How many averages are asked for, fewest and most, and how many counts they may need: one for each value."""
+"""The fewest and most AVG questions, and the most counts that they may need: one for each value."""
 
 
 def measure_count_errors(ask: Answerer, cells: Cells, seed: int, queries: int = COUNT_QUERIES) -> dict[str, Any]:
-    """Median and mean relative error, over all questions, by the number of columns asked about and by the share of rows selected."""
+    """Measure the median and mean relative error, over all questions, by the number of columns asked about and by the
+    share of rows selected.
+    """
     rng = np.random.default_rng(seed)
     parts = [
         Workload.draw(cells, predicates=predicates, selectivity=QUERY_SELECTIVITY, queries=queries, rng=rng)
@@ -57,14 +65,14 @@ def measure_count_errors(ask: Answerer, cells: Cells, seed: int, queries: int = 
 
 
 def find_averaged_axis(cells: Cells) -> int | None:
-    """The column that averages are asked of: the sensitive one if it holds numbers, else the first quasi-identifier that does."""
+    """Find the column to average: the sensitive one if it holds numbers, else the first quasi-identifier that does."""
     axes = [len(cells.quasi), *range(len(cells.quasi))]
     domains: list[Domain] = [*cells.quasi, cells.sensitive[0]]
     return next((axis for axis in axes if domains[axis].kind == "numeric" and len(domains[axis].texts) > 1), None)
 
 
 def measure_average_errors(ask: Answerer, cells: Cells, seed: int) -> dict[str, Any] | None:
-    """None where no column holds numbers."""
+    """Measure errors of AVG questions; None where no column holds numbers."""
     axis = find_averaged_axis(cells)
     if axis is None:
         return None
@@ -90,7 +98,7 @@ def measure_average_errors(ask: Answerer, cells: Cells, seed: int) -> dict[str, 
 
 
 def _split_by_value(asked: Workload, axis: int, values: int, held: int) -> Workload:
-    """Each question once for each value of a column; without a range over the sensitive column if that is the one."""
+    """Ask each question once for each value of a column; without a range over the sensitive column if that is the one."""
     lower, upper = (np.repeat(side, values, axis=0) for side in (asked.lower, asked.upper))
     if axis == lower.shape[1] - 1:
         lower[:, -1], upper[:, -1] = 0, held - 1
@@ -100,7 +108,9 @@ def _split_by_value(asked: Workload, axis: int, values: int, held: int) -> Workl
 
 
 def _count_by_value(asked: Workload, axis: int, cells: Cells) -> np.ndarray:
-    """(questions, values): the rows of the source that each question selects, by the value of a column it has no range over."""
+    """Count (questions, values): the rows of the source that each question selects, by the value of a column it has no
+    range over.
+    """
     lower = asked.lower.copy()
     upper = asked.upper.copy()
     lower[:, axis], upper[:, axis] = 0, UNRESTRICTED
@@ -109,7 +119,10 @@ def _count_by_value(asked: Workload, axis: int, cells: Cells) -> np.ndarray:
 
 
 def _compute_means(counts: np.ndarray, places: np.ndarray, span: float) -> np.ndarray:
-    """Of each line; reconstructed counts may be negative, so a mean is kept within the column, or is a whole span away."""
+    """Compute the mean of each line.
+
+    Reconstructed counts may be negative, so a mean is kept within the column, or is a whole span away.
+    """
     total = counts.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.clip(counts @ places / total, places[0], places[-1])
@@ -120,21 +133,16 @@ def _aggregate_or_none(of: Any, errors: np.ndarray) -> float | None:
     return float(min(of(errors), 1.0)) if len(errors) else None
 
 
-# MERGED: reticent.utility.ranges: How wide guaranteed ranges of averages are: err = (u - l) / r (Koudas et al., VLDB 2009, section 5), whatever the kind.
-#
-#     SELECT AVG(column) FROM release WHERE A_1 IN R_1 AND A_2 IN R_2
-#
-# with the ranges of the COUNT workload over quasi-identifiers; u and l bound the answer over every table that the release leaves
-# possible, and r is the span of the column.  Kinds whose answers are estimates alone have none.
-
-
 RANGE_QUERIES = 20
 
 
 def measure_average_ranges(
     tables: Mapping[str, pl.DataFrame], manifest: Manifest, cells: Cells, seed: int, queries: int = RANGE_QUERIES
 ) -> dict[str, Any] | None:
-    """The median and the mean of err; None where no column holds numbers, or the kind gives no guaranteed range."""
+    """Measure the median and the mean of err.
+
+    Return None where no column holds numbers, or the kind gives no guaranteed range.
+    """
     axis = find_averaged_axis(cells)
     if axis is None:
         return None
@@ -156,7 +164,7 @@ def measure_average_ranges(
         )
         for where in make_conditions(asked, cells, types)
     ]
-    answers = [one.published or one for one in answers]  # of published rows: withheld ones have no range
+    answers = [one.published or one for one in answers]  # answers over published rows: withheld ones have no range
     places = np.asarray(column.positions, float)[: len(column.texts)]
     found = range_errors(answers, float(places[-1] - places[0]))
     if not len(found):
@@ -170,7 +178,7 @@ def measure_average_ranges(
 
 
 def make_conditions(asked: Workload, cells: Cells, types: Mapping[str, str]) -> list[Condition | None]:
-    """The questions of a workload over quasi-identifiers, as a release is asked."""
+    """Convert the questions of a workload over quasi-identifiers to conditions on a release."""
     found: list[Condition | None] = []
     for lower, upper in zip(asked.lower, asked.upper, strict=True):
         parts = [
@@ -183,7 +191,7 @@ def make_conditions(asked: Workload, cells: Cells, types: Mapping[str, str]) -> 
 
 
 def _make_range_condition(domain: Domain, lower: int, upper: int, dtype: str) -> Condition:
-    """One of the values from one code to another; the last code may be that of a missing value."""
+    """Make a condition for the values from one code to another; the last code may be that of a missing value."""
     values = parse_texts(list(domain.texts[lower : upper + 1]), dtype).to_list()
     missing = (Atom(domain.name, IS_NULL),) if upper >= len(domain.texts) else ()
     if isinstance(domain, RangeDomain) and domain.kind == "numeric" and values:

@@ -1,8 +1,8 @@
-"""Whether the columns of a release are distributed, and go together, as those of its source: before and after.
+"""Resemblance of a release to its source: the distributions of its columns and their associations, before and after.
 
-marginals      of each column the total variation distance 1/2 sum |p - q| between its distribution before and after
-association    of each pair of columns Cramer's V before and after, V = sqrt(chi^2 / (n (m - 1))), m the fewer of their blocks;
-               columns of many values are cut into blocks of about equally many rows, the same before and after
+    marginals      for each column the total variation distance 1/2 sum |p - q| between its distribution before and after
+    association    for each pair of columns Cramer's V before and after, V = sqrt(chi^2 / (n (m - 1))), m the fewer of their
+                   blocks; columns of many values are cut into blocks of about equally many rows, the same before and after
 
 What is after is estimated as questions are answered: from boxes, matchings or reconstruction.
 """
@@ -21,7 +21,7 @@ MAX_BLOCKS = 8
 
 
 def measure_resemblance(ask: Answerer, cells: Cells) -> dict[str, Any]:
-    """`marginals` by column and `association` by pair, each with its mean."""
+    """Measure `marginals` by column and `association` by pair, each with its mean."""
     names = [*(domain.name for domain in cells.quasi), cells.sensitive[0].name]
     blocks = [_make_blocks(cells, axis) for axis in range(len(names))]
     marginals = {}
@@ -43,7 +43,10 @@ def measure_resemblance(ask: Answerer, cells: Cells) -> dict[str, Any]:
 
 
 def compute_cramers_v(table: np.ndarray) -> float:
-    """0 where rows and columns are independent, 1 where the one decides the other; estimated counts below 0 count as 0."""
+    """Compute Cramer's V: 0 where rows and columns are independent, 1 where the one decides the other.
+
+    Estimated counts below 0 count as 0.
+    """
     held = np.maximum(table, 0.0)
     held = held[held.sum(axis=1) > 0][:, held.sum(axis=0) > 0]
     fewer = min(held.shape) - 1
@@ -67,7 +70,7 @@ def _list_single_codes(cells: Cells, axis: int) -> list[tuple[int, int]]:
 
 
 def _make_blocks(cells: Cells, axis: int) -> list[tuple[int, int]]:
-    """At most BLOCKS stretches of codes, each of about equally many rows."""
+    """Make at most MAX_BLOCKS stretches of codes, each of about equally many rows."""
     size = [*cells.quasi, cells.sensitive[0]][axis].size
     if size <= MAX_BLOCKS:
         return [(code, code) for code in range(size)]
@@ -81,7 +84,7 @@ def _make_blocks(cells: Cells, axis: int) -> list[tuple[int, int]]:
 def _count_tables(
     ask: Answerer, cells: Cells, asked: dict[int, list[tuple[int, int]]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many rows lie in each combination of stretches: in the source, and as the release is understood."""
+    """Count the rows in each combination of stretches: in the source, and as estimated from the release."""
     shape = [len(stretches) for stretches in asked.values()]
     many = int(np.prod(shape))
     lower = np.zeros((many, len(cells.quasi) + 1), np.int32)

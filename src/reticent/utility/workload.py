@@ -2,19 +2,27 @@
 
     SELECT COUNT(*) FROM release WHERE A_1 IN R_1 AND ... AND A_lambda IN R_lambda AND SA IN R_SA
 
-Each of the lambda + 1 ranges spans theta^(1 / (lambda + 1)) of its attribute's domain, so that uniform data would be selected with
-expected selectivity theta.  A categorical attribute's range is one of its leaves in pre-order.  The error of a query is
-|estimate - true| / true (ERRATA 1.10: absolute before the median); queries whose true answer is 0 are dropped.
+Each of the lambda + 1 ranges spans theta^(1 / (lambda + 1)) of its attribute's domain, so that uniform data would be
+selected with expected selectivity theta. A categorical attribute's range is one of its leaves in pre-order. A
+`Workload` answers its queries by
 
     exact         from the cells themselves
     perturbed     reconstructed from redrawn values, by inversion or expectation-maximisation
     baseline      exact quasi-identifiers beside the overall distribution, in the way of Anatomy (section 6.3)
     generalized   uniform within each group's box (`Boxes`)
-    matched       exact quasi-identifiers, each row with its group's values in their shares (`GroupMembers`): anatomized releases, every
-                  matching alike, and transformed ones, under their targets
+    matched       exact quasi-identifiers, each row with its group's values in their shares (`GroupMembers`): anatomized
+                  releases, every matching alike, and transformed ones, under their targets
     sampled       reconstructed, weighted by G, uniform within boxes
 
-Errors of a workload: `utility/workload.py`.
+An `Answerer` is a function from a workload to estimates. For each release kind the catalogue names a function that
+takes a release's tables, its manifest and the source's cells and returns one; `answer_from_view` does so for anything
+that has groups.
+
+Errors of answers:
+
+    relative error    |estimate - true| / true (ERRATA 1.10: absolute before the median); queries whose true answer is 0
+                      are dropped
+    range error       (upper - lower) / r, r being the span of the column's values (Koudas et al., VLDB 2009, section 5)
 """
 
 from __future__ import annotations
@@ -40,17 +48,11 @@ from reticent.labels.adversary_view import Boxes, GroupMembers, build_boxes, enc
 from reticent.release.kind import reader_for
 from reticent.validation import instance_of, integer, integers, share, validate_arguments
 
-# MERGED: reticent.utility.errors: How far answers are from the truth: relative errors, in sum and by what was asked; and how wide guaranteed ranges are.
-#
-# relative error    |estimate - true| / true, of the questions whose true answer is not 0 (ERRATA 1.10)
-# range error       (upper - lower) / r, r being the span of the column's values (Koudas et al., VLDB 2009, section 5)
-
-
 SELECTIVITIES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 1.0)
 
 
 def relative_errors(estimate: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """|estimate - true| / true where the true answer is not 0."""
+    """Compute |estimate - true| / true where the true answer is not 0."""
     asked = true > 0
     return np.abs(estimate[asked] - true[asked]) / true[asked]
 
@@ -61,7 +63,7 @@ def median_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
 
 
 def mean_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
-    """What some papers average (Li, Li & Zhang 2009, figure 6); a few rare answers weigh a lot in it."""
+    """Compute the mean, which some papers report (Li, Li & Zhang 2009, figure 6); a few rare answers weigh a lot in it."""
     errors = relative_errors(estimate, true)
     return float(np.mean(errors)) if len(errors) else float("nan")
 
@@ -75,7 +77,9 @@ def summarize_errors(estimate: np.ndarray, true: np.ndarray) -> dict[str, float 
 
 
 def group_errors_by_dimension(workload: Workload, estimate: np.ndarray, true: np.ndarray) -> list[dict[str, Any]]:
-    """One line for each number of quasi-identifiers that queries ask about (Li, Li & Zhang, ICDE 2009, figure 6)."""
+    """Summarize errors by the number of quasi-identifiers that queries ask about (Li, Li & Zhang, ICDE 2009, figure 6),
+    one line each.
+    """
     dimension = (workload.upper[:, :-1] >= 0).sum(axis=1)
     return [
         {"dimension": int(each), **summarize_errors(estimate[dimension == each], true[dimension == each])}
@@ -86,7 +90,7 @@ def group_errors_by_dimension(workload: Workload, estimate: np.ndarray, true: np
 def group_errors_by_selectivity(
     estimate: np.ndarray, true: np.ndarray, rows: int, steps: Sequence[float] = SELECTIVITIES
 ) -> list[dict[str, Any]]:
-    """One line for each stretch of selectivities, its upper end included, that some query has."""
+    """Summarize errors by stretch of selectivities, its upper end included, one line for each that some query has."""
     share = true / rows
     found = []
     for above, until in pairwise(steps):
@@ -97,7 +101,7 @@ def group_errors_by_selectivity(
 
 
 def range_errors(answers: Iterable[Answer], span: float) -> np.ndarray:
-    """Of answers with guaranteed bounds; those that are NULL, or without an end, are left out."""
+    """Compute the range errors of answers with guaranteed bounds; those that are NULL, or without an end, are left out."""
     return np.array(
         [(one.upper - one.lower) / span for one in answers if one.lower is not None and one.upper is not None]
     )
@@ -118,7 +122,10 @@ _check_generator = instance_of(
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """Ranges of codes, both ends included; the last column is the sensitive one.  `upper` FREE: the attribute is not asked about."""
+    """Queries as ranges of codes, both ends included.
+
+    The last column is the sensitive one. `upper` UNRESTRICTED: the attribute is not asked about.
+    """
 
     lower: np.ndarray  # (queries, quasi + 1) int32
     upper: np.ndarray
@@ -139,7 +146,7 @@ class Workload:
         queries: int,
         rng: np.random.Generator,
     ) -> Workload:
-        """Random queries over attributes with so many codes each, the sensitive one last; or over those of cells."""
+        """Draw random queries over attributes with so many codes each, the sensitive one last; or over those of cells."""
         if isinstance(sizes, Cells):
             sizes = [domain.size for domain in (*sizes.quasi, sizes.sensitive[0])]
         axes = len(sizes) - 1
@@ -158,12 +165,12 @@ class Workload:
         return cls(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
 
     def among(self, values: int) -> np.ndarray:
-        """(queries, values): 1 where a sensitive value is in range."""
+        """Return (queries, values): 1 where a sensitive value is in range."""
         code = np.arange(values)
         return ((code >= self.lower[:, -1:]) & (code <= self.upper[:, -1:])).astype(np.float64)
 
     def histograms(self, cells: Cells) -> np.ndarray:
-        """(queries, values): the rows that meet the predicates on quasi-identifiers, by sensitive value."""
+        """Count (queries, values): the rows that meet the predicates on quasi-identifiers, by sensitive value."""
         fresh = np.ones(len(cells), bool)
         fresh[1:] = (cells.codes[1:] != cells.codes[:-1]).any(axis=1)
         starts = np.flatnonzero(fresh)
@@ -181,13 +188,18 @@ class Workload:
         return found
 
     def exact(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
-        """`selected`: the `histograms` of these cells, where they are known already."""
+        """Count the rows that each query selects.
+
+        `selected` are the `histograms` of these cells, where they are known already.
+        """
         if selected is not None:
             return _sum_in_range(selected, self.among(cells.sensitive[0].size))
         return self.count_by(cells, np.zeros(len(cells), np.int32), 1)[:, 0]
 
     def count_by(self, cells: Cells, number: np.ndarray, numbers: int) -> np.ndarray:
-        """(queries, numbers): the rows that meet all predicates, the sensitive one too, by a number that each cell has."""
+        """Count (queries, numbers): the rows that meet all predicates, the sensitive one too, by a number that each
+        cell has.
+        """
         found = np.zeros((len(self), numbers), np.int64)
         select_histograms(
             np.ascontiguousarray(np.vstack([cells.codes.T, cells.values[:, 0]]), np.int32),
@@ -202,7 +214,7 @@ class Workload:
         return found
 
     def baseline(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
-        """Each selected row counts with the overall frequency of the values in range."""
+        """Estimate with the overall frequency of the values in range for each selected row."""
         selected = self.histograms(cells) if selected is None else selected
         totals = cells.totals(0)
         return selected.sum(axis=1) * (self.among(len(totals)) @ totals) / cells.rows
@@ -210,7 +222,7 @@ class Workload:
     def perturbed(
         self, published: Cells, matrix: np.ndarray, occurring: np.ndarray, by: str = "inversion"
     ) -> np.ndarray:
-        """Reconstructed from cells with redrawn values; `occurring` are the codes that the matrix is about."""
+        """Reconstruct the answers from cells with redrawn values; `occurring` are the codes that the matrix is about."""
         from reticent.estimate.reconstruction import Reconstruction
 
         model = Reconstruction("", pl.Series([str(code) for code in occurring]), matrix)
@@ -225,7 +237,7 @@ class Workload:
         return found
 
     def matched(self, members: GroupMembers) -> np.ndarray:
-        """People of one point are counted together: what values they are expected to have."""
+        """Estimate from the expected values of people; people of one point are counted together."""
         if len(members.counts) <= MAX_GROUPS_COUNTED:
             return self._matched_by_groups(members)
         codes, point = np.unique(members.codes, axis=0, return_inverse=True)
@@ -239,7 +251,7 @@ class Workload:
         return found
 
     def _matched_by_groups(self, members: GroupMembers) -> np.ndarray:
-        """The people of each group whom a query selects, with the group's share of the values in range."""
+        """Count the people of each group whom a query selects, with the group's share of the values in range."""
         selected = np.zeros((len(self), len(members.counts)), np.int64)
         select_histograms(
             np.ascontiguousarray(members.codes.T, np.int32),
@@ -255,7 +267,7 @@ class Workload:
         return (selected * (until[:, self.upper[:, -1] + 1] - until[:, self.lower[:, -1]]).T).sum(axis=1)
 
     def sampled(self, release: SampledRows, cells: Cells) -> np.ndarray:
-        """Those seen in range, less those that noise puts there, over p."""
+        """Estimate the rows in range: those seen, less those that noise puts there, over p."""
         frame = release.frame
         known = list(cells.sensitive[0].texts)
         held = frame[release.column].cast(pl.String).is_in(known).to_numpy()
@@ -269,13 +281,15 @@ class Workload:
 
     @staticmethod
     def median_error(estimate: np.ndarray, true: np.ndarray) -> float:
-        """The median of |estimate - true| / true over the queries whose true answer is not 0."""
+        """Compute the median of |estimate - true| / true over the queries whose true answer is not 0."""
         return median_relative_error(estimate, true)
 
 
 @dataclass(frozen=True, eq=False)
 class SampledRows:
-    """A release of one perturbed row for each group: which column was perturbed over which domain, and which says the group's size."""
+    """A release of one perturbed row for each group: which column was perturbed over which domain, and which has the
+    group's size.
+    """
 
     frame: pl.DataFrame
     entries: Sequence[ColumnEntry]
@@ -296,35 +310,30 @@ def _sum_in_range(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:
     return (histograms * among).sum(axis=1)
 
 
-# MERGED: reticent.utility.answering: What a workload of questions is put to: of each release kind (its row in the catalogue), and of anything that has groups.
-#
-# A function takes a release's tables, its manifest and the source's cells, and gives another, from questions to estimates.
-
-
 Answerer = Callable[[Workload], np.ndarray]
 Tables = Mapping[str, pl.DataFrame]
 
 
 def make_answerer(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
-    """By the estimator of the release's kind."""
+    """Make an answerer by the estimator of the release's kind."""
     made: Answerer = catalogue.load_object(catalogue.KINDS[manifest.kind].answers)(tables, manifest, cells)
     return made
 
 
 def answer_from_groups(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
-    """Groups whose values are published: uniform within boxes, or every matching of a group alike."""
+    """Answer from groups whose values are published: uniform within boxes, or every matching of a group alike."""
     return answer_from_view(reader_for(manifest.kind).sight(tables, manifest, cells))
 
 
 def answer_from_view(sight: Any) -> Answerer:
-    """The same of groups that are seen already: those of a plan, or of another tool's table."""
+    """Answer from groups that are known already: those of a plan, or of another tool's table."""
     if isinstance(sight, Boxes):
         return lambda workload: workload.generalized(sight)
     return lambda workload: workload.matched(sight)
 
 
 def answer_from_perturbed(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
-    """Exact quasi-identifiers, and counts of redrawn values inverted by the matrix."""
+    """Answer from exact quasi-identifiers, and counts of redrawn values inverted by the matrix."""
     data = tables["data"]
     own = manifest.own
     sensitive = cells.sensitive[0]
@@ -337,6 +346,6 @@ def answer_from_perturbed(tables: Tables, manifest: Manifest, cells: Cells) -> A
 
 
 def answer_from_sampled(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
-    """Reconstructed, weighted by G, uniform within boxes."""
+    """Answer by reconstruction, weighted by G, uniform within boxes."""
     release = SampledRows.of(tables["data"], manifest)
     return lambda workload: workload.sampled(release, cells)

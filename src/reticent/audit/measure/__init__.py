@@ -1,1 +1,4 @@
-"""What a release achieves: each family of promises by formulas of the audit's own, exact, from counts alone."""
+"""Measures of what a release achieves, for each family of promises.
+
+The formulas are the audit's own, exact, from counts alone.
+"""

@@ -1,4 +1,7 @@
-"""How many rows look alike: k-anonymity (Samarati & Sweeney 1998), (alpha,k) (Wong et al. 2006), k-map (Sweeney 2002)."""
+"""Measures of how many rows look alike.
+
+k-anonymity (Samarati & Sweeney 1998), (alpha,k) (Wong et al. 2006) and k-map (Sweeney 2002).
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,12 @@ from reticent.audit.measure.exact_comparison import parse_parameter
 
 
 def measure_k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
-    """How many persons the smallest group holds at least.  Rows count whether or not their sensitive value is known.
+    """Measure how many persons the smallest group holds at least.
 
-    If nobody has more than r rows, n rows are those of ceil(n / r) persons or more; rounded down, against the publisher.
+    Rows count whether or not their sensitive value is known.
+
+    If nobody has more than r rows, n rows are those of ceil(n / r) persons or more; rounded down, against the
+    publisher.
     """
     return int(sizes.min()) // rows_per_person
 
@@ -34,7 +40,7 @@ def judge_alpha_k(asked: Mapping[str, Any], evidence: Evidence, column: str | No
 
 
 def judge_k_map(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    """By the population under each group's labels; without a population table nothing can be said."""
+    """Judge by the population under each group's labels; without a population table it is undecided."""
     if evidence.population is None:
         return Judgement({}, None, NEEDS_SOURCE)
     found = measure_k(evidence.population)
@@ -42,5 +48,5 @@ def judge_k_map(asked: Mapping[str, Any], evidence: Evidence, column: str | None
 
 
 def bound_alpha_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
-    """The greatest belief that (alpha,k)-anonymity leaves in a value."""
+    """Bound the belief that (alpha,k)-anonymity leaves in a value."""
     return float(parse_parameter(asked["alpha"]))

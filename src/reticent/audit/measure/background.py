@@ -1,8 +1,15 @@
-"""(B,t)-privacy and its skyline (Li, Li & Zhang, ICDE 2009, definitions 1 and 2), recomputed: the greatest risk of anybody, `<= t`.
+"""(B,t)-privacy and its skyline (Li, Li & Zhang, ICDE 2009, definitions 1 and 2), recomputed.
 
-Needs the source: prior beliefs are estimated from it.  Beside the risk by the inference that was promised stands `t_exact`, the
-greatest by exact inference over the groups small enough for it, and `exact_share`, the share of people in these: the Omega-estimate
-can be far below exact (table III of the paper).
+The greatest risk of anybody must be `<= t`.
+
+The judges need the source: prior beliefs are estimated from it. Beside the risk by the inference that was promised they
+report `t_exact`, the greatest risk by exact inference (equations 3 and 4) over the groups small enough for it, and
+`exact_share`, the share of people in these groups: the Omega-estimate can be far below exact (table III of the paper).
+
+A group whose risk doubles leave in doubt is decided with more digits: fifty, and twice as many until it is decided. A
+risk computed with d digits is within `roundings` units of the last of them, 10^(1 - d), of the true one: the same count
+of operations that bounds the error of doubles. The group is decided where that interval lies on one side of t. What the
+most digits leave in doubt, such as an exact tie, counts as broken: against the publisher.
 """
 
 from __future__ import annotations
@@ -39,13 +46,6 @@ from reticent.errors import BundleDamaged
 from reticent.exact_arithmetic import as_ratio
 from reticent.kernels.audit_assignments import compute_beliefs
 
-# MERGED: reticent.audit.measure.background_digits: A group whose risk doubles leave in doubt, decided with more digits: fifty, and twice as many until it is decided.
-#
-# A risk computed with d digits is within `roundings` units of the last of them, 10^(1 - d), of the true one: the same
-# count of operations that bounds the error of doubles.  The group is decided where that interval lies on one side of t.
-# What the most digits leave in doubt, as an exact tie, counts as broken: against the publisher.
-
-
 DIGIT_STEPS = (50, 100, 200, 400)
 LIMIT_ROUNDINGS = 8  # roundings of t in bits and of the comparison itself
 
@@ -74,7 +74,9 @@ def convert_to_decimal(x: Any) -> Decimal:
 
 
 def compute_decimal_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Decimal:
-    """A kernel weight within six units: the Gaussian's exponent is at most 4.5, and adds as often its error."""
+    """Compute a kernel weight within six units: the Gaussian's exponent is at most 4.5, and multiplies its error by as
+    much.
+    """
     if kernel == "gaussian" and bandwidth not in ("whole", 0) and not same and distance < bandwidth:
         return (-convert_to_decimal(Fraction(9, 2) * (distance / bandwidth) ** 2)).exp()
     return convert_to_decimal(compute_kernel_weight(distance, bandwidth, kernel, same))
@@ -83,7 +85,7 @@ def compute_decimal_weight(distance: Fraction, bandwidth: Any, kernel: str, same
 def compute_decimal_prior(
     table: BeliefTable, axes: Sequence[DistanceAxis], bandwidths: Sequence[Any], kernel: str, point: int
 ) -> list[Decimal]:
-    """Equation 2 at a point, over all others."""
+    """Compute equation 2 at a point, over all others."""
     total = [Decimal(0)] * table.held.shape[1]
     for other in range(len(table.codes)):
         product = Decimal(1)
@@ -98,7 +100,7 @@ def compute_decimal_prior(
 
 
 def compute_decimal_smoothing(apart: Sequence[Sequence[Fraction]], bandwidth: Fraction, kernel: str) -> DecimalMatrix:
-    """Each row adds up to 1."""
+    """Compute the smoothing matrix; each row adds up to 1."""
     rows = [
         [compute_decimal_weight(d, bandwidth, kernel, i == j) for j, d in enumerate(row)] for i, row in enumerate(apart)
     ]
@@ -108,7 +110,7 @@ def compute_decimal_smoothing(apart: Sequence[Sequence[Fraction]], bandwidth: Fr
 def compute_decimal_risk(
     prior: DecimalMatrix, people: Sequence[int], shown: Sequence[int], matrix: DecimalMatrix | None, rounds: int
 ) -> Decimal:
-    """The greatest risk of a group in bits."""
+    """Compute the greatest risk of a group in bits."""
     values = range(len(shown))
     share = [Decimal(n) for n in people]
     for _ in range(rounds):
@@ -129,16 +131,15 @@ def compute_decimal_risk(
     return worst
 
 
-# MERGED: reticent.audit.measure.background_exact: The risk by exact inference over the groups that are small enough (Li, Li & Zhang, ICDE 2009, equations 3 and 4).
-
-
 MAX_STATES = 1 << 14
 MAX_PEOPLE = 64  # of a group
-MAX_STATES_IN_ALL = 1 << 22  # states looked at altogether, each with all of its values
+MAX_STATES_IN_ALL = 1 << 22  # states computed altogether, each with all of its values
 
 
 def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray | None) -> tuple[float, float]:
-    """(the greatest risk in bits, the share of the people it is over): groups with fewest states first, while work is left."""
+    """Return (the greatest risk in bits, the share of the people it is over) by exact inference: groups with fewest
+    states first, within the work limit.
+    """
     sizes = table.shown.sum(axis=1)
     with np.errstate(over="ignore"):
         states = np.exp(np.log1p(table.shown).sum(axis=1))
@@ -219,7 +220,7 @@ def _judge_points(
 
 
 def _find_compared_columns(points: list[Any], evidence: Evidence) -> set[str]:
-    """Columns in which some adversary compares different values."""
+    """Find the columns in which some adversary compares different values."""
     names = [entry.name for entry in evidence.columns]
     each = [(name, point["bandwidth"]) for point in points for name in names]
     known = [(name, given.get(name, 0) if isinstance(given, Mapping) else given) for name, given in each]
@@ -232,7 +233,7 @@ def _list_bandwidths(given: Any, view: GroupedPeople) -> list[Any]:
 
 
 def _list_people_views(found: GroupedPeople) -> list[GroupedPeople]:
-    """All people, and those whose sensitive value is not missing where some are."""
+    """List the views to judge: all people and, where some sensitive values are missing, the people whose value is not."""
     null = found.null
     if null < 0 or not found.held[:, null].any() or (np.delete(found.held, null, axis=1) == 0).all():
         return [found]
@@ -250,7 +251,7 @@ def _list_people_views(found: GroupedPeople) -> list[GroupedPeople]:
 
 @dataclass(eq=False)
 class KernelAdversary:
-    """One adversary on one view of the people."""
+    """One adversary on one view of the people: its priors, and the risk of each group."""
 
     asked: Mapping[str, Any]
     bandwidths: list[Any]
@@ -296,7 +297,7 @@ class KernelAdversary:
 
     @cached_property
     def _apart(self) -> list[list[Fraction]] | None:
-        """How far the sensitive values are from each other; None where nothing is smoothed."""
+        """The distances between the sensitive values; None where nothing is smoothed."""
         entry = self.view.entry
         if parse_parameter(self.asked.get("smoothing", 0)) == 0 or entry is None:
             return None
@@ -306,7 +307,7 @@ class KernelAdversary:
         return [[found.apart(i, j) for j in range(len(values))] for i in range(len(values))]
 
     def keeps(self, t: Fraction) -> bool:
-        """risk <= t for everybody: by doubles, and where their error leaves a doubt by more digits."""
+        """Whether risk <= t for everybody: by doubles and, where their error leaves a doubt, by more digits."""
         base = str(self.asked.get("base", 2))
         if base == "2" and t >= 1:
             return True

@@ -1,11 +1,17 @@
-"""Prior and posterior beliefs and how far they are apart, recomputed from people and groups (Li, Li & Zhang, ICDE 2009, II to IV).
+"""Prior and posterior beliefs and their distance (Li, Li & Zhang, ICDE 2009, II to IV).
+
+They are recomputed from people and groups:
 
     prior       equation 2, on a grid of the values that occur: one matrix product for each axis; or from point to point
-    posterior   equation 5 (Omega), or so many rounds of it (balanced)
+    posterior   equation 5 (Omega), or several rounds of it (balanced)
     risk        equation 6 in bits, on smoothed and renormalised beliefs
 
-Sums of numbers >= 0 throughout: a risk in doubles is within `error` of the true one.  What that does not decide is recomputed with
-more digits.
+All sums are of numbers >= 0: a risk in doubles is within `bound_error` of the true one. What that does not decide is
+recomputed with more digits (`background.py`).
+
+`locate_people` finds who is in which published group, and who holds what: the source's people as points under the
+published labels. The adversary of the paper (section III-A) knows who is in the table and in which group. That is so
+where no label covers a person of another group and every group has as many people under its label as it publishes rows.
 """
 
 from __future__ import annotations
@@ -30,15 +36,10 @@ from reticent.format.manifest import ColumnEntry
 from reticent.labels.cover import find_places, join_boxes, rebuild_hierarchy
 from reticent.labels.scale import LineScale, make_scale
 
-# MERGED: reticent.audit.measure.background_people: Who is in which published group, and who holds what: the source's people as points under the published labels.
-#
-# The adversary of Li, Li & Zhang (ICDE 2009, section III-A) knows who is in the table and in which group.  That is so where no label
-# covers a person of another group and every group has as many people under its label as it publishes rows.
-
 
 @dataclass(frozen=True, eq=False)
 class DistanceAxis:
-    """A column's values that occur, by number, and the distance of every two, exactly: `levels[which[i, j]]`."""
+    """A column's values that occur, by number, and the exact distance of every two: `levels[which[i, j]]`."""
 
     name: str
     which: np.ndarray
@@ -50,7 +51,10 @@ class DistanceAxis:
 
 @dataclass(frozen=True, eq=False)
 class GroupedPeople:
-    """`held[point, value]` people stand at `codes[point]` and are in `group[point]`; `shown[group, value]` is what is published."""
+    """People by point and group: `held[point, value]` people are at `codes[point]` and in `group[point]`.
+
+    `shown[group, value]` is what is published.
+    """
 
     axes: list[DistanceAxis]
     codes: np.ndarray
@@ -68,7 +72,10 @@ class GroupedPeople:
 def locate_people(
     evidence: Evidence, column: str | None, matrices: Mapping[str, Any], compared: Container[str]
 ) -> GroupedPeople | None:
-    """None where labels do not say who is in which group; distances for the columns `compared` alone."""
+    """Locate the source's people under the published labels, with distances for the columns `compared` alone.
+
+    Return None where labels do not determine who is in which group.
+    """
     published = evidence.published
     source = evidence.source
     assert published is not None and source is not None
@@ -115,7 +122,10 @@ def locate_people(
 def _count_sensitive_values(
     evidence: Evidence, column: str | None
 ) -> tuple[np.ndarray, np.ndarray, list[str | None], ColumnEntry | None]:
-    """(value of each source row, published counts, names of the values): several columns together are numbered combinations."""
+    """Return (value of each source row, published counts, names of the values).
+
+    Several columns together are numbered combinations.
+    """
     found = evidence.column(column)
     entries = [
         entry
@@ -152,7 +162,8 @@ def compute_distances(
     matrices: Mapping[str, Any],
     foreign: bool = False,
 ) -> DistanceAxis:
-    """Section II-C: by position over the range, by the level of the lowest common ancestor over the height, or as listed.
+    """Compute distances by section II-C: by position over the range, by the level of the lowest common ancestor over
+    the height, or as listed.
 
     A null is at distance 1 from all else.
     """
@@ -180,7 +191,7 @@ def compute_distances(
 
 
 def _make_distance_axis(name: str, places: list[Any], parts: np.ndarray, unit: Fraction) -> DistanceAxis:
-    """Distances as few different fractions; a column of one value has none."""
+    """Make an axis whose distances are few different fractions; a column of one value has none."""
     null = np.array([place is None for place in places])
     distinct, which = np.unique(parts, return_inverse=True)
     levels = [Fraction(part) / unit for part in distinct.tolist()]
@@ -191,13 +202,13 @@ def _make_distance_axis(name: str, places: list[Any], parts: np.ndarray, unit: F
 
 
 MAX_DOUBLES_AT_ONCE = 1 << 23  # doubles held at once
-BLOCK_PAIRS = 1 << 16  # pairs of points looked at together: memory is used again and not asked for anew
+BLOCK_PAIRS = 1 << 16  # pairs of points computed together: memory is reused and not allocated anew
 GRID_PRODUCTS_PER_PAIR = 16  # products of a grid that cost as much as a pair of points
 INFERENCE_ROUNDS = {"omega": 1, "balanced": 24}
 
 
 def compute_kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Any:
-    """The kernel at a distance, up to a constant: exact but for the Gaussian."""
+    """Compute the kernel at a distance, up to a constant: exact but for the Gaussian."""
     if same or bandwidth == "whole":
         return Fraction(1)
     if bandwidth == 0 or distance >= bandwidth:
@@ -209,7 +220,7 @@ def compute_kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, same:
 
 
 def compute_kernel_weights(axis: DistanceAxis, bandwidth: Any, kernel: str) -> np.ndarray | None:
-    """(values, values): every value has weight 1 for itself; None where only equal values have any."""
+    """Compute the weights (values, values): every value has weight 1 for itself; None where only equal values have any."""
     if bandwidth == "whole":
         return np.ones((1, 1))
     if bandwidth == 0:
@@ -222,7 +233,7 @@ def compute_kernel_weights(axis: DistanceAxis, bandwidth: Any, kernel: str) -> n
 
 @dataclass(frozen=True, eq=False)
 class BeliefTable:
-    """Points sorted by group: who stands there (`held`), and the group's published counts (`shown`)."""
+    """Points sorted by group: the people at each (`held`), and each group's published counts (`shown`)."""
 
     codes: np.ndarray
     held: np.ndarray
@@ -238,7 +249,7 @@ class BeliefTable:
         return np.repeat(np.arange(len(self.shown)), np.diff(np.append(self.starts, len(self.codes))))
 
     def pieces(self) -> Iterator[tuple[slice, slice]]:
-        """Groups a few at a time, and their points."""
+        """Yield a few groups at a time, and their points."""
         width = max(MAX_DOUBLES_AT_ONCE // 8 // self.held.shape[1], 1)
         cut = np.unique(np.searchsorted(self.starts, np.arange(0, len(self.codes), width)))
         ends = np.append(self.starts, len(self.codes))
@@ -247,9 +258,12 @@ class BeliefTable:
 
 
 def compute_priors(table: BeliefTable, each: list[np.ndarray | None]) -> tuple[np.ndarray, int]:
-    """Equation 2 at every point, apart for every combination of the axes without neighbours; and how many terms a sum has.
+    """Compute equation 2 at every point, separately for every combination of the axes without neighbours.
 
-    On a grid over the other axes; from point to point where that is less work, or where the grid is too large.
+    Also return how many terms a sum has.
+
+    It is computed on a grid over the other axes, or from point to point where that is less work or the grid is too
+    large.
     """
     whole = [w is not None and bool((w == 1).all()) for w in each]
     alone = [w is None or (not flat and np.count_nonzero(w) == len(w)) for w, flat in zip(each, whole, strict=True)]
@@ -269,7 +283,7 @@ def compute_priors(table: BeliefTable, each: list[np.ndarray | None]) -> tuple[n
 
 
 def _number_combinations(codes: np.ndarray) -> np.ndarray:
-    """A number for each combination of codes, in their order."""
+    """Number each combination of codes, in their order."""
     key = np.zeros(len(codes), np.int64)
     room = 1
     for column in codes.T:
@@ -289,7 +303,7 @@ def _normalize_rows(found: np.ndarray) -> np.ndarray:
 def _compute_priors_by_point(
     table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray
 ) -> np.ndarray:
-    """Every point beside what each point of its key holds, a few points at a time."""
+    """Compute the priors from every point and each point of its key, a few points at a time."""
     values = table.held.shape[1]
     found = np.empty(table.held.shape)
     order = np.argsort(key, kind="stable")
@@ -317,7 +331,7 @@ def _compute_priors_by_point(
 def _compute_priors_by_grid(
     table: BeliefTable, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray
 ) -> np.ndarray:
-    """One product of matrices for each axis, as many keys at once as there is room for."""
+    """Compute the priors by one matrix product for each axis, as many keys at once as fit."""
     grid = tuple(len(w) for w in near)
     places = prod(grid)
     values = table.held.shape[1]
@@ -355,7 +369,7 @@ def _multiply_on_grid(
 def _compute_priors_by_pairs(
     table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray
 ) -> np.ndarray:
-    """The same, a block of points against all others."""
+    """Compute the priors by pairs, a block of points against all others."""
     found = np.empty(table.held.shape)
     block = max(MAX_DOUBLES_AT_ONCE // len(codes), 1)
     for begin in range(0, len(codes), block):
@@ -368,7 +382,9 @@ def _compute_priors_by_pairs(
 
 
 def compute_posteriors(table: BeliefTable, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
-    """What is believed of each point of some groups after seeing their values; their histogram of who could have none."""
+    """Compute the belief in each value at each point of some groups after seeing their values; the group's histogram
+    where no value is possible.
+    """
     p = prior[points]
     people = table.people[points]
     shown = table.shown[groups]
@@ -393,7 +409,7 @@ def smooth_beliefs(belief: np.ndarray, matrix: np.ndarray | None) -> np.ndarray:
 
 
 def compute_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Jensen-Shannon, row by row."""
+    """Compute the Jensen-Shannon divergence, row by row."""
     total = np.zeros(len(p))
     for one in (p, q):
         share = np.divide(2 * one, p + q, out=np.ones_like(one), where=one > 0)
@@ -402,11 +418,11 @@ def compute_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def count_roundings(terms: int, points: Any, values: int, rounds: int) -> Any:
-    """A bound on the error of a group's risk in units of rounding, by its points; smoothed or not.
+    """Bound the error of a group's risk in units of rounding, by its points; smoothed or not.
 
-    Nothing subtracts on the way to a belief: its relative error is the number of roundings, to first order.  The
-    divergence moves by no more than the beliefs do.  Four times that: numerator and denominator of a smoothed belief,
-    and all that is not of first order.
+    Nothing subtracts on the way to a belief: its relative error is the number of roundings, to first order. The
+    divergence moves by no more than the beliefs do. The bound is four times that: for numerator and denominator of a
+    smoothed belief, and for all that is not of first order.
     """
     prior = 2 * terms + 3 * values + 80
     factor = rounds * (2 * prior + points + 2 * values + 16)
@@ -414,5 +430,5 @@ def count_roundings(terms: int, points: Any, values: int, rounds: int) -> Any:
 
 
 def bound_error(terms: int, points: np.ndarray, values: int, rounds: int) -> np.ndarray:
-    """The same in doubles; see the test of it."""
+    """Return the same bound in doubles; see the test of it."""
     return np.asarray(count_roundings(terms, points, values, rounds) * 2.0**-53)

@@ -31,7 +31,7 @@ def measure_equal_distance(views: list[GroupCounts]) -> Fraction:
 
 
 def _measure_equal_view(view: GroupCounts) -> Fraction:
-    """The positive e alone: they sum to half of all |e|."""
+    """Sum the positive e alone: they are half of all |e|."""
     count, sizes, totals = view.integers()
     excess = np.maximum(count * view.rows - totals[view.value] * sizes[view.group], 0)
     return find_greatest(_sum_by_group(excess, view), sizes * view.rows)
@@ -42,8 +42,11 @@ def measure_ordered_distance(views: list[GroupCounts]) -> Fraction:
 
 
 def _measure_ordered_view(view: GroupCounts) -> Fraction:
-    """Between two values of a group the cumulative count stands still at C, and |rows * C - size * T_i| changes sign once,
-    where the table's cumulative count T_i passes rows * C / size."""
+    """Measure one view by the order of values.
+
+    Between two values of a group the cumulative count stays at C, and |rows * C - size * T_i| changes sign once, where
+    the table's cumulative count T_i passes rows * C / size.
+    """
     if view.occurring < 2:
         return Fraction(0)
     place = np.cumsum(view.totals > 0) - 1
@@ -72,7 +75,7 @@ def _sum_run(
     table: np.ndarray,
     before: np.ndarray,
 ) -> np.ndarray:
-    """sum over i in start .. stop of |rows * reached - size * T_i|."""
+    """Sum |rows * reached - size * T_i| over i in start .. stop."""
     level = reached * rows
     turn = np.searchsorted(table, (level // size).astype(np.int64), side="right")  # T_i <= level / size before it
     turn = np.clip(turn, start, stop)
@@ -82,7 +85,9 @@ def _sum_run(
 
 
 def measure_hierarchical_distance(views: list[GroupCounts], paths: np.ndarray) -> Fraction:
-    """`paths[value, level]` numbers the node above a value at a level: values in pre-order, level 0 the value itself."""
+    """Measure by a hierarchy: `paths[value, level]` is the node above a value at a level, values in pre-order, level 0
+    the value itself.
+    """
     return max(_measure_hierarchical_view(view, paths) for view in views)
 
 
@@ -103,7 +108,7 @@ def _measure_hierarchical_view(view: GroupCounts, paths: np.ndarray) -> Fraction
 def _sum_absolute(
     view: GroupCounts, node: np.ndarray, count: np.ndarray, sizes: np.ndarray, totals: np.ndarray
 ) -> np.ndarray:
-    """sum |e| over the nodes of one level, for each group; equal nodes stand next to each other."""
+    """Sum |e| over the nodes of one level, for each group; equal nodes are next to each other."""
     of_entry = node[view.value]
     fresh = np.append(True, (view.group[1:] != view.group[:-1]) | (of_entry[1:] != of_entry[:-1]))
     starts = np.flatnonzero(fresh)
@@ -123,7 +128,7 @@ def _sum_by_group(entries: np.ndarray, view: GroupCounts) -> np.ndarray:
 
 
 def _cumulate_counts(count: np.ndarray, view: GroupCounts) -> np.ndarray:
-    """Running sum of the counts inside each group."""
+    """Compute the running sum of the counts inside each group."""
     running = np.cumsum(count)
     return running - (running[view.starts] - count[view.starts])[view.group]
 
@@ -134,7 +139,7 @@ def judge_closeness(asked: Mapping[str, Any], evidence: Evidence, column: str | 
 
 
 def measure_distance(column: SensitiveColumn, name: str) -> Fraction:
-    """The greatest earth mover's distance of a group, by ground distance."""
+    """Measure the greatest earth mover's distance of a group, by ground distance."""
     if name == "hierarchical":
         if column.paths is None:
             raise BundleDamaged(f"Hierarchical t-closeness is promised for {column.name!r}, which has no hierarchy.")

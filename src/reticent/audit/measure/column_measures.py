@@ -1,4 +1,4 @@
-"""Everything a sensitive column achieves, by the measures' names: what an audit reports whether or not it was promised."""
+"""All measures of a sensitive column by name, which an audit reports whether or not they were promised."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reticent.audit.measure import closeness, disclosure, diversity, likeness
 
 
 def measure_column(column: SensitiveColumn) -> dict[str, Any]:
-    """Everything a sensitive column achieves, by the measures' names; None where no parameter would hold."""
+    """Measure everything a sensitive column achieves, by the measures' names; None where no parameter would hold."""
     views = column.views
     found: dict[str, Any] = {
         "alpha": diversity.measure_alpha(views),
@@ -26,7 +26,7 @@ def measure_column(column: SensitiveColumn) -> dict[str, Any]:
             disclosure.find_worst_ratio(views, absent="ignore")
         ),
     }
-    if not column.joint:  # combined values of several columns stand in no order
+    if not column.joint:  # combined values of several columns have no order
         found["t-closeness-ordered"] = closeness.measure_ordered_distance(views)
     if column.paths is not None:
         found["t-closeness-hierarchical"] = closeness.measure_hierarchical_distance(views, column.paths)
@@ -37,7 +37,7 @@ MEASURES_WORST_WHEN_LEAST = {"k-anonymity", "distinct-l-diversity", "probabilist
 
 
 def find_worst_measures(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Measures of several sensitive columns as one: the worst of each."""
+    """Combine the measures of several sensitive columns: the worst of each."""
     found: dict[str, Any] = {}
     for name in dict.fromkeys(name for table in tables for name in table):
         values = [table[name] for table in tables if name in table]

@@ -1,22 +1,25 @@
-"""rho1-to-rho2 and Delta-growth guarantees (Tao, Xiao, Li & Zhang, ICDE 2008), judged from p, k and the domain by formulas of its own.
+"""rho1-to-rho2 and Delta-growth guarantees (Tao, Xiao, Li & Zhang, ICDE 2008).
 
-The worst attack itself, not a bound on it: a victim with prior w at the published value y, k - 1 others known to have other values.
-Whoever is drawn, y is shown with probability p w + u by the victim and u by each other, u = (1 - p) / m, so the tuple is the
-victim's with h = (p w + u) / (p w + k u) and the posterior of Q, y among it, follows by equations 9, 10 and 12.
+They are judged from p, k and the domain by formulas of the audit's own.
+
+The judges compute the worst attack itself, not a bound on it: a victim with prior w at the published value y, k - 1
+others known to have other values. If the victim is drawn, y is shown with probability p w + u, if another, with u,
+where u = (1 - p) / m; so the tuple is the victim's with h = (p w + u) / (p w + k u) and the posterior of Q, y among it,
+follows by equations 9, 10 and 12.
 
     rho     the posterior at prior rho1 with w = min(lambda, rho1)
     Delta   kept iff p w (1 - w) - Delta (p w + k u) <= 0 for every w that a lambda-skewed prior allows: a parabola, open below,
             over an interval, decided at its vertex where that lies inside and at the ends where not
 
-A person with r rows in r groups is shown r times, each group having k r rows: where all of them hold one value, the odds of y grow by
-(1 + p / (k r u))^r, and both formulas hold with a = 1 / (that - 1) in the place of k u / p.
+A person with r rows in r groups is shown r times, each group having k r rows: where all of them hold one value, the
+odds of y grow by (1 + p / (k r u))^r, and both formulas hold with a = 1 / (that - 1) in the place of k u / p.
 
-A domain that was not declared is the values that occur, and the adversary reads it too: where h people have the rarest of them and
-everybody else is corrupted, one of the h has it, and a prior w of it becomes w / (1 - (1 - w)^h): certainty for h = 1, and at least
-1 / h.  What is shown then comes on top, so such a release is never found kept.
+A domain that was not declared is the values that occur, and the adversary reads it too: where h people have the rarest
+of them and everybody else is corrupted, one of the h has it, and a prior w of it becomes w / (1 - (1 - w)^h): certainty
+for h = 1, and at least 1 / h. What is shown then comes on top, so such a release is never found kept.
 
-Cuts that follow perturbed classes are judged with k = 1 (ERRATA 5.9).  That values were perturbed so, no file can show; against the
-source (`audit/sampled.py`) it is tested.
+Cuts that follow perturbed classes are judged with k = 1 (ERRATA 5.9). No file can show that values were perturbed so;
+compared with the source (`audit/sampled.py`) it is tested.
 """
 
 from __future__ import annotations
@@ -87,18 +90,22 @@ def _find_skew(asked: Mapping[str, Any], sampling: SamplingParameters) -> Fracti
 
 
 def compute_highest_posterior(sampling: SamplingParameters, rho1: Fraction, skew: Fraction) -> Fraction:
-    """The highest posterior of a predicate with prior rho1: from the row that is shown, or from an undeclared domain."""
+    """Compute the highest posterior of a predicate with prior rho1: from the row that is shown, or from an undeclared
+    domain.
+    """
     w = min(skew, rho1)
     return max(compute_posterior(sampling, rho1, w), compute_posterior_from_domain(sampling, rho1, w))
 
 
 def compute_highest_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
-    """The highest growth of a belief, rounded up: from the row that is shown, or from an undeclared domain."""
+    """Compute the highest growth of a belief, rounded up: from the row that is shown, or from an undeclared domain."""
     return max(compute_growth(sampling, skew), compute_growth_from_domain(sampling, skew))
 
 
 def compute_posterior(sampling: SamplingParameters, prior: Fraction, w: Fraction) -> Fraction:
-    """Of a predicate with this prior that y meets, everyone else of k corrupted, w being the prior of y."""
+    """Compute the posterior of a predicate with this prior that y meets, everyone else of k corrupted, w being the
+    prior of y.
+    """
     if sampling.rows_per_person > 1:
         resistance = _compute_resistance(sampling)
         return (prior * resistance + w) / (resistance + w) if w else prior
@@ -110,7 +117,9 @@ def compute_posterior(sampling: SamplingParameters, prior: Fraction, w: Fraction
 
 
 def compute_posterior_from_domain(sampling: SamplingParameters, prior: Fraction, w: Fraction) -> Fraction:
-    """Of a predicate with this prior, from a domain that is the values that occur; w is the prior of the rarest of them."""
+    """Compute the posterior of a predicate with this prior, from a domain that is the values that occur; w is the prior
+    of the rarest of them.
+    """
     if sampling.declared or not sampling.fewest_holders or not w:
         return prior
     holders = min(sampling.fewest_holders, MAX_HOLDERS)
@@ -120,7 +129,9 @@ def compute_posterior_from_domain(sampling: SamplingParameters, prior: Fraction,
 
 
 def compute_growth_from_domain(sampling: SamplingParameters, skew: Fraction) -> Fraction:
-    """How much a belief in one value grows by an undeclared domain, at least: at priors from the least up to lambda."""
+    """Compute how much a belief in one value grows by an undeclared domain, at least: at priors from the least up to
+    lambda.
+    """
     least = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
     priors = [least + (skew - least) * step / 8 for step in range(9)]
     priors.append(max(least, min(skew, Fraction(1, 10**6))))
@@ -128,7 +139,7 @@ def compute_growth_from_domain(sampling: SamplingParameters, skew: Fraction) -> 
 
 
 def _compute_resistance(sampling: SamplingParameters) -> Fraction:
-    """a of a posterior (q a + w) / (a + w): k u / p for one row, and what r rows of a person leave of it."""
+    """Compute a of a posterior (q a + w) / (a + w): k u / p for one row, and what r rows of a person leave of it."""
     rows = sampling.rows_per_person
     redrawn = (1 - sampling.p) / sampling.domain
     group = sampling.counted_on * rows if sampling.counted_on > 1 else 1
@@ -136,7 +147,7 @@ def _compute_resistance(sampling: SamplingParameters) -> Fraction:
 
 
 def grows_at_most(sampling: SamplingParameters, skew: Fraction, most: Fraction) -> bool:
-    """No belief of a lambda-skewed prior grows by more."""
+    """Whether no belief of a lambda-skewed prior grows by more."""
     least = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
     p, room = sampling.p, sampling.counted_on * (1 - sampling.p) / sampling.domain
     if sampling.rows_per_person > 1:
@@ -150,7 +161,7 @@ def grows_at_most(sampling: SamplingParameters, skew: Fraction, most: Fraction) 
 
 
 def compute_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
-    """The greatest growth, rounded up."""
+    """Compute the greatest growth, rounded up."""
     low = 0
     high = GROWTH_PARTS
     while low < high:
@@ -162,5 +173,5 @@ def compute_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
 
 
 def bound_rho_belief(asked: Mapping[str, Any], prior: Any) -> float:
-    """The greatest belief the promise allows, to who believed rho1 at most."""
+    """Bound the belief that the promise allows to an adversary whose prior is rho1 at most."""
     return float(parse_parameter(asked["rho2"]))

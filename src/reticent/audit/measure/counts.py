@@ -1,8 +1,8 @@
-"""What the measures are computed from: how many rows of each group hold each sensitive value.
+"""Counts that the measures are computed from: how many rows of each group hold each sensitive value.
 
 Entries are (group, value, count) with count > 0, in order of group and then of value; values are numbered in the order
-of their domain, a null last.  A missing value may never help a promise, so every measure is taken on two tables where
-there are nulls: as published, the null being one more value, and without the null rows (`views`).
+of their domain, a null last. A missing value may never help a promise, so every measure is taken on two tables where
+there are nulls: as published, the null being one more value, and without the null rows (`list_views`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MAX_SUM = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """`emptied` is how many groups had nothing but null rows, and are left out of this view."""
+    """Counts by group and value. `emptied` is how many groups had nothing but null rows, and are left out of this view."""
 
     group: np.ndarray  # int64, 0 .. groups - 1, none skipped
     value: np.ndarray  # int64
@@ -55,13 +55,15 @@ class GroupCounts:
         return len(self.group) == self.groups * self.occurring
 
     def integers(self, terms: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(counts, sizes, totals) in which `terms` products of rows and a size add up without overflow."""
+        """Return (counts, sizes, totals) in a type in which `terms` products of rows and a size add up without
+        overflow.
+        """
         room = self.rows * int(self.sizes.max(initial=1)) * terms
         kind: type = np.int64 if room < _MAX_SUM else object
         return self.count.astype(kind), self.sizes.astype(kind), self.totals.astype(kind)
 
     def without(self, unknown: np.ndarray) -> GroupCounts:
-        """The table without the rows of some values."""
+        """Return the table without the rows of some values."""
         kept = ~unknown[self.value]
         group = self.group[kept]
         number = np.cumsum(np.diff(group, prepend=-1) != 0) - 1
@@ -72,7 +74,7 @@ class GroupCounts:
 
 
 def list_views(counts: GroupCounts, unknown: np.ndarray) -> list[GroupCounts]:
-    """The tables a promise must hold on; `unknown` marks the values that are or hold a null."""
+    """List the tables a promise must hold on; `unknown` marks the values that are or hold a null."""
     if not (unknown & (counts.totals > 0)).any():
         return [counts]
     return [counts, counts.without(unknown)]

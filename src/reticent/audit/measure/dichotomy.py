@@ -1,8 +1,11 @@
-"""l-dichotomy (Xu, Wang, Fu & Wong, definition 1), judged from a release and what its manifest says of how rows were withheld.
+"""l-dichotomy (Xu, Wang, Fu & Wong, definition 1).
+
+It is judged from a release and the manifest's statement of how rows were withheld:
 
     P-eligibility   l max count <= rows of the published table: recounted
-    S-ambiguity     of how rows were withheld.  None were: nothing to infer.  By `safe`: at least l values share the highest count,
-                    recounted.  By `calibrated`: from parameters, since no file can show a draw.  By anything else: not given.
+    S-ambiguity     by how rows were withheld. None were: nothing to infer. By `safe`: at least l values share the highest
+                    count, recounted. By `calibrated`: from parameters, since no file can show a draw. By anything else: not
+                    given.
 
 Rows without a value are left out.
 """
@@ -43,7 +46,10 @@ def judge_dichotomy(asked: Mapping[str, Any], evidence: Evidence, column: str | 
 
 
 def _compute_shares(evidence: Evidence, column: str | None) -> list[Fraction] | None:
-    """Of each value, the share of the published people who have it; None where values were redrawn and nobody says."""
+    """Compute, for each value, the share of the published people who have it.
+
+    Return None where values were redrawn and the shares are not known.
+    """
     if evidence.perturbation is not None:
         return None if evidence.perturbation.distribution is None else list(evidence.perturbation.distribution)
     totals = evidence.column(column).views[-1].totals

@@ -17,7 +17,7 @@ from reticent.exact_arithmetic import as_ratio
 
 
 def find_worst_ratio(views: list[GroupCounts], *, absent: str = "break") -> Fraction | None:
-    """The greatest of q / p and p / q; None where an absent value breaks every delta."""
+    """Find the greatest of q / p and p / q; None where an absent value breaks every delta."""
     found = Fraction(1)
     for view in views:
         if absent != "ignore" and not view.complete:
@@ -32,7 +32,7 @@ def find_worst_ratio(views: list[GroupCounts], *, absent: str = "break") -> Frac
 
 
 def compute_delta(ratio: Fraction | None, base: object = "e") -> float | None:
-    """|log| of the worst ratio, for display: every delta above it holds."""
+    """Compute |log| of the worst ratio, for display: every delta above it holds."""
     if ratio is None:
         return None
     logarithm = log2 if str(base) == "2" else log

@@ -26,7 +26,7 @@ from reticent.exact_arithmetic import as_ratio, is_whole
 
 
 def measure_alpha(views: list[GroupCounts]) -> Fraction:
-    """The greatest frequency of a value in a group."""
+    """Measure the greatest frequency of a value in a group."""
     return max(find_greatest(view.count, view.sizes[view.group]) for view in views)
 
 
@@ -39,7 +39,7 @@ def measure_probabilistic_l(views: list[GroupCounts]) -> Fraction:
 
 
 def measure_recursive_c(views: list[GroupCounts], l: int) -> Fraction | None:  # noqa: E741  the field's own letter
-    """The least c that holds at this l; None where a group has fewer than l values."""
+    """Measure the least c that holds at this l; None where a group has fewer than l values."""
     found = Fraction(0)
     for view in views:
         order = np.lexsort((-view.count, view.group))
@@ -55,12 +55,15 @@ def measure_recursive_c(views: list[GroupCounts], l: int) -> Fraction | None:  #
 
 
 def measure_entropy_l(views: list[GroupCounts]) -> float:
-    """exp of the least entropy, for display; `entropy_holds` decides."""
+    """Measure exp of the least entropy, for display; `entropy_holds` decides."""
     return min(0.0 if view.emptied else exp(max(float(_compute_entropies(view).min()), 0.0)) for view in views)
 
 
 def entropy_holds(views: list[GroupCounts], l: Fraction) -> bool:  # noqa: E741
-    """Whether every group's entropy is at least ln l.  Only groups that floating point cannot tell from the least are compared."""
+    """Whether every group's entropy is at least ln l.
+
+    Only groups that floating point cannot distinguish from the least are compared.
+    """
     for view in views:
         if view.emptied:
             return False
@@ -79,12 +82,12 @@ def entropy_holds(views: list[GroupCounts], l: Fraction) -> bool:  # noqa: E741
 
 
 def _compute_entropies(view: GroupCounts) -> np.ndarray:
-    """ln s - (1/s) sum c ln c of each group."""
+    """Compute ln s - (1/s) sum c ln c of each group."""
     return np.log(view.sizes) - np.add.reduceat(view.count * np.log(view.count), view.starts) / view.sizes
 
 
 def _is_entropy_at_least(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E741
-    """s ln s - sum c ln c - s ln l >= 0, that is s^s d^s >= n^s prod c^c for l = n / d."""
+    """Whether s ln s - sum c ln c - s ln l >= 0, that is s^s d^s >= n^s prod c^c for l = n / d."""
     common = gcd(*counts)
     counts = tuple(count // common for count in counts)
     s = sum(counts)
@@ -152,5 +155,5 @@ def judge_recursive(asked: Mapping[str, Any], evidence: Evidence, column: str | 
 
 
 def bound_probabilistic_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
-    """The greatest belief that probabilistic l-diversity leaves in a value."""
+    """Bound the belief that probabilistic l-diversity leaves in a value."""
     return float(1 / parse_parameter(asked["l"]))

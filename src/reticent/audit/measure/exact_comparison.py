@@ -1,8 +1,8 @@
 """Exact comparison: the greatest of many fractions, and logarithms of fractions against fractions.
 
-Floating point only narrows down who can be greatest, with a margin proved to be wider than its error; what is left is
-decided in integers.  ln x is irrational for rational x other than 1, and log2 x is rational only for powers of two: apart
-from these no tie can occur, and precision is raised until a comparison is decided.
+Floating point only narrows down what can be greatest, with a margin proved to be wider than its error; the rest is
+decided in integers. ln x is irrational for rational x other than 1, and log2 x is rational only for powers of two:
+apart from these no tie can occur, and precision is raised until a comparison is decided.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _RELATIVE_ERROR = 2.0**-50  # two conversions and a division err by less than 2*
 
 
 def parse_parameter(value: object) -> Fraction:
-    """A parameter as it was written: 0.1 is one tenth; one of too many digits is refused before it is computed."""
+    """Parse a parameter as it was written: 0.1 is one tenth; one of too many digits is refused before it is computed."""
     return parse_fraction(value)
 
 
 def find_greatest(numerators: np.ndarray, denominators: np.ndarray) -> Fraction:
-    """max a / b over arrays of integers, a >= 0, b > 0; 0 for none."""
+    """Find max a / b over arrays of integers, a >= 0, b > 0; 0 for none."""
     return _find_extreme(numerators, denominators, max)
 
 
 def find_least(numerators: np.ndarray, denominators: np.ndarray) -> Fraction:
-    """min a / b over arrays of integers, a >= 0, b > 0."""
+    """Find min a / b over arrays of integers, a >= 0, b > 0."""
     return _find_extreme(numerators, denominators, min)
 
 
@@ -48,7 +48,7 @@ def _find_extreme(numerators: np.ndarray, denominators: np.ndarray, pick: Callab
 def find_extremes_by_value(
     value: np.ndarray, count: np.ndarray, size: np.ndarray, pick: Callable
 ) -> dict[int, Fraction]:
-    """For each value its greatest (or least) count / size, exactly.
+    """Find for each value its greatest (or least) count / size, exactly.
 
     Counts and sizes are below 2**53, and division is rounded correctly, hence monotone: the true extreme is among the
     entries whose floating quotient is extreme.
@@ -65,7 +65,7 @@ def find_extremes_by_value(
 
 
 def bound_ln(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Fractions below and above ln x.  `Decimal.ln` is rounded correctly: one unit in the last place is ample."""
+    """Return fractions below and above ln x. `Decimal.ln` is rounded correctly: one unit in the last place is ample."""
     lower = upper = Fraction(0)
     context = Context(prec=digits)
     for whole, sign in ((x.numerator, 1), (x.denominator, -1)):
@@ -77,14 +77,14 @@ def bound_ln(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
 
 
 def compare_ln(x: Fraction, y: Fraction) -> int:
-    """The sign of ln x - y, for x > 0."""
+    """Return the sign of ln x - y, for x > 0."""
     if x == 1:
         return _get_sign(-y)
     return _decide_sign(lambda digits: bound_ln(x, digits), y)
 
 
 def compare_log2(x: Fraction, y: Fraction) -> int:
-    """The sign of log2 x - y, for x > 0."""
+    """Return the sign of log2 x - y, for x > 0."""
     power = _find_power_of_two(x)
     if power is not None:
         return _get_sign(power - y)

@@ -4,7 +4,17 @@
     enhanced    q <= p (1 + min(beta, -ln p))                      the same where every gain is within -ln p, else none
     two-sided   and q >= p / (1 + the same bound) (ERRATA 1.12)    also p / q - 1, and none where a value is absent
 
-All `<=`.  Whether a gain is within -ln p is decided for each value apart: capping the measured gain would hide a violation.
+All `<=`. Whether a gain is within -ln p is decided for each value separately: capping the measured gain would hide a
+violation.
+
+By perturbation (definition 6), beta-likeness follows from the parameters that a perturbed release publishes. An
+adversary who sees v and knows the overall distribution p and the matrix M believes in v_i with p_i M[i][v] / sum_u p_u
+M[u][v], by Bayes. The relative gain over p_i is at most beta and, enhanced, at most -ln p_i; two-sided, p_i over the
+posterior - 1 as well.
+
+Families of values are nodes of a sensitive hierarchy (semantic) or windows of a width (proximity). Semantic: rows of
+one family are counted as one value, and the measure is the same. Proximity: values i .. j are all that some interval of
+the width holds iff x_j - x_i <= width and the neighbours on both sides do not fit as well, x_(j+1) - x_(i-1) > width.
 """
 
 from __future__ import annotations
@@ -22,16 +32,11 @@ from reticent.audit.measure.exact_comparison import compare_ln, find_extremes_by
 from reticent.errors import BundleDamaged
 from reticent.exact_arithmetic import as_ratio, find_common_denominator
 
-# MERGED: reticent.audit.measure.posterior: beta-likeness by perturbation (Cao & Karras, VLDB 2012, definition 6), from the parameters a perturbed release publishes.
-#
-# Who sees v and knows the overall distribution p and the matrix M believes in v_i with p_i M[i][v] / sum_u p_u M[u][v], by Bayes.
-# The relative gain over p_i is at most beta and, enhanced, at most -ln p_i; two-sided, p_i over the posterior - 1 as well.
-
 
 def measure_perturbation_beta(
     matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, enhanced: bool, two_sided: bool
 ) -> Fraction | None:
-    """The least beta that holds, at least 0; None where none does."""
+    """Measure the least beta that holds by perturbation, at least 0; None where none does."""
     least = Fraction(0)
     for p, gain in list_perturbation_gains(matrix, distribution, two_sided=two_sided):
         if gain is None or (enhanced and compare_ln(1 / p, gain) < 0):
@@ -43,7 +48,10 @@ def measure_perturbation_beta(
 def list_perturbation_gains(
     matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, two_sided: bool
 ) -> list[tuple[Fraction, Fraction | None]]:
-    """(p, greatest gain) of each value that occurs; None where a value can be ruled out and two sides are asked for."""
+    """List (p, greatest gain) of each value that occurs.
+
+    The gain is None where a value can be ruled out and two sides are asked for.
+    """
     ratios = [[as_ratio(entry) for entry in row] for row in matrix]
     unit = lcm(*{denominator for row in ratios for _, denominator in row})
     scale = find_common_denominator(distribution)
@@ -65,7 +73,7 @@ def list_perturbation_gains(
 
 
 def _find_ratio_extremes(parts: Sequence[int], wholes: Sequence[int]) -> tuple[Fraction, Fraction]:
-    """The least and the greatest part / whole, by cross-multiplication; wholes of 0 are never published."""
+    """Find the least and the greatest part / whole, by cross-multiplication; wholes of 0 are never published."""
     pairs = [(part, whole) for part, whole in zip(parts, wholes, strict=True) if whole]
     low = high = pairs[0]
     for part, whole in pairs:
@@ -82,7 +90,7 @@ def is_stochastic(matrix: Sequence[Sequence[Fraction]]) -> bool:
 
 
 def measure_beta(views: list[GroupCounts], *, enhanced: bool, two_sided: bool) -> Fraction | None:
-    """The least beta that holds, at least 0; None where none does."""
+    """Measure the least beta that holds, at least 0; None where none does."""
     found = Fraction(0)
     for view in views:
         if two_sided and not view.complete:
@@ -95,7 +103,7 @@ def measure_beta(views: list[GroupCounts], *, enhanced: bool, two_sided: bool) -
 
 
 def _list_gains(view: GroupCounts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
-    """(p, greatest gain) of each value that occurs."""
+    """List (p, greatest gain) of each value that occurs."""
     size = view.sizes[view.group]
     frequency = {v: Fraction(int(total), view.rows) for v, total in enumerate(view.totals) if total}
     upper = find_extremes_by_value(view.value, view.count, size, max)
@@ -109,12 +117,12 @@ def _list_gains(view: GroupCounts, two_sided: bool) -> list[tuple[Fraction, Frac
 
 
 def _is_within_log(p: Fraction, gain: Fraction) -> bool:
-    """gain <= -ln p."""
+    """Whether gain <= -ln p."""
     return compare_ln(1 / p, gain) >= 0
 
 
 def judge_likeness(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    """From the groups' histograms; where values were redrawn, from the matrix they were redrawn by."""
+    """Judge from the groups' histograms; where values were redrawn, from the matrix they were redrawn by."""
     form = {"enhanced": bool(asked.get("enhanced", True)), "two_sided": bool(asked.get("two_sided", False))}
     limit = parse_parameter(asked["beta"])
     if evidence.perturbation is not None:
@@ -124,7 +132,9 @@ def judge_likeness(asked: Mapping[str, Any], evidence: Evidence, column: str | N
 
 
 def _judge_perturbation(redrawing: Perturbation, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
-    """The parameters show what the promise is worth if values were redrawn as stated; that they were, the source alone shows."""
+    """Judge from the parameters what the promise is worth if values were redrawn as stated; that they were, only the
+    source shows.
+    """
     if redrawing.distribution is None:
         return Judgement({}, None, NEEDS_SOURCE)
     found = measure_perturbation_beta(redrawing.matrix, redrawing.distribution, **form)
@@ -138,26 +148,20 @@ def _judge_perturbation(redrawing: Perturbation, limit: Fraction, form: Mapping[
 
 
 def bound_likeness_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
-    """The greatest belief that beta-likeness leaves in any value of this overall distribution."""
+    """Bound the belief that beta-likeness leaves in any value of this overall distribution."""
     limit = float(parse_parameter(asked["beta"]))
     enhanced = asked.get("enhanced", True)
     caps = (p * (1 + (min(limit, -log(p)) if enhanced else limit)) for p in prior.tolist() if p > 0)
     return max(min(cap, 1.0) for cap in caps)
 
 
-# MERGED: reticent.audit.measure.families: beta-likeness of families of values: nodes of a sensitive hierarchy (semantic), windows of a width (proximity).
-#
-# Semantic: rows of one family are counted as one value, and the measure is that of `likeness`.  Proximity: values i .. j are all that some
-# interval of the width holds iff x_j - x_i <= width and the neighbours on both sides do not fit as well, x_(j+1) - x_(i-1) > width.
-
-
-CHUNK_COUNTS = 1 << 22  # counts of windows in groups that are looked at together
+CHUNK_COUNTS = 1 << 22  # counts of windows in groups that are computed together
 
 
 def measure_semantic_beta(
     views: list[GroupCounts], family: np.ndarray, *, enhanced: bool, two_sided: bool
 ) -> Fraction | None:
-    """The least beta of the families' frequencies; `family` is that of each value."""
+    """Measure the least beta of the families' frequencies; `family` is that of each value."""
     return measure_beta([_merge_families(view, family) for view in views], enhanced=enhanced, two_sided=two_sided)
 
 
@@ -172,10 +176,10 @@ def _merge_families(view: GroupCounts, family: np.ndarray) -> GroupCounts:
 def measure_proximity_beta(
     views: list[GroupCounts], positions: Sequence[Fraction | None], width: Fraction, *, enhanced: bool
 ) -> Fraction | None:
-    """The least beta that holds for every window; `positions` ascend, None (a null) stands alone."""
+    """Measure the least beta that holds for every window; `positions` ascend, None (a null) is by itself."""
     least = Fraction(0)
     for view in views:
-        greatest: dict[Fraction, Fraction] = {}  # of windows of one frequency the worst decides
+        greatest: dict[Fraction, Fraction] = {}  # the worst window of each frequency decides
         for p, q in _list_window_frequencies(view, positions, width):
             greatest[p] = max(q, greatest.get(p, q))
         for p, q in greatest.items():
@@ -187,9 +191,9 @@ def measure_proximity_beta(
 
 
 def list_windows(positions: Sequence[Fraction], width: Fraction) -> list[tuple[int, int]]:
-    """(first, last) of every window with other values in it."""
+    """List (first, last) of every window with a different set of values."""
     found = []
-    reach = 0  # the last value that a window from the one before reaches to
+    reach = 0  # the last value of the window that starts at the previous value
     for i in range(len(positions)):
         before = reach
         reach = max(reach, i)
@@ -202,7 +206,7 @@ def list_windows(positions: Sequence[Fraction], width: Fraction) -> list[tuple[i
 def _list_window_frequencies(
     view: GroupCounts, positions: Sequence[Fraction | None], width: Fraction
 ) -> list[tuple[Fraction, Fraction]]:
-    """(frequency in the table, greatest in a group) of each window."""
+    """List (frequency in the table, greatest in a group) of each window."""
     occurring = np.flatnonzero(view.totals).tolist()
     known = [(v, place) for v in occurring if (place := positions[v]) is not None]
     spans = [(known[i][0], known[j][0]) for i, j in list_windows([place for _, place in known], width)]

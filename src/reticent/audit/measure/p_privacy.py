@@ -1,8 +1,9 @@
 """P-privacy (Koudas, Srivastava, Yu & Zhang, VLDB 2009, definition 3.2), recounted in whole numbers for every group.
 
-With m(N) the published values at and below a node, definition 3.2 says: of what the children of N hold together, each child C holds
-its share w(C) / W(N).  Then the target is compared with the one that the promise names, where that can be computed: declared curves
-from the domain alone, the table's own distribution where the source is at hand.  The distance is exact.
+With m(N) the published values at and below a node, definition 3.2 requires: of what the children of N hold together,
+each child C holds its share w(C) / W(N). Then the target is compared with the one that the promise names, where that
+can be computed: declared curves from the domain alone, the table's own distribution where the source is at hand. The
+distance is exact.
 """
 
 from __future__ import annotations
@@ -47,8 +48,11 @@ def judge_p_privacy(asked: Mapping[str, Any], evidence: Evidence, column: str | 
 
 
 def _bound_drawing_error(asked: Mapping[str, Any], targeted: TargetedGroups) -> Fraction:
-    """How far a declared curve may be off by being drawn: each value is within half of the ninth digit of the greatest, so that
-    the total variation is at most a digit for each value, the doubles of both formulas included."""
+    """Bound how far a declared curve may be off by being drawn.
+
+    Each value is within half of the ninth digit of the greatest, so that the total variation is at most a digit for
+    each value, the doubles of both formulas included.
+    """
     target = asked.get("target")
     listed = target["groups"].values() if isinstance(target, Mapping) and "groups" in target else [target]
     curve = any(isinstance(one, Mapping) and bool(set(one) & {"normal", "zipf"}) for one in listed)
@@ -56,7 +60,7 @@ def _bound_drawing_error(asked: Mapping[str, Any], targeted: TargetedGroups) -> 
 
 
 def count_not_private(targeted: TargetedGroups) -> int:
-    """How many groups do not follow their target."""
+    """Count the groups that do not follow their target."""
     nodes = len(targeted.parent)
     broken = 0
     group = np.unique(targeted.group)
@@ -69,10 +73,12 @@ def count_not_private(targeted: TargetedGroups) -> int:
 
 
 def _count_off_target(targeted: TargetedGroups, groups: np.ndarray, weights: Sequence[int]) -> int:
-    """A table of (groups, nodes), added up towards the root; every split compared with its weights."""
+    """Count groups off their target: a table of (groups, nodes) is added up towards the root, and every split compared
+    with its weights.
+    """
     near = slice(
         *np.searchsorted(targeted.group, [groups[0], groups[-1] + 1])
-    )  # entries stand in the order of their groups
+    )  # entries are in the order of their groups
     at = np.flatnonzero(np.isin(targeted.group[near], groups)) + near.start
     below = np.zeros((len(groups), len(weights)), np.int64)
     below[np.searchsorted(groups, targeted.group[at]), targeted.node[at]] = targeted.count[at]
@@ -100,7 +106,9 @@ def _find_depth(node: int, parent: np.ndarray) -> int:
 
 
 def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[Any, list[Sequence[Fraction]]]]:
-    """Each target that the promise names, with the different ones that its groups have; by group where it names them so."""
+    """List each target that the promise names, with the different ones that its groups have; by group where it names
+    them so.
+    """
     if not (isinstance(target, Mapping) and "groups" in target):
         return [(target, list(targeted.shares))]
     if targeted.names is None:
@@ -112,7 +120,10 @@ def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[An
 def _measure_named_distance(
     stated: list[tuple[Any, list[Sequence[Fraction]]]], evidence: Evidence, column: str
 ) -> Fraction | None:
-    """The greatest distance between a group's target and the one that the promise names; None where it cannot be told here."""
+    """Measure the greatest distance between a group's target and the one that the promise names.
+
+    Return None where it cannot be computed here.
+    """
     distances = []
     for target, targets in stated:
         wanted = _find_wanted_masses(target, evidence, column)
@@ -126,7 +137,7 @@ def _measure_named_distance(
 
 
 def _find_wanted_masses(target: Any, evidence: Evidence, column: str) -> list[Fraction] | None:
-    """The masses that a target asks for, over the domain; None where they cannot be told here."""
+    """Find the masses that a target asks for, over the domain; None where they cannot be computed here."""
     targeted = evidence.targeted
     if targeted is None:
         return None
@@ -140,7 +151,9 @@ def _find_wanted_masses(target: Any, evidence: Evidence, column: str) -> list[Fr
 
 
 def are_nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: Sequence[Fraction] | None) -> bool:
-    """Whether targets that should keep a classic promise do; t and beta are against the table, and true where it is not at hand."""
+    """Whether targets that should keep a classic promise do; t and beta are against the table, and count as kept where
+    it is not at hand.
+    """
     given = target.get("nearest") if isinstance(target, Mapping) else None
     if given is None:
         return True
@@ -160,7 +173,7 @@ def are_nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: 
 
 
 def _measure_moved_mass(one: Sequence[Fraction], other: Sequence[Fraction], ordered: bool) -> Fraction:
-    """Earth mover's distance: half the sum of differences or, by order, the mean of the cumulated ones."""
+    """Measure the earth mover's distance: half the sum of differences or, by order, the mean of the cumulated ones."""
     gaps = [a - b for a, b in zip(one, other, strict=True)]
     if not ordered:
         return sum(map(abs, gaps), Fraction(0)) / 2
@@ -168,7 +181,7 @@ def _measure_moved_mass(one: Sequence[Fraction], other: Sequence[Fraction], orde
 
 
 def compute_declared_masses(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]:
-    """A curve over the domain, by its formula; weights as they are listed."""
+    """Compute a curve over the domain by its formula; weights are as listed."""
     kind, given = next(iter(target.items()))
     if kind == "weights":
         listed = {str(value): parse_parameter(weight) for value, weight in given.items()}
@@ -191,7 +204,7 @@ def _match_listed_weights(listed: Mapping[str, Fraction], values: Sequence[str])
 
 
 def _compute_source_masses(evidence: Evidence, column: str) -> list[Fraction] | None:
-    """The source's own distribution over the domain; nothing is withheld from releases of this kind."""
+    """Compute the source's own distribution over the domain; nothing is withheld from releases of this kind."""
     source = evidence.source
     if source is None or evidence.targeted is None or column not in source.frame.columns:
         return None

@@ -1,20 +1,46 @@
-"""Were the values of these blocks redrawn by this matrix?  An honest release fails with a probability that is bounded.
+"""Tests of whether values were drawn or redrawn as stated. An honest release fails with a probability that is bounded.
 
-Each row's value v_i was replaced by v with probability M[i][v], independently.  So each of these is a sum of
-independent variables between 0 and 1 whose mean and variance are known from the source, and a bound on its tail
-(`tails`) is a p-value:
+Redrawn by a matrix (`score_blocks`, `PartitionSums`). Each row's value v_i was replaced by v with probability M[i][v],
+independently. So each of these is a sum of independent variables between 0 and 1 whose mean and variance are known from
+the source, and a bound on its tail (`bound_log_tail`) is a p-value:
 
     transitions   of the rows known to have held v_i, how many show v
     margins       of all rows, how many show v: mean sum_i n_i M[i][v]
     likeness      the sum of c(b, v) over the rows, v the value that a row of block b shows and c(b, v) the share of
-                  the block's source rows that hold v.  Of a block of one row, c says whether the value was kept; of
+                  the block's source rows that hold v. In a block of one row, c is whether the value was kept; in
                   others, how like the block is to itself
-    unchanged     of the blocks with several values, how many show just the values they held.  A block shows its most
+    unchanged     of the blocks with several values, how many show just the values they held. A block shows its most
                   frequent value v as often as before with a probability of at most eta / sigma_v (Baillon, Cominetti
                   & Vaisman 2016, eta < 0.469), and of at most the tail's bound
 
-over all rows and over each part of them.  What a forged release would show instead (nothing redrawn, or half of it) is
-put to the same tests: whether they would have found it is known from the source alone.
+over all rows and over each part of them. The values that a forged release would show instead (nothing redrawn, or half
+of it) are put to the same tests: whether they would have detected it is known from the source alone.
+
+Drawn from a group and perturbed (`assess_draws`). Of group g, with n_v of its G people at v, the published value is v
+with probability t_v = p n_v / G + (1 - p) / m, independently of other groups. So each of these is again such a sum,
+with a p-value by the same bound, and all of them share one significance (Bonferroni):
+
+    margins       how many groups show v, for each v
+    likeness      the sum of c(g, y), the share of the group that holds the value it shows: too high where p is not as
+                  small as stated
+
+`scan_regions` tests whether values were left as they were among neighbours. Of group g the ratio
+(q c + (1 - q) / m) / (p c + (1 - p) / m), c the share that holds the value it shows, has the mean 1 in an honest
+release, and so has the product over any groups: at least 1 / a with a probability of at most a (Markov). The greatest
+product over all stretches of groups that are neighbours by some column, and over rectangles of two columns' bands,
+times their number is a p-value, for a q of nearly 1 (nothing was redrawn) and for one halfway to it. Half of the
+significance is that of the regions.
+
+Tails of sums of independent variables between 0 and 1. With n summands, mean mu, variance V and an observed sum x at
+distance t = |x - mu| from the mean, the probability of a sum as far out on the same side is at most
+
+    exp(-n KL(x/n || mu/n))                         Hoeffding 1963, theorem 1: Chernoff's bound for a binomial
+    exp(-V h(t/V)), h(u) = (1 + u) ln(1 + u) - u    Bennett 1962, the sharper one where the variance is small
+
+and the smaller of the two is taken. Rounding is outward: adding n numbers between 0 and 1 errs by less than n * 2^-52
+relatively, so mean, n - mean (`rest`, passed separately so that it is as accurate) and variance are made larger by that
+much, x is moved towards the mean, and the exponent made smaller. What cannot happen at all (x > 0 = mean, or x < n =
+mean) keeps the probability 0.
 """
 
 from __future__ import annotations
@@ -30,20 +56,6 @@ from numpy.typing import ArrayLike
 
 from reticent.audit.row_matching import BlockEntries, LinkedBlocks
 
-# MERGED: reticent.audit.measure.tails: Upper bounds on the logarithm of a tail probability, for sums of independent variables between 0 and 1.
-#
-# With n summands, mean mu, variance V and an observed sum x at distance t = |x - mu| from the mean, the probability of a
-# sum as far out on the same side is at most
-#
-#     exp(-n KL(x/n || mu/n))                         Hoeffding 1963, theorem 1: Chernoff's bound for a binomial
-#     exp(-V h(t/V)), h(u) = (1 + u) ln(1 + u) - u    Bennett 1962, the sharper one where the variance is small
-#
-# and the smaller of the two is taken.  Rounding is outward: adding n numbers between 0 and 1 errs by less than n * 2^-52
-# relatively, so mean, n - mean (`rest`, given apart so that it is as accurate) and variance are made larger by that much,
-# x is moved towards the mean, and the exponent made smaller.  What cannot happen at all (x > 0 = mean, or x < n = mean)
-# keeps the probability 0.
-
-
 _UNIT_ROUNDING = 2.0**-52
 _TERM_ERROR = 2.0**-48  # the product with a logarithm errs by less, relatively
 
@@ -51,12 +63,12 @@ _TERM_ERROR = 2.0**-48  # the product with a logarithm errs by less, relatively
 def bound_log_two_sided(
     x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike
 ) -> np.ndarray:
-    """ln of twice the tail on the observed side, at most 0."""
+    """Bound ln of twice the tail on the observed side; at most 0."""
     return np.minimum(bound_log_tail(x, mean, rest, variance, n) + np.log(2), 0.0)
 
 
 def bound_log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike) -> np.ndarray:
-    """ln of the tail on the observed side, at most 0; -inf for what cannot happen."""
+    """Bound ln of the tail on the observed side; at most 0, -inf for what cannot happen."""
     x, mean, rest, variance, n = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, mean, rest, variance, n)))
     error = (n + 8) * _UNIT_ROUNDING
     t = np.maximum(np.abs(x - mean) - error * n, 0.0)
@@ -76,7 +88,7 @@ def _bound_chernoff(x: np.ndarray, others: np.ndarray, mean: np.ndarray, rest: n
 
 
 def _multiply_log_ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a ln(a / b), 0 at a = 0, infinite where b = 0 < a."""
+    """Compute a ln(a / b), 0 at a = 0, infinite where b = 0 < a."""
     ratio = np.divide(a, b, out=np.full(a.shape, np.inf), where=b > 0)
     ratio[a <= 0] = 1.0
     return a * np.log(ratio)
@@ -89,28 +101,9 @@ def _bound_bennett(t: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return np.where(finite, np.maximum(grown * (1 - _TERM_ERROR) - t * (1 + _TERM_ERROR), 0.0), np.inf)
 
 
-# MERGED: reticent.audit.measure.drawing: Does each group's published value look like one drawn from it and perturbed?  An honest release fails with a bounded probability.
-#
-# Of group g, with n_v of its G people at v, the published value is v with probability t_v = p n_v / G + (1 - p) / m, independently
-# of other groups.  So each of these is a sum of independent variables between 0 and 1 whose mean and variance are known:
-#
-#     margins     how many groups show v, for each v
-#     likeness    the sum of c(g, y), the share of the group that holds the value it shows: too high where p is not as small as said
-#
-# and a bound on its tail (`tails`) is a p-value.  All of them share one significance (Bonferroni).
-#
-#     regions     were values left as they were among neighbours?  Of group g the ratio (q c + (1 - q) / m) / (p c + (1 - p) / m), c the
-#                 share that holds the value it shows, has the mean 1 in an honest release, and so has the product over any groups: at
-#                 least 1 / a with a probability of at most a (Markov).  The greatest product over all stretches of groups that are
-#                 neighbours by some column, and over rectangles of two columns' bands, times their number is a p-value, for a q of nearly 1
-#                 (nothing was redrawn) and for one halfway to it
-#
-# Half of the significance is that of the regions.
-
-
 DRAW_SIGNIFICANCE = 2e-9  # six standard deviations, on both sides
 UNPERTURBED_SHARE = 0.999  # of the values, kept in a region that was not redrawn
-BANDS_PER_COLUMN = 8  # of a column, where cells of two columns are looked at
+BANDS_PER_COLUMN = 8  # bands of a column, where cells of two columns are tested
 MAX_PAIRED_COLUMNS = 8
 LOG_SLACK = 1e-6  # more than sums of logarithms are off by
 DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is still found
@@ -118,9 +111,11 @@ DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is 
 
 @dataclass(frozen=True, slots=True)
 class RegionScan:
-    """`worst` is the natural logarithm of the least p-value, times the number of `tests`; `where` and `groups` say of which region.
+    """Result of the scan of regions: `worst` is the natural logarithm of the least p-value, times the number of
+    `tests`; `where` and `groups` describe its region.
 
-    Wherever `least` neighbouring groups or more were left as they were, by any column, it would be found; None: nowhere.
+    Wherever `least` neighbouring groups or more were left as they were, by any column, it would be detected; None:
+    nowhere.
     """
 
     tests: float
@@ -135,7 +130,10 @@ NO_REGION_SCAN = RegionScan(0, 0.0, "", 0, None)
 
 @dataclass(frozen=True, slots=True)
 class DrawAssessment:
-    """`worst` is the least p-value times the number of tests; `telling`: values left as they were would have been found."""
+    """Result of testing draws: `worst` is the least p-value times the number of tests.
+
+    `telling`: values left as they were would have been detected.
+    """
 
     groups: int
     tests: int
@@ -157,9 +155,10 @@ def assess_draws(
     m: int,
     places: Mapping[str, np.ndarray] | None = None,
 ) -> DrawAssessment:
-    """`count` people of `group` hold `value` (each pair once); `shown` is the published value of each group.
+    """Test whether each group's published value looks like one drawn from it and perturbed.
 
-    `places` has, by column, where each group lies: what is shown must have no part in it.
+    `count` people of `group` hold `value` (each pair once); `shown` is the published value of each group. `places` has,
+    by column, where each group lies: the shown values must not influence it.
     """
     groups = len(shown)
     size = np.bincount(group, weights=count, minlength=groups)
@@ -193,7 +192,9 @@ def assess_draws(
 
 
 def _compute_likelihood_ratio(share: np.ndarray, q: float, p: float, m: int) -> np.ndarray:
-    """How much likelier a value that so many of the group hold is to be shown where values are kept with q instead of p."""
+    """Compute how much likelier a value that such a share of the group holds is to be shown where values are kept with
+    q instead of p.
+    """
     found: np.ndarray = (q * share + (1 - q) / m) / (p * share + (1 - p) / m)
     return found
 
@@ -201,10 +202,10 @@ def _compute_likelihood_ratio(share: np.ndarray, q: float, p: float, m: int) -> 
 def scan_regions(
     own: np.ndarray, mean: np.ndarray, variance: np.ndarray, p: float, m: int, places: Mapping[str, np.ndarray]
 ) -> RegionScan:
-    """The stretch or cell of groups that looks least as if its values had been redrawn.
+    """Find the stretch or cell of groups that looks least as if its values had been redrawn.
 
-    `own` is the share of each group that holds the value it shows; `mean` and `variance` are those of the logarithm of its ratio,
-    if it had not been redrawn.
+    `own` is the share of each group that holds the value it shows; `mean` and `variance` are those of the logarithm of
+    its ratio, if it had not been redrawn.
     """
     groups = len(own)
     orders = order_neighbours(places)
@@ -234,7 +235,7 @@ def scan_regions(
 
 
 def order_neighbours(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The groups in the order of each column; those at one place in the order of the other columns."""
+    """Order the groups by each column; those at one place by the other columns."""
     found = {}
     for name, place in places.items():
         others = [other for key, other in places.items() if key != name]
@@ -243,7 +244,7 @@ def order_neighbours(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _assign_grid_cells(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The cell of each group by two columns, each cut into bands of about as many groups."""
+    """Assign each group to a cell by two columns, each cut into bands of about as many groups."""
     bands = {}
     for name, place in places.items():
         ranks = np.unique(place, return_inverse=True)[1].reshape(-1)
@@ -256,7 +257,7 @@ def _assign_grid_cells(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def _find_greatest_rectangle(cell: np.ndarray, logs: np.ndarray) -> tuple[float, int]:
-    """The greatest sum over consecutive bands of one column and of another, and how many groups have it."""
+    """Find the greatest sum over consecutive bands of one column and of another, and how many groups have it."""
     best = -inf
     size = 0
     sums, counts = (
@@ -278,13 +279,13 @@ def _find_greatest_rectangle(cell: np.ndarray, logs: np.ndarray) -> tuple[float,
 
 
 def _find_greatest_stretch(logs: np.ndarray) -> tuple[float, int]:
-    """The greatest sum over consecutive numbers, and how many they are."""
+    """Find the greatest sum over consecutive numbers, and how many they are."""
     begin, end = _find_stretch(logs)
     return float(logs[begin:end].sum()), end - begin
 
 
 def _find_stretch(logs: np.ndarray) -> tuple[int, int]:
-    """Where the consecutive numbers with the greatest sum begin, and where they end."""
+    """Find where the consecutive numbers with the greatest sum begin and end."""
     until = np.append(0.0, np.cumsum(logs))
     least = np.minimum.accumulate(until)
     end = int((until[1:] - least[:-1]).argmax())
@@ -294,7 +295,9 @@ def _find_stretch(logs: np.ndarray) -> tuple[int, int]:
 def _find_least_stretch(
     mean: np.ndarray, variance: np.ndarray, orders: Mapping[str, np.ndarray], needed: float
 ) -> int | None:
-    """So many neighbouring groups, by any column, would be found wherever they lie if their values had not been redrawn."""
+    """Find how many neighbouring groups, by any column, would be detected wherever they lie if their values had not
+    been redrawn.
+    """
 
     def is_found(length: int) -> bool:
         for order in orders.values():
@@ -335,8 +338,8 @@ TEST_KINDS = ("likeness", "unchanged", "margins", "transitions")
 MODE_PROBABILITY_FACTOR = 0.469
 MAX_TRANSITION_ENTRIES = (
     1 << 20
-)  # numbers in all transition tables of a partition; beyond, its parts are tested without them
-VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values looked at together
+)  # numbers in all transition tables of a partition; beyond, its parts are tested without transitions
+VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values computed together
 DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
 
 
@@ -363,9 +366,10 @@ class TransitionMatrix:
 
 @dataclass(frozen=True, eq=False)
 class BlockScores:
-    """Of each block its likeness: as published, expected (and n less that), the variance, and if nothing was redrawn.
+    """Likeness of each block: as published, expected (`mean`, and n less that in `rest`), its variance, and if nothing
+    was redrawn (`itself`).
 
-    And whether it held `several` values, shows them `unchanged`, and a bound on the chance of that.
+    Also whether the block held `several` values, shows them `unchanged`, and a bound on the chance of that.
     """
 
     likeness: np.ndarray
@@ -410,7 +414,7 @@ def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
 
 
 def _find_entries(held: BlockEntries, shown: BlockEntries, m: int) -> np.ndarray:
-    """The entry of `held` with the block and value of each of `shown`, -1 where there is none."""
+    """Find the entry of `held` with the block and value of each of `shown`, -1 where there is none."""
     keys = held.block * m + held.value
     wanted = shown.block * m + shown.value
     at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
@@ -420,7 +424,7 @@ def _find_entries(held: BlockEntries, shown: BlockEntries, m: int) -> np.ndarray
 def _compute_moments(
     held: BlockEntries, share: np.ndarray, matrix: TransitionMatrix, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of each entry's rows, the mean of c(b, v) and of its square, v redrawn."""
+    """Compute, for each entry's rows, the mean of c(b, v) and of its square, v redrawn."""
     width = np.bincount(held.block, minlength=size)
     start = np.append(0, np.cumsum(width))
     mean = np.zeros(len(held))
@@ -453,7 +457,7 @@ def _compute_moments(
 
 
 def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, several: np.ndarray) -> np.ndarray:
-    """For each block with several values, at most how likely it shows its most frequent one as often as it held it."""
+    """Bound, for each block with several values, how likely it shows its most frequent one as often as it held it."""
     size = len(blocks.sizes)
     entries = np.flatnonzero(several[blocks.held.block])
     block, value, count = (a[entries] for a in (blocks.held.block, blocks.held.value, blocks.held.count))
@@ -478,7 +482,7 @@ def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, s
 
 @dataclass(frozen=True, eq=False)
 class PartitionTests:
-    """One partition: for each kind, how many tests, the least ln p of each part, and which test that was."""
+    """Tests of one partition: for each kind, how many tests, the least ln p of each part, and which test that was."""
 
     tests: dict[str, int]
     logs: dict[str, np.ndarray]
@@ -486,7 +490,7 @@ class PartitionTests:
 
 
 class PartitionSums:
-    """The blocks summed up over the parts of one partition; `part` is that of each block."""
+    """Sums of the blocks over the parts of one partition; `part` is that of each block."""
 
     def __init__(self, blocks: LinkedBlocks, found: BlockScores, matrix: TransitionMatrix, part: np.ndarray, size: int):
         m = len(matrix)
@@ -522,7 +526,9 @@ class PartitionSums:
             self.moved = table(shown, m * m, true[shown.block] * m + shown.value, known)
 
     def tested(self, share: float | None = None) -> PartitionTests:
-        """As published; or as it is expected to be where a `share` of the rows was left as it was."""
+        """Run the tests on what is published; or, with `share`, on what is expected if that share of the rows was left
+        as it was.
+        """
         matrix = self.matrix
         stay = share
         mean, rest, variance = (self.held @ table for table in (matrix.chance, matrix.rest, matrix.variance))

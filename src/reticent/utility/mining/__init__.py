@@ -1,4 +1,7 @@
-"""Mining what perturbation published: decision trees on reconstructed class histograms (Tao et al. 2008, section II-C).  Extra `stats`."""
+"""Mining of perturbed releases: decision trees on reconstructed class histograms. Extra `stats`.
+
+The method is that of Tao et al. 2008, section II-C.
+"""
 
 from reticent.utility.mining.tree import ReconstructingTree as ReconstructingTree
 from reticent.utility.mining.tree import optimistic as optimistic

@@ -1,8 +1,10 @@
-"""Columns for a tree: every published label as the stretch of places that it covers, every person's value as one place.
+"""Columns as features of a tree.
 
-Numbers stand in their order.  Categories are put in order once, by the share of the first class that rows under them are
-estimated to have, as Breiman's theorem has it for two classes; a set of them is then several places.  A row's weight lies evenly over
-the places its labels cover.
+Every published label is the stretch of places that it covers, every person's value one place.
+
+Numbers are in their order. Categories are put in order once, by the share of the first class that rows under them are
+estimated to have, as in Breiman's theorem for two classes; a set of them is then several places. A row's weight lies
+evenly over the places its labels cover.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from reticent.labels.scale import (
 
 @dataclass(frozen=True, eq=False)
 class LabelPlaces:
-    """The places of each label: label l has place[first[l]] .. place[first[l + 1] - 1], in any order, out of so many."""
+    """The places of each label: label l has place[first[l]] .. place[first[l + 1] - 1], in any order, out of `places`."""
 
     first: np.ndarray
     place: np.ndarray
@@ -49,24 +51,27 @@ class LabelPlaces:
 
     @cached_property
     def share(self) -> np.ndarray:
-        """What each place of a label has of a weight of 1."""
+        """The part of a weight of 1 that each place of a label has."""
         return 1 / np.maximum(self.counts, 1)
 
     @cached_property
     def upto(self) -> np.ndarray:
-        """(places + 1, labels): the share of each label's places before each."""
+        """The share of each label's places before each place (places + 1, labels)."""
         found = np.zeros((self.places + 1, len(self.counts)))
         found[self.place + 1, self.label] = self.share[self.label]
         return np.cumsum(found, axis=0, out=found)
 
     def ranked(self, rank: np.ndarray) -> LabelPlaces:
-        """The same with places in another order."""
+        """Return the same with places in another order."""
         return LabelPlaces(self.first, rank[self.place].astype(np.int32), self.places)
 
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """`cover` spreads labels over places; `known` are what places stand for, `rank` the order they are cut in."""
+    """A column as a feature: `cover` spreads labels over places.
+
+    `known` are the values of places, `rank` the order they are cut in.
+    """
 
     entry: ColumnEntry
     scale: Scale
@@ -75,7 +80,7 @@ class Feature:
     cover: LabelPlaces
 
     def places(self, people: pl.Series) -> np.ndarray:
-        """Where people stand: between two known numbers at the nearest, at the middle where a category is unknown."""
+        """Locate people: a number between two known ones at the nearest, an unknown category in the middle."""
         which, values = encode_distinct(people)
         found = find_places(self.scale, self.entry, values)
         return np.array([self._place(place) for place in found], np.int64)[which]
@@ -96,7 +101,10 @@ class Feature:
 def make_feature(
     entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np.ndarray
 ) -> tuple[Feature, np.ndarray]:
-    """A column, and the label of each row; `score` estimates of each row how much of it is of the first class."""
+    """Make a feature of a column, and the label of each row.
+
+    `score` estimates how much of each row is of the first class.
+    """
     number, distinct = encode_distinct(labels.cast(pl.String))
     texts = distinct.to_list()
     if entry.type == "categorical" and not entry.hierarchy and not entry.values:
@@ -127,7 +135,7 @@ def _read_extents(lines: Scale, texts: Sequence[str | None]) -> list[Extent]:
 
 
 def _list_steps(extents: Sequence[Extent]) -> list[Any]:
-    """The ends of ranges in order; whole numbers between them too, as long as they are few."""
+    """List the ends of ranges in order; whole numbers between them too, as long as they are few."""
     found = sorted({end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)})
     if found and all(isinstance(end, int) for end in found) and found[-1] - found[0] <= 512:
         return list(range(found[0], found[-1] + 1))
@@ -135,7 +143,7 @@ def _list_steps(extents: Sequence[Extent]) -> list[Any]:
 
 
 def _cover_places(extents: Sequence[Extent], known: list[Any]) -> LabelPlaces:
-    """The places that each label covers: a null, or a label that says nothing, lies anywhere."""
+    """List the places that each label covers: a null, or a label that covers everything, lies anywhere."""
     places = max(len(known), 1)
     if isinstance(extents, LeafExtents):
         begin = np.where(extents.form == LEAVES_FORM, extents.offsets[:-1], len(extents.leaves))

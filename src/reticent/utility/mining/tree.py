@@ -1,12 +1,28 @@
 """A decision tree from perturbed rows (Tao et al. 2008, section II-C; SLIQ's greedy growing, Mehta et al. 1996).
 
-Splits are scored by the Gini impurity of class histograms reconstructed from perturbed values, rows weighted by G, a generalized value
-lying evenly over the places it covers: a row goes to both sides of a cut in proportion.  A split is made where the classes of its
-sides differ by more than `z` standard errors, because what perturbation adds looks like structure in small nodes.  Which classes,
-columns and depth is chosen when mining, not when publishing.
+Splits are scored by the Gini impurity of class histograms reconstructed from perturbed values, rows weighted by G, a
+generalized value lying evenly over the places it covers: a row goes to both sides of a cut in proportion. A split is
+made where the classes of its sides differ by more than `z` standard errors, because what perturbation adds looks like
+structure in small nodes. Classes, columns and depth are chosen when mining, not when publishing.
 
-The conventions are scikit-learn's: parameters in the constructor, `fit(X, y)`, `predict`, `predict_proba`, `score`, `classes_`.
-X is a release's frame (labels) or people's own values; y the published sensitive values.
+`ReconstructingTree` follows scikit-learn's conventions: parameters in the constructor, `fit(X, y)`, `predict`,
+`predict_proba`, `score`, `classes_`. X is a release's frame (labels) or people's own values; y the published sensitive
+values.
+
+`PerturbedClasses` reconstructs the class histograms behind perturbed values: linearly (inversion), or the most likely
+ones that are not negative (ERRATA 5.8). A row that shows value v stands for `contribution[v]` of each class, M^-1 S
+with S the classes of values: an unbiased count however rows are added up. Expectation-maximisation works on counts of
+shown values; where a value is kept or else drawn uniformly (or by any fixed distribution) it needs no matrix.
+
+`Grower` grows the tree: of every column and place it takes the cut that leaves the purest sides, by reconstructed
+histograms. A node is a stretch of places in each column. A row's part in it is the product over columns of the share of
+its places that lie in the stretch. For each column, what rows add at each place is gathered by label, so that a node
+costs its rows once per column and not once per place; a label is spread over the few places it covers. The cuts of all
+columns are scored together.
+
+`optimistic` and `pessimistic` are the yardsticks of section VII-B: a tree from a random subset of the microdata as it
+is, and from one whose classes are noise. Both have |D| / k rows, the most that perturbed generalization publishes, and
+exact quasi-identifiers. They are grown by scikit-learn.
 """
 
 from __future__ import annotations
@@ -29,20 +45,15 @@ from reticent.format.manifest import Manifest
 from reticent.kernels.tree_places import spread_tallies
 from reticent.utility.mining.features import Feature, LabelPlaces, make_feature
 
-# MERGED: reticent.utility.mining.reconstruction: Class histograms behind perturbed values: linear (inversion), or the most likely ones that are not negative (ERRATA 5.8).
-#
-# A row that shows value v stands for `contribution[v]` of each class, M^-1 S with S the classes of values: an unbiased count however rows
-# are added up.  Expectation-maximisation works on counts of shown values; where a value is kept or else drawn uniformly (or by any fixed
-# distribution) it needs no matrix.
-
-
 MAX_EM_STEPS = 100
 EM_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class PerturbedClasses:
-    """`values` of the sensitive column, the class `of` each, the redrawing `matrix`, and the classes' `names`."""
+    """Classes of perturbed values: `values` of the sensitive column, the class `of` each, the redrawing `matrix`, and
+    the classes' `names`.
+    """
 
     values: pl.Series
     of: np.ndarray
@@ -51,7 +62,7 @@ class PerturbedClasses:
 
     @classmethod
     def named(cls, manifest: Manifest, categories: Mapping[Any, Sequence[Any]] | None) -> PerturbedClasses:
-        """`categories` are the values of each class; None: each value is a class of its own."""
+        """Make classes from `categories`, the values of each class; None: each value is a class of its own."""
         own = manifest.own
         column = manifest.sensitive
         if "domain" in own:
@@ -71,16 +82,16 @@ class PerturbedClasses:
 
     @property
     def indicator(self) -> np.ndarray:
-        """(values, classes)."""
+        """The class of each value as 0 and 1 (values, classes)."""
         return np.eye(len(self.names))[self.of]
 
     @property
     def contribution(self) -> np.ndarray:
-        """(values, classes): what a row that shows a value adds to each class; every line sums to 1."""
+        """What a row that shows a value adds to each class (values, classes); every line sums to 1."""
         return np.linalg.solve(self.matrix, self.indicator)
 
     def places(self, shown: pl.Series) -> np.ndarray:
-        """The place of each shown value among `values`."""
+        """Find the place of each shown value among `values`."""
         table = pl.DataFrame({"v": self.values.cast(pl.String), "place": np.arange(len(self.values))})
         rows = pl.DataFrame({"v": shown.cast(pl.String)})
         found = rows.join(table, on="v", how="left", maintain_order="left")["place"]
@@ -91,7 +102,7 @@ class PerturbedClasses:
         return found.to_numpy()
 
     def maximize_likelihood(self, seen: np.ndarray) -> np.ndarray:
-        """(..., values) counts of shown values -> (..., classes) most likely counts, none negative."""
+        """Convert counts of shown values (..., values) to the most likely counts (..., classes), none negative."""
         flat = np.maximum(seen.reshape(-1, len(self.values)), 0)
         total = flat.sum(axis=1, keepdims=True)
         found = np.repeat(total / len(self.values), len(self.values), axis=1)
@@ -128,19 +139,14 @@ def _assign_classes(
     return of, tuple(categories)
 
 
-# MERGED: reticent.utility.mining.splitting: Growing the tree: of every column and place the cut that leaves the purest sides, by reconstructed histograms.
-#
-# A node is a stretch of places in each column.  A row's part in it is the product over columns of the share of its places that lie
-# in the stretch.  Of a column, what rows add at each place is gathered by label, so that a node costs its rows once per column and
-# not once per place; a label is spread over the few places it covers.  The cuts of all columns are scored together.
-
-
 MIN_ROW_PART = 1e-6  # a smaller part of a row is left out
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """`covers[c]` are the places of column c's labels; `label` (columns, rows); `shown` the place of the value."""
+    """Rows to train on: `covers[c]` are the places of column c's labels; `label` (columns, rows); `shown` the place of
+    the value.
+    """
 
     covers: list[LabelPlaces]
     label: np.ndarray
@@ -148,7 +154,7 @@ class TrainingRows:
     shown: np.ndarray
 
     def room(self, width: int) -> np.ndarray:
-        """A line of zeros for each label of the column that has most."""
+        """Return a line of zeros for each label of the column that has most."""
         return np.zeros((max(len(cover.counts) for cover in self.covers), width))
 
 
@@ -188,7 +194,7 @@ class TreeCut:
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """A node as it is grown: how often each value is `seen` in it, and its cut."""
+    """A node while it is grown: how often each value is `seen` in it, and its cut."""
 
     seen: np.ndarray
     cut: TreeCut | None = None
@@ -198,7 +204,9 @@ class Branch:
         return [self, *(branch for side in self.sides for branch in side.all())]
 
     def convert_to_node(self, shares: Iterator[np.ndarray], above: np.ndarray) -> Node:
-        """Nodes with the next of the shares, in the order of `all`; with the one above where a node is empty."""
+        """Convert to nodes with the next of the shares, in the order of `all`; with the one above where a node is
+        empty.
+        """
         share = next(shares)
         share = share if self.seen.sum() > 0 else above
         if self.cut is None:
@@ -209,6 +217,8 @@ class Branch:
 
 @dataclass(frozen=True, eq=False)
 class Grower:
+    """Grows a tree from training rows, with the parameters of `ReconstructingTree`."""
+
     rows: TrainingRows
     classes: PerturbedClasses
     contribution: np.ndarray
@@ -217,7 +227,7 @@ class Grower:
     em: bool
 
     def branch(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray, depth: int) -> Branch:
-        """The subtree of rows `here` with these parts of their weight."""
+        """Grow the subtree of rows `here` with these parts of their weight."""
         weight = part * self.rows.weight[here]
         seen = np.bincount(self.rows.shown[here], weights=weight, minlength=len(self.contribution))
         cut = self._find_best_cut(here, part, stretch) if depth and len(here) else None
@@ -238,7 +248,7 @@ class Grower:
         return Branch(seen, cut, tuple(sides))
 
     def _find_best_cut(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray) -> TreeCut | None:
-        """Of all columns the best cut that both sides can bear; the first of equal ones."""
+        """Find the best cut over all columns with enough rows on both sides; the first of equal ones."""
         weight = part * self.rows.weight[here]
         tallies = np.column_stack([weight[:, None] * self.tallies(here), weight**2])
         columns = np.flatnonzero(stretch[:, 1] - stretch[:, 0] >= 2)
@@ -255,7 +265,7 @@ class Grower:
         return TreeCut(float(gain[pick]), int(columns[at]), int(stretch[columns[at], 0]) + 1 + int(place))
 
     def _compute_gains(self, left: np.ndarray, total: np.ndarray) -> np.ndarray:
-        """What each cut gains, minus infinity where a side is too small or the sides do not differ enough."""
+        """Compute what each cut gains, minus infinity where a side is too small or the sides do not differ enough."""
         left, square, total, squares = left[:, :-1], left[:, -1], total[:-1], total[-1]
         sides = (left, total - left)
         rows = [side @ self.ones for side in sides]
@@ -274,7 +284,10 @@ class Grower:
         return found
 
     def _cumulate_tallies(self, here: np.ndarray, tallies: np.ndarray, column: int, low: int, high: int) -> np.ndarray:
-        """(cuts, tallies): what lies left of each place of a column where it can be cut; the last tally is of squared weights."""
+        """Sum (cuts, tallies): what lies left of each place of a column where it can be cut.
+
+        The last tally is of squared weights.
+        """
         cover = self.rows.covers[column]
         whole = cover.upto[high] - cover.upto[low]
         scale = np.divide(cover.share, whole, out=np.zeros(len(whole)), where=whole > 0)
@@ -285,11 +298,13 @@ class Grower:
 
     @cached_property
     def held(self) -> np.ndarray:
-        """Where what rows add is gathered by label."""
+        """Work space in which what rows add is gathered by label."""
         return self.rows.room(len(self.ones) + 2)
 
     def tallies(self, here: np.ndarray) -> np.ndarray:
-        """(rows, tallies): what each row adds to a class, or, for expectation-maximisation, whether it shows a value."""
+        """Return (rows, tallies): what each row adds to a class or, for expectation-maximisation, whether it shows a
+        value.
+        """
         return (self.value_indicators if self.em else self.contribution)[self.rows.shown[here]]
 
     @property
@@ -312,7 +327,7 @@ class Grower:
 
 
 def _compute_gini(counts: np.ndarray) -> np.ndarray:
-    """Rows times impurity of each line; shares are clipped, counts by inversion may be negative."""
+    """Compute rows times impurity of each line; shares are clipped, counts by inversion may be negative."""
     total = counts.sum(axis=1, keepdims=True)
     share = np.clip(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0), 0, 1)
     share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
@@ -342,10 +357,11 @@ class FittedTree:
 
 
 class ReconstructingTree(ClassifierMixin, BaseEstimator):
-    """`manifest` explains the columns and how values were perturbed: `release.manifest` of a sampled or a perturbed release.
+    """A decision tree from the perturbed rows of a sampled or a perturbed release, as a scikit-learn classifier.
 
-    `categories` are the classes, each a list of sensitive values; `columns` the quasi-identifiers to use (all); `by` "inversion" or
-    "em" scores splits; `least` is the fewest published rows (by their effective number) on a side.
+    `manifest` (`release.manifest`) explains the columns and how values were perturbed. `categories` are the classes,
+    each a list of sensitive values; `columns` the quasi-identifiers to use (all); `by` "inversion" or "em" scores
+    splits; `least` is the fewest published rows (by their effective number) on a side.
     """
 
     def __init__(
@@ -367,7 +383,10 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         self.by = by
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ReconstructingTree:
-        """X: rows as published (their `G` is the weight unless one is given); y: their published sensitive values."""
+        """Fit the tree.
+
+        X: rows as published (their `G` is the weight unless one is given); y: their published sensitive values.
+        """
         if self.manifest is None:
             raise RequestError(
                 "A tree needs the release's manifest.", attempt="ReconstructingTree(release.manifest, ...)."
@@ -399,7 +418,9 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         return [entries[name] for name in wanted]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(rows, classes); X are people's own values, or labels (a person in the middle of what they cover)."""
+        """Predict probabilities (rows, classes); X are people's own values, or labels (a person in the middle of what
+        they cover).
+        """
         frame = _convert_to_frame(X)
         grown_ = self._require_fitted()
         places = np.column_stack([self._places(one, frame[one.entry.name]) for one in grown_.features])
@@ -426,7 +447,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted; y are sensitive values, or classes already."""
+        """Compute the share of rows whose class is predicted; y are sensitive values, or classes already."""
         classes = self._require_fitted().classes
         given = _convert_to_series(y)
         texts = {str(name) for name in classes.names}
@@ -456,13 +477,8 @@ def _read_weights(frame: pl.DataFrame, given: Any) -> np.ndarray:
     return frame[WEIGHT_COLUMN].to_numpy().astype(np.float64) if WEIGHT_COLUMN in frame.columns else np.ones(len(frame))
 
 
-# MERGED: reticent.utility.mining.yardsticks: The yardsticks of section VII-B: a tree from a random subset of the microdata as it is, and from one whose classes are noise.
-#
-# Both have |D| / k rows, the most that perturbed generalization publishes, and exact quasi-identifiers.  Grown by scikit-learn.
-
-
 def optimistic(people: pl.DataFrame, classes: np.ndarray, k: int, *, seed: int = 0, **how: Any) -> Any:
-    """(tree, encoding): nothing is perturbed."""
+    """Return (tree, encoding) where nothing is perturbed."""
     chosen = np.random.default_rng(seed).choice(len(people), len(people) // k, replace=False)
     return _fit_yardstick_tree(people, classes, chosen, seed, how)
 
@@ -470,7 +486,7 @@ def optimistic(people: pl.DataFrame, classes: np.ndarray, k: int, *, seed: int =
 def pessimistic(
     people: pl.DataFrame, values: np.ndarray, of: Mapping[Any, int], k: int, *, seed: int = 0, **how: Any
 ) -> Any:
-    """(tree, encoding): every sensitive value is drawn from the domain, which `of` maps to classes."""
+    """Return (tree, encoding) where every sensitive value is drawn from the domain, which `of` maps to classes."""
     rng = np.random.default_rng(seed)
     chosen = rng.choice(len(people), len(people) // k, replace=False)
     noise = np.array(list(of.values()))[rng.integers(0, len(of), len(values))]
@@ -490,7 +506,7 @@ Encoding = Sequence[Mapping[str, float] | None]
 
 
 def order_categories(values: pl.Series, classes: np.ndarray) -> Mapping[str, float] | None:
-    """Categories by the mean class of their rows; None for numbers."""
+    """Order categories by the mean class of their rows; None for numbers."""
     if values.dtype.is_numeric():
         return None
     rows = pl.DataFrame({"value": values.cast(pl.String), "class": classes.astype(np.float64)})
@@ -499,7 +515,7 @@ def order_categories(values: pl.Series, classes: np.ndarray) -> Mapping[str, flo
 
 
 def encode_people(people: pl.DataFrame, encoding: Encoding) -> np.ndarray:
-    """Numbers as they are, categories by their place in the encoding."""
+    """Encode numbers as they are, categories by their place in the encoding."""
     found = []
     for name, means in zip(people.columns, encoding, strict=True):
         column = people[name]
