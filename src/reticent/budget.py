@@ -12,11 +12,11 @@ OWN_PLAN_FRACTION = 1 / (1 + BUDGET_FACTOR)  # the part of a run that reading an
 END_FRACTION = 0.95
 MIN_CPU_SECONDS = 2.0  # CPU seconds that are always there
 MIN_LATE_STEP_SECONDS = 0.2  # CPU seconds for each of the last looks, whatever the budget
-TRIAL_STRIDE = 16  # one cell in so many is tried first, where there are MANY
+TRIAL_STRIDE = 16  # one cell in so many is tried first, if there are MIN_CELLS_FOR_TRIAL cells
 MIN_CELLS_FOR_TRIAL = 20_000
 OWN_PLAN_SECONDS = 30.0
 READING_TIME_FACTOR = 10
-"""Without a budget the job's own plan has OWN_SECONDS, or TIMES_READING as many as reading took if that is more."""
+"""Without a budget the job's own plan has OWN_PLAN_SECONDS, or READING_TIME_FACTOR times what reading took if that is more."""
 OWN_PLAN_SHARE = 0.6
 COMPARISON_SHARE = 0.85
 """With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
