@@ -251,7 +251,8 @@ def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
 
 @dataclass(frozen=True, eq=False)
 class LineLabels:
-    """Labels on a line: both ends, included; `missing` the null alone, `anything` any number between the ends, or none.
+    """Labels on a line: both ends, included; `missing` is the null alone, `covers_anything` any number between the
+    ends, or none.
 
     A row is assumed to lie anywhere from `begin` to `end`, with equal probability: narrower than the ends if these are
     how far it may be.

@@ -45,8 +45,8 @@ _MIN_FREE_TEXT_VALUES = 50
 class ColumnGuess:
     """Guess about one column.
 
-    `misfit` is the number of distinct values that the format that fits most does not read; `other` is a format that
-    fits as well.
+    `unparsed_count` is the number of distinct values that the format that fits most does not read; `other` is a format
+    that fits as well.
     """
 
     name: str
