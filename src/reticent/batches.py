@@ -1,9 +1,9 @@
 """Incremental publication: one release for each batch of the rows, each with the same promise, and one summary.
 
-Xu, Wang, Fu & Wong, section 1.1: data published day by day comes in small batches, and small batches are skewed.
-Each batch is restored (by the job's stages), published and audited by itself.  A batch is a stratum that the promise
-conditions on: who reads a release knows in which batch its people are.  So the column that makes the batches must
-tell nothing that is to be protected.
+Xu, Wang, Fu & Wong, section 1.1: data published day by day comes in small batches, and small batches are skewed. Each
+batch is restored (by the job's stages), published and audited by itself.  A batch is a stratum that the promise
+conditions on: readers of a release know in which batch its people are.  So the column that makes the batches must
+reveal nothing that is to be protected.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def _group_cells(cells: Cells, recipe: Recipe | None) -> CandidateGroups:
     return CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
 
 
-STOP_SHARE = 0.8  # an anytime method is told to stop when this share of its time is used
+STOP_SHARE = 0.8  # an anytime method is stopped when this share of its time is used
 Watch = Callable[[Any], bool | None] | None
 
 

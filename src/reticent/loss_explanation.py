@@ -28,7 +28,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached
 
 _CODE_PATTERN = re.compile(r"[A-Za-z]{0,3}\d[\w.-]*")
-STARRED_LOSS = 0.999  # a column that loses this much in every row says nothing
+STARRED_LOSS = 0.999  # a column that loses this much in every row is of no use
 _WEAKER_PARAMETERS: Mapping[str, Callable[[Any], Any]] = {
     "k": lambda k: max(k // 2, 2),
     "l": lambda l_: max(l_ - 1, 2),
@@ -190,7 +190,7 @@ def _weaken_promise(promise: Promise) -> tuple[str, Promise] | None:
             return f"{one.name} = {registry.convert_to_plain(weaker)}", replace(
                 cast("Any", promise), **{one.name: weaker}
             )
-        except RequestError:  # beyond what the promise can say
+        except RequestError:  # beyond what the promise can express
             return None
     return None
 

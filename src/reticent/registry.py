@@ -66,7 +66,7 @@ FIELD_TYPES: dict[str, tuple[str, TypeCheck]] = {
     "frame": ("a frame", lambda value: hasattr(value, "columns")),  # as a program gives it
     "date": ("a date", lambda value: isinstance(value, date | datetime)),
 }
-WIDER_FIELD_TYPES = {  # fields whose class takes more than a job can say
+WIDER_FIELD_TYPES = {  # fields whose class accepts more than a job can express
     "population": "str | frame",
     "target": "str | Mapping",
     "domain": "Sequence",

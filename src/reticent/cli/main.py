@@ -25,7 +25,7 @@ from reticent.errors import DiskError, ReticentError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `reticent ARGUMENTS`; the exit code."""
+    """Run `reticent ARGUMENTS`; return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:  # the process is ours: a warning is a line, not a place in the code
         warnings.showwarning = lambda message, *_, **__: print(f"reticent: {message}", file=sys.stderr)

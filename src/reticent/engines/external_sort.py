@@ -173,10 +173,10 @@ class RowRanker:
     def settle(self) -> None:
         """Rank the rows, bucket by bucket; refuse unless every cell got the rows that were counted."""
         for file in self.files:
-            file.close()  # what the disk refuses of the last rows is told here
+            file.close()  # a disk error on the last rows is raised here
         if not self.files:
             return
-        with open(self.folder / "entries", "wb") as file:  # written out, so that a full disk is told here
+        with open(self.folder / "entries", "wb") as file:  # flushed, so that a full disk raises here
             for start in range(0, self.rows, self.bucket):
                 file.write(bytes(4 * (min(start + self.bucket, self.rows) - start)))
         self.settled = np.memmap(self.folder / "entries", np.int32, "r+", shape=(self.rows,))

@@ -206,7 +206,7 @@ def make_value_axis(
         low = _remove_end(low, endless[0], -1)
         high = _remove_end(high, endless[1], 1)
         means = numbers.astype(float)
-        if endless[0] == 0 and endless[1] is not None:  # none of the values is known: nothing says where they lie
+        if endless[0] == 0 and endless[1] is not None:  # none of the values is known, nor where they lie
             means[: endless[1] + 1] = np.nan
         ends = (low[value], high[value], means[value])
     if weight is None:
@@ -265,7 +265,7 @@ class LineLabels:
     whole: bool  # the line has whole numbers only
     begin: np.ndarray
     end: np.ndarray
-    absent: float = 0.0  # of `anything`, the share that is taken to be missing
+    absent: float = 0.0  # of `covers_anything`, the share that is assumed missing
     step: float | None = None  # of numbers that are not whole, how far apart they are taken to be
 
     @classmethod
@@ -335,7 +335,7 @@ def _middle(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 def _weigh_missing(line: LineLabels, weight: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the weight of each piece of each label, and beside them that of a missing value."""
     total = weight.sum(axis=1)
-    unknown = line.covers_anything & ~(total > 0)  # nothing says where: all pieces alike
+    unknown = line.covers_anything & ~(total > 0)  # the place is unknown: all pieces are equally likely
     weight = np.where(
         unknown[:, None], inside[:, :-1] / np.maximum(inside[:, :-1].sum(axis=1, keepdims=True), 1), weight
     )

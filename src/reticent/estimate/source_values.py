@@ -150,14 +150,15 @@ def widen_coded_ends(entry: ColumnEntry, lower: np.ndarray, upper: np.ndarray) -
 def make_line_axis(
     entry: ColumnEntry, name: str, code: np.ndarray, line: LineLabels, asked: Sequence[Atom]
 ) -> ColumnAxis:
-    """The axis of labels on a line, for atoms that compare with values."""
+    """Make the axis of labels on a line, for atoms that compare with values."""
     places = {atom: place_atom(entry, atom) for atom in asked}
     found = make_range_axis(name, code, line, list(dict.fromkeys(places.values())))
     return replace(found, truth={atom: found.truth[place] for atom, place in places.items()})
 
 
 def make_unknown_axis(entry: ColumnEntry | None, name: str, asked: Sequence[Atom]) -> ColumnAxis:
-    """A column as a row has it of which nothing is published: one label, which covers whatever the source may hold there.
+    """Make the axis of a column for rows of which nothing is published: one label, which covers all that the source may
+    hold there.
 
     `entry` None is a column of yes and no that belongs to no column of the source.
     """

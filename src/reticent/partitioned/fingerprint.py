@@ -89,7 +89,7 @@ class PartitionedHashedRows(HashedRows):
 
 @dataclass(frozen=True, eq=False)
 class CombinationSample:
-    """Some combinations: the hashes of their values, their own hash, and the rows of each; least rank first."""
+    """A sample of combinations: the hashes of their values, their own hash, and the rows of each; least rank first."""
 
     hashes: np.ndarray
     combined: np.ndarray

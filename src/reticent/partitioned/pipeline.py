@@ -228,7 +228,7 @@ class PartitionedPlan:
 def _read_release(
     frames: Frames, number: int, reading: Callable[..., Iterator[pl.DataFrame]], given: tuple[Any, ...], readers: int
 ) -> Iterator[pl.DataFrame]:
-    """What is read of the staged release by each of so many readers."""
+    """Yield what each of a number of readers reads of the staged release."""
     for frame in frames:
         for part in frame[PART_NUMBER].to_list():
             yield from reading(*given, part, readers)

@@ -40,7 +40,7 @@ from reticent.recipe.recipe import Recipe
 
 LabelTexts = tuple[list[str | None], ...]
 _LABEL_COLUMN = "label"
-_LABELS_PER_BATCH = 1 << 16  # labels that whoever looks some up reads at once
+_LABELS_PER_BATCH = 1 << 16  # labels that a lookup reads at once
 
 
 def write_region_labels(folder: Path, region: int, texts: LabelTexts) -> None:

@@ -28,7 +28,7 @@ from reticent.randomness import Random
 from reticent.recipe.generalized import name_label_column, name_value_column
 
 BUCKET_COLUMN = "\x00bucket"
-BUCKET_BYTES = 1 << 24  # of a bucket, about: whoever publishes reads them one by one
+BUCKET_BYTES = 1 << 24  # of a bucket, about: the publishing process reads them one by one
 MAX_BUCKETS = 1 << 12  # buckets
 _CELL_COLUMN = "\x00cell"
 

@@ -28,7 +28,7 @@ _UNPRINTABLE_PATTERN = re.compile(
 )
 _WORD_PATTERN = re.compile(r"[\w .-]+")
 _UNBREAKABLE_PATTERN = re.compile(r"(?:`[^`]*`|\S)+")  # what stands on one line: a word, or words in code
-_LINE_MARKUP_PATTERN = re.compile(r"[-+*#>|=~]|\d+[.)]$")  # what would say something else at the beginning of a line
+_LINE_MARKUP_PATTERN = re.compile(r"[-+*#>|=~]|\d+[.)]$")  # what would be markup at the beginning of a line
 MAX_LINE_WIDTH = 120
 
 

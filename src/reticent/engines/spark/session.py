@@ -176,7 +176,7 @@ SESSION_SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.legacy.parquet.nanosAsLong": "true",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `parquet.py` knows the types
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `sources.py` knows the types
 }
 LOOPBACK_SETTINGS = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _shipped_archives: dict[tuple[str, bool], str] = {}
