@@ -34,8 +34,7 @@ def check_composition(
 
 @dataclass(frozen=True, eq=False)
 class CompositionCheck:
-    """What a staged release is joined over: the source (or the frame) and its rows; `limit` is the greatest belief
-    allowed.
+    """What a staged release is joined over: the source (or the frame) and its rows; `limit` is the greatest belief allowed.
 
     `elsewhere`: the rows are on other machines.  Joining reads them, and is left to a machine that holds them.
     """

@@ -84,7 +84,7 @@ def _convert_to_words(numbers: np.ndarray) -> np.ndarray:
 
 
 def _long_products_at_most(left: np.ndarray, p: int, right: np.ndarray, q: int) -> np.ndarray:
-    """The same where products do not fit a word: by doubles where these are far enough apart, else by Python's whole numbers."""
+    """Compare products that do not fit a word: by doubles if these are far enough apart, else by Python's whole numbers."""
     p_leading, p_power = _split_leading_part(p)
     q_leading, q_power = _split_leading_part(q)
     power = min(max(p_power - q_power, -MAX_POWER_DIFFERENCE), MAX_POWER_DIFFERENCE)

@@ -1,5 +1,4 @@
-"""HTML representations of our objects for notebooks: one function for each class, a heading in words and a table below
-it.
+"""HTML representations of our objects for notebooks: one function for each class, a heading in words and a table below it.
 
 `render_job`, `render_check`, `render_release`, `render_audit`, `render_hierarchy` and `render_attack` are what
 `_repr_html_` returns. They take the object itself and show nothing that it does not print anyway: they read no file and

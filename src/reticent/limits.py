@@ -43,8 +43,7 @@ def require_moderate_number(value: object, name: str = "a number") -> None:
 
 
 def require_large_parts(rows: object) -> None:
-    """Refuse parts of a data file that have no rows, or so few that the manifest's checksum of a part would stand for a
-    few rows.
+    """Refuse parts of a data file that have no rows, or so few that the manifest's checksum of a part would stand for a few rows.
 
     A manifest may be shown where the data is not, and somebody who guesses all rows of a part can test the guess on its
     checksum.

@@ -101,9 +101,7 @@ class LossExplanation:
 
 @dataclass(frozen=True, slots=True)
 class PromiseTrials:
-    """`measure` plans promises on cells and returns their loss, or raises `TimeLimitReached`; it is called while there
-    is time `left`.
-    """
+    """`measure` plans promises on cells and returns their loss, or raises `TimeLimitReached`; it is called while there is time `left`."""
 
     measure: Callable[[Cells, Promises], float | None]
     left: Callable[[], bool]

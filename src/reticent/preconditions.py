@@ -198,8 +198,7 @@ def require_complete_table(job: Job) -> None:
 
 
 def require_short_texts(job: Job, domains: tuple[Sequence[Domain], Sequence[Domain]]) -> None:
-    """Refuse, before anything is planned, values and labels of a hierarchy that are longer than a manifest's texts may
-    be.
+    """Refuse, before anything is planned, values and labels of a hierarchy that are longer than a manifest's texts may be.
 
     `domains` are those of quasi-identifying and of sensitive columns; sensitive values are listed by some kinds.
     """

@@ -47,7 +47,5 @@ class Random:
         return np.random.Generator(self._make_bits(name))
 
     def words(self, name: str, start: int, count: int) -> np.ndarray:
-        """Return PRF(key, position) for positions start .. start + count: 64-bit words of the stream, however it is
-        divided into chunks.
-        """
+        """Return PRF(key, position) for positions start .. start + count: 64-bit words of the stream, however it is divided into chunks."""
         return self._make_bits(name, counter=2 * start).random_raw(count)  # the counter moves in 32-bit words

@@ -136,7 +136,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
 def _locate_values(
     entry: ColumnEntry, labels: pl.Series, values: pl.Series
 ) -> tuple[LabelCover, np.ndarray, np.ndarray]:
-    """What each distinct label covers, the label of each group, and the code of each row."""
+    """Return what each distinct label covers, the label of each group, and the code of each row."""
     distinct_labels = labels.unique(maintain_order=True)
     values = values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values
     distinct = values.unique(maintain_order=True)

@@ -139,8 +139,7 @@ def find_catalogue_row(name: str) -> catalogue.PromiseRow | catalogue.MethodRow 
 
 
 def check_parameters(thing: Any, as_given: tuple[str, ...] = ()) -> None:
-    """Refuse parameters that the fields of a promise, method or stage do not allow; store the others as they are
-    computed with.
+    """Refuse parameters that the fields of a promise, method or stage do not allow; store the others as they are computed with.
 
     Those named in `as_given` are stored unchanged: a manifest has them in the same words.
     """

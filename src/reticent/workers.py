@@ -51,8 +51,11 @@ def run_in_workers(run: Callable[[Part, int, np.ndarray], Result], parts: Sequen
 
 
 class _Worker(Generic[Part, Result]):
-    """A thread for one part.  It is begun and waited for by bare calls: an exception that arrives within `threading.Thread.start`
-    can leave its lock held, and the thread waiting for ever."""
+    """A thread for one part.
+
+    It is begun and waited for by bare calls: an exception that arrives within `threading.Thread.start` can leave its
+    lock held, and the thread waiting for ever.
+    """
 
     def __init__(self, run: Callable[[Part, int, np.ndarray], Result], part: Part, number: int, stop: np.ndarray):
         self.run = run

@@ -1,5 +1,4 @@
-"""Makes text safe for a terminal: what would move the cursor, change colours or turn the reading direction is spelled
-out.
+"""Makes text safe for a terminal: what would move the cursor, change colours or turn the reading direction is spelled out.
 
 Names of columns and files come from the data; a terminal obeys the escapes in them.
 """

@@ -96,9 +96,7 @@ class Engine(Protocol):
     def profile_columns(
         self, rows: Any, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
     ) -> PassthroughProfile:
-        """Compute statistics of the columns that are no part of cells (passthrough and identifying); refuse those that
-        tell too much.
-        """
+        """Compute statistics of the columns that are no part of cells (passthrough and identifying); refuse those that tell too much."""
 
     def count(
         self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: EngineContext = DEFAULT_CONTEXT
@@ -120,8 +118,7 @@ class Engine(Protocol):
         place: np.ndarray | None = None,
         how: EngineContext = DEFAULT_CONTEXT,
     ) -> RowBatches:
-        """Return the recipe's entry of each published row, with its passthrough columns, in the order in which they are
-        written.
+        """Return the recipe's entry of each published row, with its passthrough columns, in the order in which they are written.
 
         With a `place` for each entry of the recipe, passthrough rows are sorted by it and then by their passthrough
         values; without one they are shuffled.
@@ -132,8 +129,7 @@ REPORT_SECONDS = 2.0  # seconds between two words
 
 
 class PassProgress:
-    """Reports a pass over `rows` rows to `progress`, at most every REPORT_SECONDS: the rows so far and the time left at
-    this pace.
+    """Reports a pass over `rows` rows to `progress`, at most every REPORT_SECONDS: the rows so far and the time left at this pace.
 
     `rows` is None if the rows were not counted yet.
     """

@@ -163,9 +163,7 @@ class StreamPassthroughWriter:
                 yield RowBatch(entry[start : start + BATCH_ROWS], carried[start : start + BATCH_ROWS])
 
     def _scatter_rows(self, rows: pl.LazyFrame, names: list[str], ranks: RowRanker, folder: Path) -> DiskBuckets:
-        """Write passthrough columns to random buckets, each row with its entry or with the number by which `RowRanker`
-        finds it later.
-        """
+        """Write passthrough columns to random buckets, each row with its entry or with the number by which `RowRanker` finds it later."""
         doing = "Reading the carried columns"
         keys = self.counted.combinations.columns
         cells = self.counted.cells

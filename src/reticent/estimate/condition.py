@@ -251,8 +251,7 @@ def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
 
 @dataclass(frozen=True, eq=False)
 class LineLabels:
-    """Labels on a line: both ends, included; `missing` is the null alone, `covers_anything` any number between the
-    ends, or none.
+    """Labels on a line: both ends, included; `missing` is the null alone, `covers_anything` any number between the ends, or none.
 
     A row is assumed to lie anywhere from `begin` to `end`, with equal probability: narrower than the ends if these are
     how far it may be.
@@ -384,8 +383,7 @@ def _count_whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: Any, opened: bool) -> np.ndarray:
-    """Measure how much of each label a piece has: numbers that are `step` apart are counted; without a step, its
-    length.
+    """Measure how much of each label a piece has: numbers that are `step` apart are counted; without a step, its length.
 
     Beyond what doubles distinguish, a length in steps serves as well.
     """
@@ -477,8 +475,7 @@ class ConditionPieces:
         *,
         unmet: bool = False,
     ) -> np.ndarray:
-        """Sum the weights of the pieces at which the condition is met, multiplied over axes: (cells,), or (cells,
-        pieces of the axis kept).
+        """Sum the weights of the pieces at which the condition is met, multiplied over axes: (cells,), or (cells, pieces of the axis kept).
 
         `cells` has the label of each cell on every axis but the one kept, `weights` (labels, pieces) of each axis.
         """

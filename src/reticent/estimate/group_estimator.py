@@ -49,8 +49,7 @@ GroupTypeCounts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class ConditionMatch:
-    """By (cells, pieces of the sensitive column): whether rows of a cell may, and whether they must, meet the condition
-    with such a value.
+    """By (cells, pieces of the sensitive column): whether rows of a cell may, and whether they must, meet the condition with such a value.
 
     `share` is the assumed share of them that does; `may` and `must` are one array if columns are exact.
     """

@@ -85,8 +85,7 @@ class MatchingGroups:
 
 @dataclass(frozen=True, eq=False)
 class TwoTypeMatching:
-    """Rows of a first type, a number in each group, take what gains most over the other; what is taken depends on the
-    order alone.
+    """Rows of a first type, a number in each group, take what gains most over the other; what is taken depends on the order alone.
 
     `turned`: values of a first type, a number in each group, are taken by the rows that gain most.
     """
@@ -311,9 +310,7 @@ class RowValuePairs:
         return found if beside is None else join_ends(aggregate, found, beside, always=least > 0)
 
     def chosen(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
-        """Return the best worth, the number of pairs it selects, and the sum of their numbers; an optional pair is
-        selected if it pays.
-        """
+        """Return the best worth, the number of pairs it selects, and the sum of their numbers; an optional pair is selected if it pays."""
         pays = worth >= 0 if eager else worth > 0
         select = self.may & (pays | ~self.spare)
         value, rows, total = sum_best_matching(
@@ -424,8 +421,7 @@ class UnpublishedRows:
 
 
 def join_ends(aggregate: str, found: tuple[Any, Any], beside: UncertainRows, *, always: bool) -> tuple[Any, Any]:
-    """Combine SUM, MIN or MAX of published rows, whose ends are known if one of them is selected, with rows beside
-    them.
+    """Combine SUM, MIN or MAX of published rows, whose ends are known if one of them is selected, with rows beside them.
 
     `always`: a published row is selected in every table.
     """

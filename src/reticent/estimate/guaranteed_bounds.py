@@ -55,9 +55,7 @@ class AnnotatedHierarchy:
 
     @classmethod
     def of(cls, manifest: Manifest) -> AnnotatedHierarchy:
-        """Read and check it: the tree keeps conditions (1) to (4) of section 3.1, and every target is a distribution
-        over its leaves.
-        """
+        """Read and check it: the tree keeps conditions (1) to (4) of section 3.1, and every target is a distribution over its leaves."""
         own = manifest.own
         texts = own["values"]
         spans = own["tree"]

@@ -116,8 +116,7 @@ class _LineReading:
 
 @dataclass(eq=False)
 class PublishedRows:
-    """The rows of a release: columns in `labels` are published as labels, the others are exact.  Codes are computed
-    once a column.
+    """The rows of a release: columns in `labels` are published as labels, the others are exact.  Codes are computed once a column.
 
     `coded` are the columns of which a published value may stand for others of the source; without it, values are taken
     as they are published.  `combined` are the combinations of labels, by columns.  `people` is the number of rows of
@@ -180,8 +179,7 @@ class PublishedRows:
             raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
 
     def _get_missing_share(self, entry: ColumnEntry) -> float:
-        """Return the share of rows labelled `*` that are assumed missing: one of each group, for only then a range
-        prints so.
+        """Return the share of rows labelled `*` that are assumed missing: one of each group, for only then a range prints so.
 
         A hierarchy prints `*` for other reasons too: there a missing value counts only if a label is missing.
         """
@@ -325,8 +323,7 @@ def _make_axis_of_members(
 def _weigh_any_label(
     entry: ColumnEntry, known: int, others: Sequence[Any], asked: Sequence[Atom], absent: float | None
 ) -> np.ndarray:
-    """Spread `*` evenly over the known values; what no label shows counts as half a value, and a missing one as half
-    too.
+    """Spread `*` evenly over the known values; what no label shows counts as half a value, and a missing one as half too.
 
     A missing one counts as a whole value if a label is missing, and not at all if all values are declared and no label
     is missing. For ordered values `absent` is its share: they print `*` only if somebody's value is missing.
@@ -361,9 +358,7 @@ MAX_CACHED_COMBINATIONS = 8  # sets of columns whose combinations are kept for t
 
 @dataclass(frozen=True, eq=False)
 class RowTypes:
-    """Row types of a question: `cells` are the labels of each distinct combination, by axis; `of_row` is the
-    combination of each row.
-    """
+    """Row types of a question: `cells` are the labels of each distinct combination, by axis; `of_row` is the combination of each row."""
 
     axes: tuple[ColumnAxis, ...]
     cells: dict[str, np.ndarray]

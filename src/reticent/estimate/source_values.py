@@ -157,8 +157,7 @@ def make_line_axis(
 
 
 def make_unknown_axis(entry: ColumnEntry | None, name: str, asked: Sequence[Atom]) -> ColumnAxis:
-    """Make the axis of a column for rows of which nothing is published: one label, which covers all that the source may
-    hold there.
+    """Make the axis of a column for rows of which nothing is published: one label, which covers all that the source may hold there.
 
     `entry` None is a column of yes and no that belongs to no column of the source.
     """
@@ -200,8 +199,7 @@ def list_declared_values(entry: ColumnEntry) -> pl.Series:
 
 
 def list_other_values(known: pl.Series, asked: Iterable[Atom]) -> list[Any]:
-    """List values that no label shows and `*` may stand for: one for each way in which a constant can lie relative to
-    it.
+    """List values that no label shows and `*` may stand for: one for each way in which a constant can lie relative to it.
 
     Of numbers the first lies below all others and the last above: they stand for all that do.
     """

@@ -1,5 +1,4 @@
-"""Drafts a first job file for a table: guessed types, a proposed role for every column with the reason, risky columns
-named.
+"""Drafts a first job file for a table: guessed types, a proposed role for every column with the reason, risky columns named.
 
 `draft_job` reads the rows (a sample of a large table), guesses what each column is (`column_guesses`), and makes a
 `ColumnProposal` for each: its role and the reason, what is risky about it, and what else a steward would declare.
@@ -339,8 +338,7 @@ _TAIL_LINES = [
 
 
 def draft_job(source: Source) -> Draft:
-    """Draft a job from counts of every column.  A file that is not UTF-8, without a declared encoding, is read as
-    latin-1.
+    """Draft a job from counts of every column.  A file that is not UTF-8, without a declared encoding, is read as latin-1.
 
     Of more than MAX_ROWS rows that many, evenly spread, are read; the draft notes it.
     """

@@ -1,5 +1,4 @@
-"""The second level of partitioned planning: each region is planned where its cells are, against the totals of the whole
-table.
+"""The second level of partitioned planning: each region is planned where its cells are, against the totals of the whole table.
 
 `route_cells` moves cells into one part for each region; `plan_regions` plans every region and writes its plan to a file
 of its own.  A region's plan is a function of its cells and of the key, so a region that is planned twice writes the

@@ -155,8 +155,7 @@ INDEX_COLUMNS: dict[str, tuple[str, ...]] = {"bounds": ("group", "selected")}
 def export_tables(
     tables: dict[str, ExportTable], manifest: str, url: str, table: str, path: Path | None = None
 ) -> list[str]:
-    """Write one table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or
-    none.
+    """Write one table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
 
     Rows are read and written a batch at a time.  An existing table is never replaced.  `path` is where a new database
     file is staged.  Returns the tables' names.
@@ -223,9 +222,7 @@ def find_new_file(url: str) -> Path | None:
 
 
 def _is_disk_error(error: Exception) -> bool:
-    """Tell whether the disk failed: SQLite numbers such errors (read-only, failed, full, cannot be opened), DuckDB has
-    a class for them.
-    """
+    """Tell whether the disk failed: SQLite numbers such errors (read-only, failed, full, cannot be opened), DuckDB has a class for them."""
     number = getattr(error, "sqlite_errorcode", None)
     if number is not None:
         return number & 0xFF in (8, 10, 13, 14)

@@ -195,8 +195,7 @@ class Release:
         by: str = "inversion",
         time_limit: float | None = 60.0,
     ) -> list[dict[str, Any]]:
-        """Answer a list of questions in SQL, or those of a file; with the source, add the `true` answers and relative
-        `error`s.
+        """Answer a list of questions in SQL, or those of a file; with the source, add the `true` answers and relative `error`s.
 
         True answers are about the source: they stay with its owner.  `time_limit` is in CPU seconds, for each question.
         """

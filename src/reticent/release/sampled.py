@@ -271,7 +271,7 @@ def merge_alike(
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """How likely each value is to be shown and to be true, and what each shown value adds, by row type."""
+    """By row type: how likely each value is to be shown and to be true, and what each shown value adds."""
 
     chance: np.ndarray
     true: np.ndarray

@@ -118,8 +118,7 @@ def build_warehouse_settings(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def build_spill_settings(config: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that have a session on this machine spill, and Java keep its own files, in the session's
-    folder.
+    """Return the settings that have a session on this machine spill, and Java keep its own files, in the session's folder.
 
     Settings that the user made are left as they are.
     """
@@ -282,7 +281,7 @@ def _require_reachable(master: str) -> None:
 
 @contextmanager
 def _silence_java(said: Mapping[str, str]) -> Iterator[None]:
-    """Discard what Spark's Java prints: it quotes records, and nobody asked for it.  `said` is its environment."""
+    """Discard what Spark's Java prints, because it quotes records.  `said` is the environment of Java."""
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     before = {name: os.environ.get(name) for name in said}

@@ -1,5 +1,4 @@
-"""Finds rows for Spark: Parquet and CSV (a file, a folder, a pattern), tables behind JDBC and of a catalogue, and
-frames.
+"""Finds rows for Spark: Parquet and CSV (a file, a folder, a pattern), tables behind JDBC and of a catalogue, and frames.
 
 Parquet: Spark reads the files that the local engine reads, with the columns and types that it finds in them. Times of
 day and numbers of half precision keep Spark from opening a file at all.  So if there are some, Spark gets a schema of

@@ -1,5 +1,4 @@
-"""Tasks of executors: functions over the Arrow batches of a partition.  None draws anything that a retry would draw
-anew.
+"""Tasks of executors: functions over the Arrow batches of a partition.  None draws anything that a retry would draw anew.
 
 A task may run twice, and its rows may come in another order the second time.  So rows are numbered once, as they are
 written to the release's disk by `number_rows`, and everything that is drawn for a row afterwards is a function of the
@@ -83,9 +82,7 @@ class CountedCombinations:
     shared: np.ndarray  # whether a cell has more than one entry
 
     def build_locator(self) -> tuple[CellLocator, pl.DataFrame]:
-        """Build the locator of rows; return it with the texts and their numbers here, which are valid while the texts
-        are referenced.
-        """
+        """Build the locator of rows; return it with the texts and their numbers here, which are valid while the texts are referenced."""
         held = cast_texts_to_categories(self.combinations.lazy(), self.combinations.columns).collect()
         return CellLocator.of(held, self.cell), held
 
