@@ -128,7 +128,7 @@ class RegionSummary:
 
 @dataclass(frozen=True, eq=False)
 class RegionPlan:
-    """A region's plan as it is stored; its labels are in a file of their own, and `of_group` is the label of each group."""
+    """A region's plan as it is stored; its labels are in a file of their own; `of_group` has the labels of each group."""
 
     recipe: Recipe
     of_group: np.ndarray
