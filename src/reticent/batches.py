@@ -1,9 +1,9 @@
 """Incremental publication: one release for each batch of the rows, each with the same promise, and one summary.
 
-Xu, Wang, Fu & Wong, section 1.1: data published day by day comes in small batches, and small batches are skewed.
-Each batch is restored (by the job's stages), published and audited by itself.  A batch is a stratum that the promise
-conditions on: who reads a release knows in which batch its people are.  So the column that makes the batches must
-tell nothing that is to be protected.
+Xu, Wang, Fu & Wong, section 1.1: data published day by day comes in small batches, and small batches are skewed. Each
+batch is restored (by the job's stages), published and audited by itself.  A batch is a stratum that the promise
+conditions on: readers of a release know in which batch its people are.  So the column that makes the batches must
+reveal nothing that is to be protected.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def publish_batches(
     progress: Callable[[str], None] = lambda stage: None,
     engine: Any = catalogue.DEFAULT_ENGINE,
 ) -> dict[str, Any]:
-    """Publish a release in `to` for each value of a column; returns the summary, which the owner's folder keeps too.
+    """Publish a release in `to` for each value of a column; return the summary, which the owner's folder keeps too.
 
-    A batch that cannot keep the promise is left out and the summary says so; the others are published.
+    A batch that cannot keep the promise is left out and the summary names it; the others are published.
     """
     to = Path(to)
     book = Ledger.of(ledger)
@@ -139,7 +139,7 @@ def _require_free_folders(to: Path, names: list[str], force: bool) -> None:
 
 
 def _write_summary(to: Path, found: dict[str, Any], ledger: Path) -> None:
-    """In the owner's folder, beside the batches' notes."""
+    """Write the summary in the owner's folder, beside the batches' notes."""
     notes = resolve_notes_folder(to)
     with translate_disk_errors(notes):
         private_files.make_folder(notes)
@@ -152,7 +152,7 @@ def _write_summary(to: Path, found: dict[str, Any], ledger: Path) -> None:
 
 
 def _publish_batch(job: Job, part: SourceBatch, to: Path, **how: Any) -> dict[str, Any]:
-    """One batch; the ledger was asked about all of them together before."""
+    """Publish one batch; the ledger was checked for all of them together before."""
     try:
         release = publish(job, frame=part.frame, to=to, **how)
     except PromiseUnreachable as error:
@@ -172,7 +172,7 @@ def _summarize_batches(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def _require_safe_column(by: str, values: pl.DataFrame, column: Column | None) -> None:
-    """A batch tells its column's value of everyone in it: only an insensitive or undeclared column may make one."""
+    """Refuse a column that is neither insensitive nor undeclared: a batch reveals its column's value for everyone in it."""
     if column is not None and column.role in _ROLE_REFUSALS:
         raise ColumnError(
             f"The column {by!r} is {column.role.value}: it cannot make batches.",
@@ -205,7 +205,7 @@ class SourceBatch:
 def _cut_batches(
     worker: Any, rows: Any, by: str, values: pl.DataFrame, handed: Callable[[Any], Any], *, keep: bool
 ) -> Iterator[SourceBatch]:
-    """Each batch, in the order of the column's values; `handed` says that rows are those of a CSV, where they are."""
+    """Yield each batch, in the order of the column's values; `handed` marks rows of a CSV as such."""
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
     seen: set[str] = {SUMMARY_FILE, PLACE_FILE}  # the owner's folder has the batches' notes beside these
     for at, many in enumerate(values[_ROW_COUNT_COLUMN]):

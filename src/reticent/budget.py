@@ -1,4 +1,4 @@
-"""How long comparing may take: a budget of CPU seconds, and a trial on few cells that tells what all of them would cost."""
+"""A budget of CPU seconds for comparing methods, and a trial on few cells that predicts the cost of all of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ OWN_PLAN_FRACTION = 1 / (1 + BUDGET_FACTOR)  # the part of a run that reading an
 END_FRACTION = 0.95
 MIN_CPU_SECONDS = 2.0  # CPU seconds that are always there
 MIN_LATE_STEP_SECONDS = 0.2  # CPU seconds for each of the last looks, whatever the budget
-TRIAL_STRIDE = 16  # one cell in so many is tried first, where there are MANY
+TRIAL_STRIDE = 16  # one cell in so many is tried first, if there are MIN_CELLS_FOR_TRIAL cells
 MIN_CELLS_FOR_TRIAL = 20_000
 OWN_PLAN_SECONDS = 30.0
 READING_TIME_FACTOR = 10
-"""Without a budget the job's own plan has OWN_SECONDS, or TIMES_READING as many as reading took if that is more."""
+"""Without a budget the job's own plan has OWN_PLAN_SECONDS, or READING_TIME_FACTOR times what reading took if that is more."""
 OWN_PLAN_SHARE = 0.6
 COMPARISON_SHARE = 0.85
 """With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
@@ -25,7 +25,7 @@ SAMPLE_STRIDES = (16, 256)
 
 
 class BudgetClock:
-    """What reading and the first plan took, and how much of the budget is left since."""
+    """Measures what reading and the first plan took, and how much of the budget is left since."""
 
     def __init__(self, budget: float | None):
         self.began = process_time()
@@ -33,7 +33,7 @@ class BudgetClock:
 
     @classmethod
     def starting_now(cls, seconds: float) -> BudgetClock:
-        """A clock whose budget is so many CPU seconds from now."""
+        """Make a clock whose budget is a number of CPU seconds from now."""
         return cls(seconds)
 
     def start(self) -> None:
@@ -42,23 +42,23 @@ class BudgetClock:
         self.began = now
 
     def left(self, share: float = 1.0) -> bool:
-        """Whether less than this share of the budget is used."""
+        """Tell whether less than this share of the budget is used."""
         return process_time() - self.began < share * (self.budget or 0.0)
 
     def remaining(self, share: float = 1.0) -> float:
-        """CPU seconds that are left of this share of the budget."""
+        """Return the CPU seconds that are left of this share of the budget."""
         return max(share * (self.budget or 0.0) - (process_time() - self.began), 0.0)
 
     def used(self) -> float:
-        """The share of the budget that is used, at most 1."""
+        """Return the share of the budget that is used, at most 1."""
         return min((process_time() - self.began) / self.budget, 1.0) if self.budget else 1.0
 
     def step(self, words: str) -> ProgressEvent:
-        """What is at work; comparing and explaining end with the budget, so as much is done as is used of it."""
+        """Make a progress event; comparing and explaining end with the budget, so the share done is the share used of it."""
         return ProgressEvent(words, OWN_PLAN_FRACTION + (END_FRACTION - OWN_PLAN_FRACTION) * self.used())
 
     def suffices(self, cells: int, attempt: Callable[[slice], None]) -> bool:
-        """Whether a plan on all cells would fit, by one on a few of them: planning costs at least in proportion."""
+        """Tell from a plan on a few cells whether a plan on all would fit: planning costs at least in proportion."""
         if not self.left():
             return False
         if cells < MIN_CELLS_FOR_TRIAL:

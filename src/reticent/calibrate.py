@@ -28,7 +28,7 @@ MAX_ENUMERATED_ROWS = 40  # tables of more rows are too many to list
 
 @validate_arguments(method=text)
 def calibrate(method: str, **given: Any) -> dict[str, Any]:
-    """What a method would cost and what an adversary would learn; which numbers are given depends on the method."""
+    """Compute what a method would cost and what an adversary would learn; which numbers are needed depends on the method."""
     if method not in CALIBRATORS:
         raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(str(method), CALIBRATORS))
     require_known_options(given, METHOD_OPTIONS[method], f"The calibration of {method}")
@@ -99,7 +99,10 @@ def _calibrate_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str
 
 
 def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
-    """The worst of all releases of all tables that are not l-eligible; the prior `plausible` has no posterior of the withheld."""
+    """Compute the worst of all releases of all tables that are not l-eligible.
+
+    The prior `plausible` has no posterior of the withheld.
+    """
     if not 2 <= values <= rows <= MAX_ENUMERATED_ROWS:
         raise RequestError(
             f"Every table of {rows} rows in {values} values cannot be listed.",
@@ -129,7 +132,7 @@ def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Se
 
 
 def calibrate_perturbed_generalization(**given: Any) -> dict[str, Any]:
-    """What p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
+    """Compute what p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
     from reticent.methods.perturbed_generalization.calibration import answer_calibration
 
     if given.get("domain") is not None:

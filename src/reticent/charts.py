@@ -1,6 +1,6 @@
-"""Charts as static SVG, by altair and vl-convert (the extra `charts`), which are loaded when a chart is asked for.
+"""Charts as static SVG, by altair and vl-convert (the extra `charts`), which are loaded when the first chart is drawn.
 
-An SVG holds no script and needs no network.  It says in words what it shows, for who cannot see it.
+An SVG holds no script and needs no network.  It has a description in words for readers who cannot see it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ LINE_HEIGHT = 12
 
 
 def draw_frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
-    """A named point for each row, by its `role`; those with `frontier` are joined by a line."""
+    """Draw a named point for each row, by its `role`; those with `frontier` are joined by a line."""
     altair = load_altair()
     used = frame.select(pl.col(across).alias("x"), pl.col(up).alias("y"), "name", "role", "frontier")
     ends = [(float(used[axis].max() or 0) or 1.0) * 1.05 for axis in ("x", "y")]  # type: ignore[arg-type]  # numbers
@@ -109,7 +109,7 @@ def draw_frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Char
 
 
 def place_names(points: Sequence[tuple[float, float, str]], wide: float, tall: float) -> list[dict[str, Any]]:
-    """Where the name of each point stands, in its units: `left`, `middle` and the end `near` it; over no other name."""
+    """Place the name of each point, in its units: `left`, `middle` and the end `near` it; no name covers another."""
     found: list[dict[str, Any]] = []
     taken = [
         (
@@ -150,7 +150,7 @@ MAX_LABEL_LETTERS = 24
 
 
 def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) -> Chart:
-    """A bar for each label, in the order given.
+    """Draw a bar for each label, in the order given.
 
     Room for labels is fixed, not measured, so that the same bars give the same bytes whatever fonts a machine has.
     """
@@ -172,7 +172,7 @@ def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: 
 
 
 def _make_axis(altair: Any, values: pl.Series) -> Any:
-    """A tick at each value where there are few; names stand upright where they are short."""
+    """Make an axis with a tick at each value if there are few; short names are upright."""
     distinct = values.unique().sort().to_list()
     if len(distinct) > 12:
         return altair.Axis()
@@ -180,7 +180,7 @@ def _make_axis(altair: Any, values: pl.Series) -> Any:
 
 
 def load_altair() -> Any:
-    """altair, or a refusal that names the extra."""
+    """Return altair, or raise an error that names the extra."""
     try:
         import altair
         import vl_convert  # noqa: F401  both are needed, and one message names them

@@ -1,7 +1,12 @@
-"""Before publishing: is the promise reachable, by which methods, at what expected loss.  Plans, and writes nothing.
+"""Checks a job before it is published: is the promise reachable, by which methods, at what expected loss.
 
-The expected loss is AIL (Cao & Karras 2012, equations 2 to 5) over the planned groups, each column weighing the same unless
-the method weighs them.
+`check` reads and counts the table, plans the job by its own method in full (`plan_own_method`), plans the other methods
+that could keep the promises as far as a budget of CPU seconds allows (`summarize_other_method`; methods that the caller
+names are planned in full), and adds the warnings and the advice of stages, methods and promises (`collect_warnings`,
+`collect_advice`) and an explanation of the loss. It writes nothing.
+
+The expected loss is AIL (Cao & Karras 2012, equations 2 to 5) over the planned groups; columns have equal weights
+unless the method weights them.
 """
 
 from __future__ import annotations
@@ -56,17 +61,15 @@ from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
 
-# MERGED: reticent.advising: What stages and promises have to say of a table before it is published: warnings, and what they propose.
-
 
 def collect_warnings(job: Job, cells: Cells) -> list[str]:
-    """What the method and the promises warn of on these cells."""
+    """Collect the warnings of the method and the promises about these cells."""
     parts = [part for part in (job.method, *job.promises) if hasattr(part, "warnings")]
     return [said for part in parts for said in part.warnings(cells)]
 
 
 def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
-    """What stages and promises propose."""
+    """Collect what stages and promises propose for these cells."""
     staged = [one for name in registry.STAGES for one in registry.load_stage_class(name).advice(cells, job.promises)]
     groups = _group_cells(cells, recipe)
     able = [promise for promise in job.promises if hasattr(promise, "advice")]
@@ -74,22 +77,19 @@ def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mappi
 
 
 def _group_cells(cells: Cells, recipe: Recipe | None) -> CandidateGroups:
-    """The planned groups, or all rows as one where nothing was planned."""
+    """Return the planned groups; without a plan, one group of all rows."""
     if recipe is not None:
         return replace(recipe, cells=cells).as_groups()
     return CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
 
 
-# MERGED: reticent.outlooks: What each method would make of a job: planned in full for the job's own and for those named, within a budget for the others.
-
-
-STOP_SHARE = 0.8  # an anytime method is told to stop when this share of its time is used
+STOP_SHARE = 0.8  # an anytime method is stopped when this share of its time is used
 Watch = Callable[[Any], bool | None] | None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """What one method would make of the job; `reachable` is None where there was no time to plan, and `why` says so."""
+    """Result of planning the job by one method; `reachable` is None if there was no time to plan, and `why` gives the reason."""
 
     method: str
     reachable: bool | None
@@ -102,7 +102,7 @@ class PlanSummary:
 
 
 def find_other_methods(job: Job, asked: Sequence[str] | None) -> list[Method]:
-    """Methods beside the job's own that can keep every promise, with their parameters at rest."""
+    """List the methods other than the job's own that can keep every promise, with default parameters."""
     for name in asked or ():
         if name not in registry.METHODS:
             raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
@@ -139,6 +139,7 @@ def summarize_plan(
     watch: Watch = None,
     progress: ProgressCallback = lambda step: None,
 ) -> tuple[PlanSummary, Recipe | None]:
+    """Plan the job by a method; return the summary of the plan, and the recipe (None if there is none)."""
     try:
         recipe = _plan_recipe(job, method, cells, watch, progress)
         writer = registry.load_writer(method.kind).of(recipe, columns)
@@ -156,7 +157,7 @@ def summarize_plan(
 def summarize_other_method(
     job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], clock: BudgetClock | None
 ) -> PlanSummary | None:
-    """What another method would make of the job; None where the clock leaves no time for it."""
+    """Plan the job by another method and summarize the plan; None if the clock leaves no time for it."""
     if clock is None:
         return summarize_plan(job, method, cells, columns, own=False)[0]
 
@@ -174,10 +175,11 @@ def summarize_other_method(
 def plan_own_method(
     job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
 ) -> tuple[PlanSummary, Recipe | None]:
-    """What the job's own method makes of it, within so many CPU seconds.
+    """Plan the job by its own method within a number of CPU seconds.
 
-    A method that improves as long as it may is stopped before, and says so.  Where there is no plan in time, one cell in 16 (or 256)
-    is planned instead, in a quarter of that time: what it finds is said, and `reachable` is None.
+    A method that improves as long as it may is stopped earlier, and the summary notes it. If there is no plan in time,
+    one cell in 16 (or 256) is planned instead, in a quarter of that time: the summary reports what that plan found, and
+    `reachable` is None.
     """
     method = job.method
     began = process_time()
@@ -204,7 +206,7 @@ def plan_own_method(
 def _plan_sample(
     job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
 ) -> PlanSummary:
-    """What can be said of a plan that did not end: a plan of some of the cells."""
+    """Summarize a plan of a sample of the cells, for a plan that did not end in time."""
     method = job.method
     why = f"No plan of all {cells.rows:,} rows within {seconds:,.0f} CPU s: nothing shows whether the promise is reachable."
     for step in SAMPLE_STRIDES:
@@ -227,7 +229,7 @@ def _take_cells(cells: Cells, some: slice) -> Cells:
 
 
 def _plan_for_timing(job: Job, method: Method, cells: Cells, some: slice) -> None:
-    """Plan a few cells, for what it takes."""
+    """Plan a few cells, to measure the time that planning takes."""
     try:
         _plan_recipe(job, method, _take_cells(cells, some), lambda now: True)
     except ReticentError:
@@ -247,7 +249,7 @@ def _plan_recipe(
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """`methods` has the job's own first; `reachable` speaks of that one, as publishing would use it.
+    """`methods` has the job's own method first; `reachable` is about that method, the one that publishing would use.
 
     `unplanned` are methods that could keep the promises and for which there was no time.
     """
@@ -264,14 +266,14 @@ class CheckResult:
 
     @property
     def reachable(self) -> bool | None:
-        """None where there was no time to plan by the job's own method."""
+        """Whether the job's own method reaches the promise; None if there was no time to plan by it."""
         return self.methods[0].reachable
 
     def _repr_html_(self) -> str:
         return html_repr.render_check(self)
 
     def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:
-        """Values of the data only where they are asked for."""
+        """Return the result as plain values; values of the data are included only with `show_values`."""
         found = {"reachable": self.reachable, "method": self.methods[0].method, **asdict(self)}
         advice = [
             {name: said for name, said in one.items() if show_values or name != "dominating_values"}
@@ -303,10 +305,11 @@ def check(
 ) -> CheckResult:
     """Plan the job by its own method and by the others that could keep its promises (or by those named).
 
-    With a `budget` all of it takes so many CPU seconds at the most, or LEAST for the job's own plan if that is more: what there was no
-    time for is named in `unplanned`, in an outlook's `why` or among the warnings.  Without, the job's own plan takes OWN_SECONDS or ten times what reading took, comparing and explaining
-    BUDGET times what reading and that plan took, and methods that were named are planned whatever they take.  `finished` is told
-    each method's outlook.
+    With a `budget` everything together takes at most that many CPU seconds, or MIN_CPU_SECONDS for the job's own plan
+    if that is more: what there was no time for is named in `unplanned`, in a summary's `why` or among the warnings.
+    Without a budget the job's own plan may take OWN_PLAN_SECONDS or READING_TIME_FACTOR times what reading took,
+    whichever is more; comparing and explaining may take BUDGET_FACTOR times what reading and that plan took; and
+    methods that were named are planned however long they take.  `finished` is called with the summary of each method.
     """
     require_promises_supported(job)
     worker = require_whole_table_engine(engine, "Checking")
@@ -379,14 +382,14 @@ def _read_within(budget: float, reading: Callable[[], Any]) -> Any:
 
 
 def _allot_own_seconds(clock: BudgetClock, began: float, budget: float | None) -> float:
-    """CPU seconds for the job's own plan."""
+    """Return the CPU seconds for the job's own plan."""
     if budget is not None:
         return max(clock.remaining(OWN_PLAN_SHARE), MIN_CPU_SECONDS)
     return max(OWN_PLAN_SECONDS, READING_TIME_FACTOR * (process_time() - began))
 
 
 def _run_or_warn(late: list[str], what: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
-    """What the function returns; where there is no time, something else, and a warning that names what is missing."""
+    """Return what the function returns; if there is no time, return `otherwise` and add a warning that names what is missing."""
     try:
         return run_within(seconds, function)
     except TimeLimitReached:
@@ -397,8 +400,11 @@ def _run_or_warn(late: list[str], what: str, seconds: float, function: Callable[
 def _explain_plan(
     job: Job, cells: Cells, columns: Mapping[str, Column], own: PlanSummary, recipe: Recipe | None, clock: BudgetClock
 ) -> LossExplanation:
-    """Why the plan loses what it does.  Other promises are measured by mondrian, which is quick and keeps any; so they are
-    compared with what mondrian loses, and only where it or mosaic, which starts from it, is the job's method."""
+    """Explain the loss of the plan.
+
+    Other promises are measured by mondrian, which is quick and keeps any promise; so they are compared with mondrian's
+    loss, and only if the job's method is mondrian, or mosaic, which starts from it.
+    """
     if not registry.load_writer(job.method.kind).generalizes:
         return LossExplanation()
     if job.method.name not in ("mondrian", "mosaic"):

@@ -1,9 +1,9 @@
-"""What a release and the earlier ones of the same people say together, before it is kept.
+"""Checks, before a release is committed, what it and earlier releases of the same people reveal together.
 
-`publish --again` and `save(again=True)` join the staged release with every earlier one that the ledger knows and that still stands
-where it was put (`attacks.composition`).  What is found stands among the owner's notices; a job that asks for `together` in its
-[release] is refused where somebody may stand above it, or where an earlier release cannot be joined: nothing would show that
-nobody does.
+`publish --again` and `save(again=True)` join the staged release with every earlier one that the ledger knows and that
+still is where it was put (`attacks.composition`).  The result is among the owner's notices.  If a job sets `together`
+in its [release], publication is refused if any posterior may exceed that limit, or if an earlier release cannot be
+joined: then nothing would show that the limit holds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from reticent.release.release import Release
 def check_composition(
     joining: CompositionCheck, staged: Path, ledger: Any, progress: ProgressCallback
 ) -> tuple[str, ...]:
-    """What this release and earlier ones of the same people say together, as notices for the owner; or a refusal."""
+    """Return what this release and earlier ones of the same people reveal together, as notices for the owner; or refuse."""
     progress(ProgressEvent("joining with earlier releases", 0.95))
     return tuple(joining(staged, Ledger.of(ledger)))
 
@@ -36,7 +36,7 @@ def check_composition(
 class CompositionCheck:
     """What a staged release is joined over: the source (or the frame) and its rows; `limit` is the greatest belief allowed.
 
-    `elsewhere`: the rows are on other machines.  Joining reads them, and is left to who has a machine that holds them.
+    `elsewhere`: the rows are on other machines.  Joining reads them, and is left to a machine that holds them.
     """
 
     source: Any
@@ -46,7 +46,7 @@ class CompositionCheck:
     elsewhere: bool = False
 
     def __call__(self, staged: Path, ledger: Ledger) -> list[str]:
-        """Sentences for the owner; none where the ledger knows no earlier release of these people."""
+        """Return sentences for the owner; none if the ledger knows no earlier release of these people."""
         earlier = {repeat.entry["digest"]: repeat for repeat in ledger.find_repeats(self.rows)}
         if not earlier:
             return []
@@ -73,7 +73,7 @@ class CompositionCheck:
         return said
 
     def _explain_misfit(self, release: Release) -> str | None:
-        """Why an earlier release cannot be joined; None where it can."""
+        """Explain why an earlier release cannot be joined; None if it can."""
         if self.elsewhere:
             return "rows are on a cluster, and `reticent attack --with` joins releases on one machine"
         try:
@@ -112,7 +112,7 @@ class CompositionCheck:
 
 
 def describe_composition(found: CompositionOutcome, there: Sequence[Path]) -> str:
-    """What releases say together, in counts."""
+    """Describe, in counts, what releases reveal together."""
     beside = found.details
     above = "" if beside["exceeds"] is None else f" {beside['exceeds']:,} stand above what one of them promises."
     if beside["departed"]:

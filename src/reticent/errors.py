@@ -71,7 +71,7 @@ class HierarchyError(RequestError):
 
     @classmethod
     def joined(cls, errors: Sequence[HierarchyError]) -> HierarchyError:
-        """The faults of several columns as one error, so that they are mended in one go."""
+        """Join the faults of several columns into one error, so that they can be corrected in one go."""
         if len(errors) == 1:
             return errors[0]
         whys = dict.fromkeys(error.why for error in errors if error.why)
@@ -153,12 +153,12 @@ class InternalError(ReticentError):
 
 
 def shorten_text(text: str, most: int = MAX_PART_CHARACTERS) -> str:
-    """A text that is at most so long; what is left out is counted."""
+    """Return a text of at most this length; what is left out is counted."""
     return text if len(text) <= most else f"{text[:most]} ... ({len(text) - most:,} more characters)"
 
 
 def quote_list(names: Iterable[object], most: int = 8) -> str:
-    """Some names, each in quotes and none longer than a line, and how many more there are."""
+    """List some names, each in quotes and none longer than a line, and the number of those left out."""
     known = list(names)
     shown = ", ".join(shorten_text(repr(name), 80) for name in known[:most])
     return shown + (f" and {len(known) - most:,} more" if len(known) > most else "")
@@ -171,7 +171,7 @@ def pluralize(number: int, thing: str, *verbs: str) -> str:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """'did you mean' for names the user typed: column names, models, options."""
+    """Return a 'did you mean' for names the user typed: column names, models, options."""
     from difflib import get_close_matches
 
     known = [str(name) for name in known]

@@ -24,17 +24,17 @@ MAX_POWER_DIFFERENCE = 300  # powers of two by which the products of two words c
 
 
 def is_whole(number: int | Fraction) -> bool:
-    """Whether a fraction is a whole number."""
+    """Tell whether a fraction is a whole number."""
     return number.denominator == 1
 
 
 def as_ratio(number: int | Fraction) -> tuple[int, int]:
-    """The numerator and the denominator of a number, for arithmetic with Python's whole numbers."""
+    """Return the numerator and the denominator of a number, for arithmetic with Python's whole numbers."""
     return number.numerator, number.denominator
 
 
 def find_common_denominator(numbers: Iterable[int | Fraction]) -> int:
-    """The least whole number that makes each of these fractions whole."""
+    """Return the least whole number that makes each of these fractions whole."""
     return lcm(*(number.denominator for number in numbers))
 
 
@@ -78,13 +78,13 @@ def compute_whole_multiples(numbers: Iterable[Fraction], unit: int) -> np.ndarra
 
 
 def _convert_to_words(numbers: np.ndarray) -> np.ndarray:
-    """Whole numbers of 64 bits, or objects as they are: narrower ones would wrap earlier."""
+    """Convert to 64-bit integers, or leave objects as they are: narrower integers would wrap earlier."""
     numbers = np.asarray(numbers)
     return numbers if numbers.dtype == object else numbers.astype(np.int64, copy=False)
 
 
 def _long_products_at_most(left: np.ndarray, p: int, right: np.ndarray, q: int) -> np.ndarray:
-    """The same where products do not fit a word: by doubles where these are far enough apart, else by Python's whole numbers."""
+    """Compare products that do not fit a word: by doubles if these are far enough apart, else by Python's whole numbers."""
     p_leading, p_power = _split_leading_part(p)
     q_leading, q_power = _split_leading_part(q)
     power = min(max(p_power - q_power, -MAX_POWER_DIFFERENCE), MAX_POWER_DIFFERENCE)

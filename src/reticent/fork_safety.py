@@ -1,8 +1,9 @@
-"""Children of a process that has computed already: they are told so, because they would wait for ever.
+"""Refuses to compute in a forked child of a process that has computed already: the child would wait for ever.
 
-`os.fork` copies one thread.  Polars computes in threads of its own, which start with the first table and which a child does not
-have: a child that computes waits for them until it is killed.  So a fork of a process in which they run is noted, and whatever a
-caller asks for in the child is refused before it is begun.  A process that has only imported this package may fork.
+`os.fork` copies one thread.  Polars computes in threads of its own, which start with the first table and which a child
+does not have: a child that computes waits for them until it is killed.  So a fork of a process in which they run is
+recorded, and every call in the child is refused before it begins.  A process that has only imported this package may
+fork.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def require_not_forked() -> None:
 
 
 def _is_pool_running() -> bool:
-    """Whether Polars' threads run, by their names; where a system does not tell them, whether anything was asked for."""
+    """Tell whether Polars' threads run, by their names; if a system does not show them, whether anything was computed."""
     names = []
     try:
         for task in os.listdir(_TASKS):
@@ -43,7 +44,7 @@ def _is_pool_running() -> bool:
 
 
 class _Fork:
-    """What is known on both sides of a fork."""
+    """The state that both sides of a fork share."""
 
     in_parent = False
 

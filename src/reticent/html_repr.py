@@ -1,6 +1,11 @@
-"""How our objects look in a notebook: one function for each, in words first and a table below.
+"""HTML representations of our objects for notebooks: one function for each class, a heading in words and a table below it.
 
-They are given the object itself and ask for nothing that it does not print: no file is read and no record shown.
+`render_job`, `render_check`, `render_release`, `render_audit`, `render_hierarchy` and `render_attack` are what
+`_repr_html_` returns. They take the object itself and show nothing that it does not print anyway: they read no file and
+show no record.
+
+The tables (`render_table`, `render_page`, `render_list`) have no script, no style sheet of their own and need no
+network: a notebook styles them as it does its others. Every text is escaped; long texts and long tables are cut.
 """
 
 from __future__ import annotations
@@ -13,12 +18,6 @@ from typing import Any
 
 from reticent.errors import pluralize
 
-# MERGED: reticent.showing: Small HTML tables for notebooks: what an object prints, as `_repr_html_` shows it.
-#
-# No script, no style sheet of its own, no network: plain tables that a notebook styles as it does its others.  Every text is
-# escaped, long ones and long tables are cut, and nothing is shown that the object does not print anyway.
-
-
 MAX_TABLE_ROWS = 30
 MAX_CELL_LETTERS = 120
 _TEXT_CELL_STYLE = "text-align: left; vertical-align: top; padding: 0.15em 0.8em 0.15em 0;"
@@ -28,7 +27,7 @@ _NUMBER_CELL_STYLE = (
 
 
 def format_value(value: Any) -> str:
-    """A value as people read it, short enough for a cell."""
+    """Format a value for people, short enough for a cell."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -47,7 +46,7 @@ def format_value(value: Any) -> str:
 
 
 def render_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table, numbers to the right; rows beyond the thirtieth are counted."""
+    """Render a table with numbers aligned to the right; rows beyond MAX_TABLE_ROWS are only counted."""
     listed = [list(row) for row in rows]
     if not listed:
         return ""
@@ -63,12 +62,12 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def render_page(title: str, *parts: str) -> str:
-    """A heading in words and what belongs under it."""
+    """Render a heading in words with parts below it."""
     return f"<div><p><strong>{_escape_text(title)}</strong></p>{''.join(parts)}</div>"
 
 
 def render_list(sentences: Iterable[str]) -> str:
-    """Sentences, one below the other."""
+    """Render sentences, one below the other."""
     said = "".join(f"<li>{_escape_text(format_value(sentence))}</li>" for sentence in sentences)
     return f"<ul>{said}</ul>" if said else ""
 
@@ -94,7 +93,7 @@ KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
 
 
 def render_job(self: Any) -> str:
-    """What is published and what is promised; where the data come from stays out, it may hold a password."""
+    """Render what is published and what is promised; the source is left out because it may hold a password."""
     columns = [
         (name, column.role.value, column.type or "by its values", _describe_column_options(column))
         for name, column in self.columns.items()
@@ -122,7 +121,7 @@ def _describe_component(part: Any) -> tuple[str, str]:
 
 
 def render_check(self: Any) -> str:
-    """Whether the promise is reached, by which methods, at what loss."""
+    """Render whether the promise is reached, by which methods, at what loss."""
     own = self.methods[0]
     head = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
     rows = [(one.method, one.reachable, one.groups, one.smallest, one.withheld, one.ail) for one in self.methods]
@@ -133,7 +132,7 @@ def render_check(self: Any) -> str:
 
 
 def render_release(self: Any) -> str:
-    """What was published: kind, promises and columns, as the manifest says."""
+    """Render kind, promises and columns of a release from its manifest."""
     columns = [(column.name, column.role, column.type) for column in self.columns]
     stated = [(promise.name, format_value(promise.parameters)) for promise in self.manifest.promises]
     title = f"A {self.kind} release of {self.manifest.rows:,} rows, {self.manifest.withheld:,} withheld"
@@ -142,7 +141,7 @@ def render_release(self: Any) -> str:
 
 
 def render_audit(self: Any) -> str:
-    """The verdict, what was asked and achieved, and every measure."""
+    """Render the verdict, what was asked and achieved, and every measure."""
     verdict = VERDICT_SENTENCES[self.kept] if self.promises else "no promise was stated"
     title = f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {verdict}"
     promises = [
@@ -173,7 +172,7 @@ def render_audit(self: Any) -> str:
 
 
 def render_hierarchy(self: Any) -> str:
-    """Its levels, from the values up: how many labels each has and the first of them."""
+    """Render the levels of a hierarchy from the values up: the number of labels of each and the first of them."""
     rows = []
     for level in range(self.height + 1):
         labels = list(dict.fromkeys(self.labels[node] for node in self.paths[:, level]))
@@ -186,7 +185,7 @@ def render_hierarchy(self: Any) -> str:
 
 
 def render_attack(self: Any) -> str:
-    """What the adversary reached, beside the baseline and the promise."""
+    """Render what the adversary reached beside the baseline and the promise."""
     found = self.to_dict()
     rows = [
         (name.replace("_", " "), format_value(value))

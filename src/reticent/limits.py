@@ -1,7 +1,7 @@
-"""How large what is written in a job may be.  Everything here is checked before anything is computed from it.
+"""Limits on the size of what is written in a job.  All are checked before anything is computed from it.
 
-A parameter is an exact fraction: `1e999999999` is ten characters in a file and a billion digits in memory.  So a number is
-measured as it is written, before it is made a fraction.
+A parameter is an exact fraction: `1e999999999` is ten characters in a file and a billion digits in memory.  So a number
+is measured as it is written, before it becomes a fraction.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ def require_moderate_number(value: object, name: str = "a number") -> None:
 
 
 def require_large_parts(rows: object) -> None:
-    """Refuse parts of a data file that are none, or so small that the manifest's checksum of one would stand for a few rows.
+    """Refuse parts of a data file that have no rows, or so few that the manifest's checksum of a part would stand for a few rows.
 
-    A manifest may be shown where the data is not, and who guesses all rows of a part can try the guess on its checksum.
+    A manifest may be shown where the data is not, and somebody who guesses all rows of a part can test the guess on its
+    checksum.
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < MIN_PART_ROWS:
         raise JobError(
@@ -56,7 +57,7 @@ def require_large_parts(rows: object) -> None:
 
 
 def read_text_file(path: str | Path, encoding: str = "utf-8-sig") -> str:
-    """The text of a file that is read whole; one that is too large, or never ends, is refused.
+    """Read a whole text file; one that is too large, or never ends, is refused.
 
     Raises what `open` and decoding raise.
     """
@@ -70,7 +71,7 @@ def read_text_file(path: str | Path, encoding: str = "utf-8-sig") -> str:
 
 
 def is_moderate_number(value: object) -> bool:
-    """Whether a number, or a text that would be read as one, can be computed with."""
+    """Tell whether a number, or a text that would be read as one, can be computed with."""
     if isinstance(value, bool):
         return True
     if isinstance(value, int):
@@ -89,7 +90,7 @@ def is_moderate_number(value: object) -> bool:
 
 
 def _is_moderate_text(text: str) -> bool:
-    """A text that would be read as a number; any other is no number, which is for its reader to say."""
+    """Check a text that would be read as a number; any other text passes, and its reader decides."""
     if len(text) > 4 * MAX_DIGITS:
         return False
     written = _NUMBER_PATTERN.fullmatch(text)

@@ -1,7 +1,7 @@
-"""Why a plan loses what it loses: which promise binds, on how rare a value, and what another promise would gain, measured.
+"""Explains the loss of a plan: which promise binds, on how rare a value, and what another promise would gain, measured.
 
-Every figure is AIL of a plan by the same method on the same cells with one promise changed; nothing is estimated.  What
-there is no time for is left out and named.
+Every figure is AIL of a plan by the same method on the same cells with one promise changed; nothing is estimated.
+Changes for which there is no time are left out and named.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached
 
 _CODE_PATTERN = re.compile(r"[A-Za-z]{0,3}\d[\w.-]*")
-STARRED_LOSS = 0.999  # a column that loses this much in every row says nothing
+STARRED_LOSS = 0.999  # a column that loses this much in every row is of no use
 _WEAKER_PARAMETERS: Mapping[str, Callable[[Any], Any]] = {
     "k": lambda k: max(k // 2, 2),
     "l": lambda l_: max(l_ - 1, 2),
@@ -41,7 +41,7 @@ _WEAKER_PARAMETERS: Mapping[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class RareValues:
-    """The rarest values of a sensitive column: `values` of them have `rows` rows each, and need so many rows around them."""
+    """The rarest values of a sensitive column: `values` of them have `rows` rows each, and how many rows they need around them."""
 
     column: str
     promise: str
@@ -61,7 +61,7 @@ class RareValues:
 
 @dataclass(frozen=True, slots=True)
 class PromiseChange:
-    """One promise left out, weakened or replaced: what it would lose then (None: no plan), and the text to paste."""
+    """One promise left out, weakened or replaced: the loss then (None: no plan), and the text to paste."""
 
     promise: str
     what: str
@@ -71,9 +71,9 @@ class PromiseChange:
 
 @dataclass(frozen=True, slots=True)
 class LossExplanation:
-    """`by_column` is the loss of each quasi-identifier; `skipped` counts the changes there was no time for.
+    """`by_column` is the loss of each quasi-identifier; `skipped` counts the changes for which there was no time.
 
-    `base` is what the promises lose as they are, by mondrian, as the changes are.
+    `base` is the loss under the unchanged promises, by mondrian, as that of the changes is.
     """
 
     by_column: Mapping[str, float] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class LossExplanation:
 
 @dataclass(frozen=True, slots=True)
 class PromiseTrials:
-    """`measure` plans promises on cells and gives their loss, or raises `TimeLimitReached`; it is asked while there is time `left`."""
+    """`measure` plans promises on cells and returns their loss, or raises `TimeLimitReached`; it is called while there is time `left`."""
 
     measure: Callable[[Cells, Promises], float | None]
     left: Callable[[], bool]
@@ -111,7 +111,7 @@ class PromiseTrials:
 def explain_loss(
     cells: Cells, promises: Promises, recipe: Recipe | None, trials: PromiseTrials | None = None
 ) -> LossExplanation:
-    """What the plan loses by column and for which values, and, by trials, what other promises would lose."""
+    """Explain what the plan loses by column and for which values, and, by trials, what other promises would lose."""
     by_column: dict[str, float] = {}
     if recipe is not None:
         sizes = recipe.as_groups().sizes
@@ -134,7 +134,7 @@ def explain_loss(
 
 
 def _find_rare_values(cells: Cells, promise: Promise) -> RareValues | None:
-    """What the rarest values ask of a group, where that keeps the table from being parted into twenty groups."""
+    """Find what the rarest values require of a group, if that keeps the table from being divided into twenty groups."""
     if not isinstance(promise, CountCappedPromise) or not promise.needs_sensitive:
         return None
     at = cells.find_sensitive(getattr(promise, "column", None))
@@ -157,7 +157,7 @@ ProposedChange = tuple[str, str, Promises, Cells, str]
 
 
 def _propose_changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterator[ProposedChange]:
-    """(promise, what changes, the promises then, the cells then, what to paste), the most telling first."""
+    """Yield (promise, what changes, the promises then, the cells then, what to paste), the most informative first."""
     every = tuple(promises)
     for at, promise in enumerate(every):
         rest = every[:at] + every[at + 1 :]
@@ -173,7 +173,7 @@ def _propose_changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterat
 
 
 def _weaken_promise(promise: Promise) -> tuple[str, Promise] | None:
-    """What a weaker promise says, and the promise; None where there is none to name."""
+    """Return a weaker promise and its words; None if there is none to name."""
     if not is_dataclass(promise):
         return None
     for one in fields(promise):
@@ -188,13 +188,13 @@ def _weaken_promise(promise: Promise) -> tuple[str, Promise] | None:
             return f"{one.name} = {registry.convert_to_plain(weaker)}", replace(
                 cast("Any", promise), **{one.name: weaker}
             )
-        except RequestError:  # beyond what the promise can say
+        except RequestError:  # beyond what the promise can express
             return None
     return None
 
 
 def _propose_families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iterator[ProposedChange]:
-    """beta-likeness of families of codes instead of single codes, over a hierarchy of their beginnings."""
+    """Propose beta-likeness of families of codes instead of single codes, over a hierarchy of their prefixes."""
     promise = every[at]
     if not isinstance(promise, BetaLikeness):
         return
@@ -228,7 +228,7 @@ def _propose_families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iter
 
 
 def _apply_hierarchy(cells: Cells, column: int, tree: Any) -> Cells:
-    """The cells with a sensitive column under another hierarchy: its codes in the hierarchy's order."""
+    """Return the cells with a sensitive column under another hierarchy: its codes in the hierarchy's order."""
     old = cells.sensitive[column]
     new = build_tree_domain(old.name, old.dtype, tree, null=old.null, given=True)
     place = {text: code for code, text in enumerate(new.texts)}
@@ -244,7 +244,7 @@ def _find_column_name(cells: Cells, promise: Promise) -> str:
 
 
 def format_promise_toml(promise: Promise) -> str:
-    """A promise as a job file has it."""
+    """Format a promise as a job file has it."""
     usual = {registry.strip_keyword_suffix(one.name): one.default for one in fields(cast("Any", promise))}
     table = {name: value for name, value in registry.describe(promise).items() if usual.get(name, MISSING) != value}
     return "[[promise]]\n" + "\n".join(f"{name} = {job.format_toml_value(value)}" for name, value in table.items())

@@ -1,6 +1,7 @@
-"""How much memory this process may still take, and which errors mean that there was too little.
+"""Tells how much memory this process may still use, and which errors mean that there was too little.
 
-A limit of addresses (`ulimit -v`) counts what libraries reserve; below it, and in a control group, is what they fill.
+A limit of addresses (`ulimit -v`) counts what libraries reserve; a control group, and the machine's memory, count what
+they use.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ _MEMORY_ERROR_PHRASES = (
 
 
 def is_memory_error(error: BaseException) -> bool:
-    """Whether an error of others means that memory ran out.
+    """Tell whether an error of a library means that memory ran out.
 
-    A library that is not loaded, or panics, for lack of it says so in other words each time; under a limit of addresses
-    that is taken for the reason.
+    A library that is not loaded, or panics, for lack of memory reports it in different words each time; under a limit
+    of addresses that is taken for the reason.
     """
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
@@ -46,7 +47,7 @@ def is_memory_error(error: BaseException) -> bool:
 
 
 def require_table_fits(name: str, need: int) -> None:
-    """Refuse rows that would not fit under a limit of addresses: libraries end the process where it is met."""
+    """Refuse rows that would not fit under a limit of addresses: libraries end the process when it is met."""
     left = get_addresses_left()
     if left is not None and need > max(left := left - RESERVED_ADDRESS_BYTES, SMALL_TABLE_BYTES):
         raise OutOfMemory(
@@ -57,7 +58,7 @@ def require_table_fits(name: str, need: int) -> None:
 
 
 def get_available_memory() -> int | None:
-    """Bytes, the least of all limits; None where the system does not tell."""
+    """Return the available bytes, the least of all limits; None if the system does not tell."""
     found = [
         left
         for left in (_read_available_memory(), get_addresses_left(), _read_control_group_memory())
@@ -72,7 +73,7 @@ def _read_available_memory() -> int | None:
 
 
 def get_address_limit() -> int | None:
-    """The most addresses that this process may take (`ulimit -v`); None where there is no limit."""
+    """Return the most addresses that this process may use (`ulimit -v`); None if there is no limit."""
     if resource is None:
         return None
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
@@ -80,7 +81,7 @@ def get_address_limit() -> int | None:
 
 
 def get_addresses_left() -> int | None:
-    """What the limit leaves; None where there is none."""
+    """Return how many addresses the limit leaves; None if there is none."""
     limit = get_address_limit()
     pages = _read_system_file("/proc/self/statm").split()
     return None if limit is None or not pages else limit - int(pages[0]) * resource.getpagesize()

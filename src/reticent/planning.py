@@ -1,9 +1,9 @@
-"""Planning without publishing: what a method would make of a table, and what that is worth.  Nothing is written.
+"""Planning without publishing: what a method would make of a table, and how good that is.  Nothing is written.
 
-count(job, frame=people)      the cells of a table, to be planned on several times
-plan(job, frame=people)       the groups that the job's method makes, and what they lose
+count(job, frame=people)      the cells of a table, to plan on several times
+plan(job, frame=people)       the groups that the job's method makes, and their loss
 plan(job, cells=counted)      the same from cells that were counted before
-measure(planned)              every measure that an audit would report of them (`measuring.py`)
+measure(planned)              every measure that an audit would report of the groups, by the audit's own formulas
 """
 
 from __future__ import annotations
@@ -64,21 +64,21 @@ class Plan:
 
     @property
     def cells(self) -> Cells:
-        """What was planned on: distinct combinations of codes, with how many rows have each."""
+        """The cells that were planned on: distinct combinations of codes, with the number of rows of each."""
         return self.recipe.cells
 
     @property
     def withheld(self) -> int:
-        """How many rows would not be published."""
+        """The number of rows that would not be published."""
         return self.recipe.withheld
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """How many rows each group has."""
+        """The number of rows of each group."""
         return self.recipe.as_groups().sizes
 
     def histogram(self, column: str | None = None) -> np.ndarray:
-        """(groups, values): the rows of each group that hold each value of a sensitive column, in the order of its codes."""
+        """Return (groups, values): the rows of each group with each value of a sensitive column, in the order of its codes."""
         return self.recipe.as_groups().histogram(self.cells.find_sensitive(column))
 
     @cached_property
@@ -114,7 +114,7 @@ class Plan:
 
     @cached_property
     def entries(self) -> tuple[ColumnEntry, ...]:
-        """What a manifest would say of each quasi-identifier: how its labels are read."""
+        """The manifest's entries of the quasi-identifiers: how their labels are read."""
         columns = _resolve_columns(self.job, self.cells)
         return tuple(
             ColumnEntry.of(build_quasi_entry(domain, texts, columns[domain.name]))
@@ -132,7 +132,7 @@ class Plan:
 
     @property
     def redrawn(self) -> tuple[Cells, np.ndarray, np.ndarray]:
-        """Of a method that redraws sensitive values: the cells as published, the matrix, and the codes it is about."""
+        """For a method that redraws sensitive values: the cells as published, the matrix, and the codes that the matrix is over."""
         drawn = getattr(self.recipe, "perturbed_cells", None)
         if drawn is None:
             raise RequestError(
@@ -151,7 +151,7 @@ class Plan:
         return replace(found, made_by=parse_component(made, catalogue.METHODS, "name", "method"))
 
     def require_labels(self) -> None:
-        """Labels, their loss and measures of groups are for plans whose groups are published as they are."""
+        """Refuse a plan whose groups are not published as they are: it has no labels, no loss of labels and no measures of groups."""
         recipe = self.recipe
         name = self.job.method.name
         if not registry.load_writer(self.job.method.kind).generalizes:
@@ -176,7 +176,7 @@ class Plan:
 
 @validate_arguments(job=is_job, engine=is_engine)
 def count(job: Job, *, frame: Any = None, engine: str | Engine = catalogue.DEFAULT_ENGINE) -> Cells:
-    """The cells of the job's table: its distinct combinations with how many rows have each."""
+    """Count the cells of the job's table: its distinct combinations with the number of rows of each."""
     with make_temp_dirs(None) as room:
         counted = read_and_count(registry.load_engine(engine), job, frame, EngineContext(make_temp_dir=room))[-1].cells
     return combine_sensitive(counted) if job.jointly else counted
@@ -200,10 +200,10 @@ def plan(
     watch: Watch | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Plan:
-    """The groups that the job's method makes of a table: its source, a frame, or cells that were counted before.
+    """Plan a table by the job's method; the table is the job's source, a frame, or cells that were counted before.
 
-    `watch` is told how far a method is that improves as long as it may (`loss`, `cpu_seconds`, `sweep`), and returns True
-    to have the best so far.  `progress` is told the same in words.
+    `watch` is called with the state of a method that improves as long as it may (`loss`, `cpu_seconds`, `sweep`), and
+    returns True to take the best plan so far.  `progress` is called with the same in words.
     """
     require_promises_supported(job)
     _require_consistent_request(job, frame, cells, watch)
@@ -221,7 +221,7 @@ def plan(
 
 
 def _require_consistent_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | None) -> None:
-    """What cannot be asked for together, before any data is read."""
+    """Refuse arguments that cannot be combined, before any data is read."""
     if watch is not None and (job.release.suppress_at_most or not getattr(job.method, "anytime", False)):
         why = "with suppress_at_most" if job.release.suppress_at_most else "in one go"
         raise JobError(
@@ -250,7 +250,7 @@ def _require_consistent_request(job: Job, frame: Any, cells: Cells | None, watch
 
 
 def _resolve_columns(job: Job, cells: Cells) -> dict[str, Column]:
-    """The job's declaration of each column of the cells."""
+    """Return the job's declaration of each column of the cells."""
     coded = {name: column for name, column in job.columns.items() if column.role in (Role.QUASI, Role.SENSITIVE)}
     return resolve_columns(
         coded, [*_list_domain_names(cells.quasi), *_list_domain_names(_list_sensitive_domains(cells))], "drop"
@@ -258,7 +258,7 @@ def _resolve_columns(job: Job, cells: Cells) -> dict[str, Column]:
 
 
 def _list_sensitive_domains(cells: Cells) -> tuple[Domain, ...]:
-    """The sensitive columns of the table, without the one that combines them."""
+    """List the sensitive columns of the table, without the one that combines them."""
     return tuple(domain for at, domain in enumerate(cells.sensitive) if at != cells.joint)
 
 
@@ -266,12 +266,12 @@ def _list_domain_names(domains: tuple[Domain, ...]) -> list[str]:
     return [domain.name for domain in domains]
 
 
-# MERGED: reticent.measuring: What an audit would report of planned groups, by the audit's own formulas; no file is written or read.
-
-
 @validate_arguments(planned=is_plan)
 def measure(planned: Plan) -> dict[str, Any]:
-    """What the planned groups achieve and lose: every measure that an audit of their release would report."""
+    """Measure what the planned groups achieve and lose: every measure that an audit of their release would report.
+
+    The measures are computed by the audit's own formulas; no file is written or read.
+    """
     planned.require_labels()
     sizes = planned.sizes
     cells = planned.cells
@@ -291,7 +291,7 @@ def measure(planned: Plan) -> dict[str, Any]:
 
 
 def _select_measured_columns(planned: Plan) -> list[int]:
-    """The sensitive columns that an audit measures: each, or taken jointly the combination and those that a promise names."""
+    """Select the sensitive columns that an audit measures: each, or, taken jointly, the combination and those that a promise names."""
     cells = planned.cells
     named = {getattr(promise, "column", None) for promise in planned.job.promises}
     alone = [at for at, domain in enumerate(cells.sensitive) if at != cells.joint]
@@ -299,7 +299,7 @@ def _select_measured_columns(planned: Plan) -> list[int]:
 
 
 def _count_sensitive_values(planned: Plan, at: int) -> SensitiveColumn:
-    """A column's groups as an audit counts them: values that no published row holds are not there."""
+    """Count a column's groups as an audit does: values that no published row has are left out."""
     domain = planned.cells.sensitive[at]
     counts = planned.histogram(domain.name)
     occurring = np.flatnonzero(counts.sum(axis=0))
@@ -316,7 +316,7 @@ def _count_sensitive_values(planned: Plan, at: int) -> SensitiveColumn:
 
 
 def _measure_utility(planned: Plan) -> dict[str, Any]:
-    """Information loss from the labels, as a recipient reads them."""
+    """Measure information loss from the labels, as a recipient reads them."""
     labels = planned.labels
     columns = []
     for at, entry in enumerate(planned.entries):

@@ -1,4 +1,7 @@
-"""What is refused before any data is read: promises that a method cannot keep, labels that do not fit, withholding twice."""
+"""Requirements on a job that are checked before any data is read.
+
+They refuse promises that a method cannot keep, labels that do not fit, and rows that would be withheld twice.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def require_promises_supported(job: Job) -> None:
-    """Before any data is read: a method that cannot keep a promise says which can."""
+    """Refuse a promise that the method cannot keep, and name the methods that can."""
     require_withholding_supported(job)
     if job.prepare and not getattr(job.method, "prepares", True):
         raise JobError(
@@ -51,9 +54,9 @@ def require_promises_supported(job: Job) -> None:
 
 
 def require_partitionable(job: Job, target: Path | None) -> Path:
-    """Before any data is read: a plan in two levels is for methods and promises that need not see all rows at once.
+    """Refuse a plan in two levels for methods and promises that must see all rows at once, and without a target.
 
-    It is kept where it is put: its rows are in parts, which are gone when it is published.
+    Such a release cannot be temporary: its rows are in parts, which are gone when it is published.
     """
     left = select_method_promises(job.prepare, job.promises)
     refuse_whole(job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most))
@@ -63,7 +66,7 @@ def require_partitionable(job: Job, target: Path | None) -> Path:
 
 
 def require_whole_table_engine(engine: str | Engine, doing: str) -> Engine:
-    """The engine that is asked for, if it plans a table whole; `doing` holds its combinations, as a plan does."""
+    """Return the engine if it plans a table whole; `doing` holds its combinations, as a plan does."""
     worker = registry.load_engine(engine)
     if worker.regions:
         raise JobError(
@@ -74,7 +77,7 @@ def require_whole_table_engine(engine: str | Engine, doing: str) -> Engine:
 
 
 def require_label_styles_supported(job: Job) -> None:
-    """Labels other than the method's own are for releases that have labels, and promises that do not ask what they cover."""
+    """Refuse labels other than the method's own for releases without labels, and for promises about what labels cover."""
     fine = ("tight", job.promises.labels)
     asked = [name for name, column in job.columns.items() if column.labels and column.labels.style not in fine]
     if not asked or may_relabel(job):
@@ -100,12 +103,15 @@ def require_label_styles_supported(job: Job) -> None:
 
 
 def may_relabel(job: Job) -> bool:
-    """Whether labels may be wider than groups: where they are the release's groups, and no promise needs them apart."""
+    """Tell whether labels may be wider than groups: if they are the release's groups, and no promise needs them separate."""
     return registry.load_writer(job.method.kind).generalizes and job.promises.labels is None
 
 
 def require_columns_supported(job: Job) -> None:
-    """A kind may carry no column, take no stage before it, one sensitive column alone, and keep a name for itself."""
+    """Refuse columns that a kind does not support.
+
+    A kind may have no passthrough column, allow no stage before it, have one sensitive column only, and reserve a name.
+    """
     writer = registry.load_writer(job.method.kind)
     carried = [name for name, column in job.columns.items() if column.role == "insensitive"]
     if carried and not getattr(writer, "carries", True):
@@ -124,7 +130,10 @@ def require_columns_supported(job: Job) -> None:
 
 
 def require_withholding_supported(job: Job) -> None:
-    """`suppress_at_most` weighs what rows lose by being generalized, and would undo what a stage withheld for its promise."""
+    """Refuse `suppress_at_most` where it does not apply.
+
+    It weighs what rows lose by generalization, and would undo what a stage withheld for its promise.
+    """
     if not job.release.suppress_at_most:
         return
     if not registry.load_writer(job.method.kind).generalizes:
@@ -140,7 +149,7 @@ def require_withholding_supported(job: Job) -> None:
 
 
 def require_one_sensitive_column(job: Job, sensitive: list[str]) -> None:
-    """A kind that takes one sensitive column is not given several, jointly or not."""
+    """Refuse several sensitive columns, jointly or not, for a kind that supports one."""
     if len(sensitive) > 1 and not registry.load_writer(job.method.kind).several_sensitive:
         raise JobError(
             f"A release by {job.method.name} has one sensitive column; the job declares {len(sensitive)}.",
@@ -149,7 +158,7 @@ def require_one_sensitive_column(job: Job, sensitive: list[str]) -> None:
 
 
 def require_unreserved_names(job: Job, columns: Mapping[str, Column]) -> None:
-    """A kind keeps names for itself; a column may have come to its name by a pattern."""
+    """Refuse columns with names that a kind reserves; a column may have matched its declaration by a pattern."""
     writer = registry.load_writer(job.method.kind)
     reserved = getattr(writer, "reserved", {}).items()
     taken = [name for name, roles in reserved if name in columns and columns[name].role in roles]
@@ -161,13 +170,13 @@ def require_unreserved_names(job: Job, columns: Mapping[str, Column]) -> None:
 
 
 def require_method_columns(job: Job, columns: Mapping[str, Column]) -> None:
-    """A method says itself what it needs of the declared columns, before any row is read."""
+    """Have the method check the declared columns, before any row is read."""
     if hasattr(job.method, "require_columns"):
         job.method.require_columns(columns)
 
 
 def require_named_columns(job: Job, quasi: list[str], sensitive: list[str]) -> None:
-    """Weights are of quasi-identifiers; the column that a stage looks at is a sensitive one."""
+    """Refuse weights of columns that are not quasi-identifiers, and a stage on a column that is not sensitive."""
     resolve_weights(quasi, getattr(job.method, "weights", None))
     for stage in job.prepare:
         column = getattr(stage, "column", None)
@@ -178,7 +187,7 @@ def require_named_columns(job: Job, quasi: list[str], sensitive: list[str]) -> N
 
 
 def require_complete_table(job: Job) -> None:
-    """A promise about what the whole table teaches an adversary does not go with rows that are withheld."""
+    """Refuse withheld rows with a promise about what the whole table teaches an adversary."""
     for promise in job.promises:
         if getattr(promise, "whole_table", False) and (job.prepare or job.release.suppress_at_most):
             raise JobError(
@@ -189,7 +198,7 @@ def require_complete_table(job: Job) -> None:
 
 
 def require_short_texts(job: Job, domains: tuple[Sequence[Domain], Sequence[Domain]]) -> None:
-    """Before anything is planned: values and labels of a hierarchy that a manifest lists are not longer than its texts may be.
+    """Refuse, before anything is planned, values and labels of a hierarchy that are longer than a manifest's texts may be.
 
     `domains` are those of quasi-identifying and of sensitive columns; sensitive values are listed by some kinds.
     """

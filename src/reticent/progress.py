@@ -1,10 +1,10 @@
-"""How far a run is: words that say what is at work, and the share of the whole that is done where somebody knows it.
+"""Progress of a run: words for the current stage, and the share of the whole that is done, if it is known.
 
-A step is a text, so that whoever only prints words needs to know nothing of shares.  Shares are rough: what stages took on a
-few tables, except where they count something (sweeps, batches, attacks, a budget of seconds).
+A `ProgressEvent` is a text, so that a callback that only prints needs to know nothing of shares.  Shares are rough:
+what stages took on a few tables, except where something is counted (sweeps, batches, attacks, a budget of seconds).
 
-The text is for logs, which travel: it has words of ours, names of methods and attacks, and counts of what is done, and never
-what a release tells.  That goes into `finding`, which only a live terminal shows.
+The text is for logs, which travel: it has words of ours, names of methods and attacks, and counts of what is done, and
+never what a release reveals.  That goes into `finding`, which only a live terminal shows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ProgressCallback = Callable[[str], None]
 
 
 class ProgressEvent(str):
-    """What is at work; `done` is the share of the run, 0 to 1, that was done before it.
+    """The current stage; `done` is the share of the run, 0 to 1, that was done before it.
 
     `finding` is what was found so far, for the person at the keyboard; no log and no pipe gets it.
     """
@@ -39,7 +39,7 @@ def get_finding(step: str) -> str:
 
 
 def scale_progress(progress: ProgressCallback, start: float, end: float) -> ProgressCallback:
-    """The progress of a part of a run, told as that of the whole; a part that knows no share of its own tells none."""
+    """Report the progress of a part of a run as that of the whole; a part without a share of its own reports none."""
 
     def told(step: str) -> None:
         done = fraction_done(step)

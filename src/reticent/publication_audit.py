@@ -1,8 +1,8 @@
-"""The gate: a staged release is kept on evidence, or not at all.
+"""Audits a staged release before it is committed: it is published on evidence, or not at all.
 
-Publish hands the audit what it may need beside the files: the population that is promised about, and the source as it was
-counted.  A promise is published where the audit shows it kept, or where model and kind together say why no file can show it and
-what was checked instead.
+`publish` gives the audit what it may need beside the files: the population that the promise is about, and the source as
+it was counted.  A promise is published if the audit shows that it is kept, or if model and kind together explain why no
+file can show it and what was checked instead.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from reticent.recipe.recipe import Recipe
 
 
 def make_audit_context(job: Job, counted: CountedTable, recipe: Recipe) -> AuditContext:
-    """What the audit is given beside the files: the population that is promised about, and the source as it was counted."""
+    """Make what the audit gets beside the files: the population that the promise is about, and the source as it was counted."""
     population = next((p.population for p in job.promises if hasattr(p, "population")), None)
     people = population.rows if isinstance(population, LoadedPopulation) else population
     return AuditContext(people, counted.combinations, counted.multiplicity, partial(count_true_values, recipe))
 
 
 def count_true_values(recipe: Recipe, column: str) -> dict[str, int]:
-    """How many of the people published have each value of a sensitive column, before anything was redrawn."""
+    """Count the published people with each value of a sensitive column, before anything was perturbed."""
     cells, shown, at = recipe.cells, recipe.published_entries, recipe.cells.find_sensitive(column)
     domain = cells.sensitive[at]
     held = np.bincount(cells.values[recipe.cell[shown], at], weights=recipe.quota[shown], minlength=domain.size)
@@ -37,12 +37,12 @@ def count_true_values(recipe: Recipe, column: str) -> dict[str, int]:
 
 
 def audit_staged_release(staged: Path, job: Job, beside: AuditContext) -> Audit:
-    """Audit the staged folder; only what it shows to be kept is published, or what model and kind say no file can show."""
+    """Audit the staged folder; raise unless every promise is shown to be kept, or model and kind explain why no file can show it."""
     return require_passed(audit_staged(staged, beside), job)
 
 
 def require_passed(found: Audit, job: Job) -> Audit:
-    """What an audit of a staged folder found, if it shows every promise of the job kept."""
+    """Return the audit of a staged folder if it shows that every promise of the job is kept; otherwise raise."""
     broken = [verdict.model for verdict in found.promises if verdict.kept is False]
     if broken or found.kept is False:
         raise AuditFailed(

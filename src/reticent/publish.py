@@ -1,7 +1,16 @@
-"""From a job to a kept release.
+"""Publishes a job: from its table to a committed release.
 
 > A method turns cells and a promise into a recipe; an engine turns a recipe and rows into a release; an
 > audit recounts the release.
+
+`publish` settles what interrupted runs left, reads the rows and counts them into cells (`read_and_count`), loads the
+populations that promises name (`load_populations`), plans (`plan_release`), writes the release into a staging folder,
+audits it there, and commits it (`commit_release`) only if the audit passes. `_publish_partitioned` does the same for an
+engine that keeps the table in parts (ADR 10).
+
+A promise names its population by a path alone, and a steward's tables come out of one system; so a population is read
+as the job's own table is, with the same null values, delimiter, encoding and formats. A population's column that does
+not read in the job's format stays as it is, and is refused if it reads as no date or number at all.
 """
 
 from __future__ import annotations
@@ -79,14 +88,12 @@ from reticent.validation import (
     validate_arguments,
 )
 
-# MERGED: reticent.populated: A population read as the job's own table is: the same marks of missing values, delimiter, encoding and formats.
-#
-# A promise names the population by its path alone, and a steward's tables come out of one system.  A column that does not read in
-# the job's format stays as it is, and is refused where it reads as no date or number at all.
-
 
 def load_populations(job: Job, columns: Mapping[str, Column], cells: Cells) -> Job:
-    """The job with each population that a promise names as a table of typed values; for planning and the audit, never kept."""
+    """Return the job with each population that a promise names as a table of typed values.
+
+    The loaded values are for planning and the audit; they are never stored.
+    """
     asked: list[Any] = list(job.promises)
     promises = [
         replace(promise, population=_read_population(job.source, promise.population, columns, cells))
@@ -138,11 +145,11 @@ def publish(
     engine: str | Engine = catalogue.DEFAULT_ENGINE,
     warn: Callable[[str], None] = lambda sentence: None,
 ) -> Release:
-    """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
+    """Plan, stage, audit, and only then commit.  Without `to` the release is temporary until `save`.
 
-    `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.  `engine` is what reads the rows.
-    `warn` is given, before anything is written, each sentence on people who would stand alone or were known before; the
-    release's notices repeat them.
+    `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.  `engine` reads the rows. `warn`
+    is called, before anything is written, with each sentence about people who would be alone or were known before; the
+    release's notices repeat these sentences.
     """
     target = None if to is None else Path(to)
     worker = registry.load_engine(engine)
@@ -194,7 +201,7 @@ def _publish_partitioned(
     warn: Callable[[str], None],
     **keeping: bool,
 ) -> Release:
-    """The same where cells, plans and groups stay in parts, wherever the engine has them (ADR 10)."""
+    """Publish as `publish` does, with cells, plans and groups in parts, wherever the engine has them (ADR 10)."""
     target = require_partitionable(job, to)
     begun = prepare_target(target, ledger, keeping["force"])
     progress(ProgressEvent("reading", 0))
@@ -246,12 +253,15 @@ def _publish_partitioned(
 
 
 def _find_ledger_folder(target: Path | None, ledger: Any) -> Path | None:
-    """The folder of the ledger that staging folders are recorded in; a temporary release is staged without one, too."""
+    """Return the folder of the ledger in which staging folders are recorded; None for a temporary release."""
     return None if target is None else Ledger.of(ledger).folder
 
 
 def prepare_target(target: Path | None, ledger: Any, force: bool) -> list[str]:
-    """Settle what interrupted runs left, in sentences, and refuse a target that cannot be, before any data is read."""
+    """Settle what interrupted runs left, and refuse an impossible target, before any data is read.
+
+    Returns sentences about what was settled.
+    """
     if target is None:
         return []
     folder = Ledger.of(ledger).folder
@@ -262,7 +272,7 @@ def prepare_target(target: Path | None, ledger: Any, force: bool) -> list[str]:
 
 
 def _describe_wider_labels(job: Job, writer: Writer, columns: Mapping[str, Column]) -> list[str]:
-    """What the ends of ranges lose where they were moved, and whom they single out where they were not."""
+    """Describe what moved ends of ranges lose, and whom ends that were not moved single out."""
     if not writer.generalizes:
         return []
     telling = [str(measured) for measured in measure_end_isolation(writer.recipe, columns) if measured.is_telling]
@@ -270,7 +280,11 @@ def _describe_wider_labels(job: Job, writer: Writer, columns: Mapping[str, Colum
 
 
 def _collect_notices(job: Job, cells: Cells) -> list[str]:
-    """What the owner should know: of the method, values spelled alike, labels that were chosen, parameters that make a promise say less."""
+    """Collect notices for the owner.
+
+    They are about the method, values that are spelled alike, labels that were chosen, and parameters that weaken a
+    promise.
+    """
     method = job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
     warning = [part for part in (job.method, *job.promises) if hasattr(part, "warnings")]
     warnings = [said for part in warning for said in part.warnings(cells)]
@@ -280,7 +294,7 @@ def _collect_notices(job: Job, cells: Cells) -> list[str]:
 def commit_release(
     staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, progress: ProgressCallback, **how: bool
 ) -> Release:
-    """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
+    """Move the staged release to its target and record it in the ledger; without a target, keep it temporarily until `save`."""
     if target is None:
         return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
     if how["again"]:
@@ -291,12 +305,12 @@ def commit_release(
 
 
 def estimate_planning_range(job: Job) -> tuple[float, float]:
-    """The part of a run that planning is, roughly; longer by a method that searches."""
+    """Return the fractions of a run at which planning begins and ends, roughly; a method that searches takes longer."""
     return (0.1, 0.9) if getattr(job.method, "anytime", False) else (0.45, 0.75)
 
 
 def plan_release(job: Job, counted: CountedTable, rng: Random, progress: ProgressCallback) -> Writer:
-    """The job's recipe, ready to be written as its method's kind."""
+    """Plan the job; return the recipe in the writer of the method's release kind."""
     progress(ProgressEvent("planning", 0))
     cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
     recipe = plan_recipe(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
@@ -313,7 +327,10 @@ def plan_release(job: Job, counted: CountedTable, rng: Random, progress: Progres
 def make_owner_record(
     job: Job, rows: CountedRows, found: Audit, notices: Sequence[str], worker: Engine, frame: Any
 ) -> dict[str, Any]:
-    """What the owner's folder keeps of a release, and how it is joined with earlier ones before it is kept."""
+    """Make the record that the owner's folder keeps of a release.
+
+    It includes the check with earlier releases of the same people, which runs before the release is committed.
+    """
     source = job.source if frame is None else frame
     return {
         "source": rows,
@@ -328,7 +345,7 @@ def make_owner_record(
 def read_and_count(
     engine: Engine, job: Job, frame: Any = None, how: EngineContext = DEFAULT_CONTEXT
 ) -> tuple[Any, PassthroughProfile, CountedTable]:
-    """The rows, what stands beside their cells, and the cells, by an engine."""
+    """Read the job's rows by an engine; return the rows, the profile of the columns outside cells, and the counted cells."""
     scanned, columns = scan_job_source(job, frame, engine)
     rows = engine.cast(scanned, columns)
     carried = engine.count_passthrough(scanned, columns)
@@ -347,7 +364,7 @@ def read_and_count(
 
 
 def describe_column_types(job: Job, frame: Any, scanned: Any, domains: Sequence[Domain]) -> list[str]:
-    """Sentences on columns whose type was guessed, or kept as the source has it."""
+    """Describe, in sentences, columns whose type was guessed or taken from the source."""
     names = [domain.name for domain in domains]
     declared = {name: column for name, column in job.columns.items() if column.role in (Role.QUASI, Role.SENSITIVE)}
     columns = resolve_columns(declared, names, "drop")
@@ -355,7 +372,7 @@ def describe_column_types(job: Job, frame: Any, scanned: Any, domains: Sequence[
 
 
 def _describe_all_bounds(counted: CountedTable) -> list[str]:
-    """Sentences on columns of which many rows lie beyond a declared top or bottom."""
+    """Describe, in sentences, columns of which many rows lie beyond a declared top or bottom."""
     return [
         sentence
         for name in find_columns_with_role(counted.columns, Role.QUASI)
@@ -371,14 +388,14 @@ def describe_bound(name: str, column: Column, values: pl.Series, times: np.ndarr
 
 
 def read_rows(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[Any, dict[str, Column]]:
-    """The rows, lazily, and the declaration of each column that has one."""
+    """Return the rows, lazily, and the declaration of each declared column."""
     engine = engine or registry.load_engine(catalogue.DEFAULT_ENGINE)
     scanned, columns = scan_job_source(job, frame, engine)
     return engine.cast(scanned, columns), columns
 
 
 def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str, Column]]:
-    """The rows as the source has them, lazily, and the declaration of each column that has one."""
+    """Return the rows as the source has them, lazily, and the declaration of each declared column."""
     lazy = engine.scan(job.source, frame)
     present = sources.list_source_columns(job.source, frame, lazy)
     columns = resolve_columns(job.columns, present, job.release.undeclared)
@@ -404,7 +421,7 @@ def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str
 
 
 def make_manifest_fields(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
-    """What the manifest repeats of the job, whatever the kind."""
+    """Make the manifest fields that repeat the job; they are the same for all release kinds."""
     found: dict[str, Any] = {
         "reticent": __version__,
         "jointly": job.jointly,

@@ -21,7 +21,7 @@ class Random:
 
     @classmethod
     def secure(cls) -> Random:
-        """Keyed by the operating system; raises where it has no secure source."""
+        """Make a key from the operating system; raises if it has no secure source."""
         return cls(secrets.token_bytes(32))
 
     @classmethod
@@ -33,7 +33,7 @@ class Random:
         return cls.secure() if seed is None else cls.from_seed(seed)
 
     def apart(self, name: str) -> Random:
-        """A key of its own for one named use that draws in several streams."""
+        """Derive a key for one named use that draws in several streams."""
         return replace(self, key=hashlib.blake2b(f"apart {name}".encode(), key=self.key, digest_size=32).digest())
 
     def _make_bits(self, name: str, counter: int = 0):
@@ -43,9 +43,9 @@ class Random:
         return ChaCha(key=int.from_bytes(words, "little"), counter=counter, rounds=20)
 
     def stream(self, name: str) -> np.random.Generator:
-        """A NumPy generator for one named use."""
+        """Return a NumPy generator for one named use."""
         return np.random.Generator(self._make_bits(name))
 
     def words(self, name: str, start: int, count: int) -> np.ndarray:
-        """PRF(key, position) for positions start .. start + count: 64-bit words of the stream, whatever the chunking."""
+        """Return PRF(key, position) for positions start .. start + count: 64-bit words of the stream, however it is divided into chunks."""
         return self._make_bits(name, counter=2 * start).random_raw(count)  # the counter moves in 32-bit words

@@ -1,8 +1,9 @@
-"""A text without the passwords of the addresses in it.
+"""Removes the passwords of addresses from a text.
 
-Who mistypes an address writes `@` or `/` unescaped into a password, and a path shortens `//` to `/`: everything from the
-first colon behind the user's name to the last `@` of the line is taken for the password.  So is the value of `password=`
-and its kin, as a parameter of an address or elsewhere.  `${NAME}` refers to an environment variable and is no secret.
+A mistyped address may have `@` or `/` unescaped in its password, and a path shortens `//` to `/`: everything from the
+first colon behind the user's name to the last `@` of the line is taken for the password.  So is the value of
+`password=` and its kin, as a parameter of an address or elsewhere.  `${NAME}` refers to an environment variable and is
+no secret.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _ADDRESS_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def redact(text: str) -> str:
-    """The text with every password of an address left out."""
+    """Return the text without any password of an address."""
     if "@" in text:
         text = _remove_secret(_USER_PASSWORD, text, "@")
     return (
@@ -32,7 +33,7 @@ def redact(text: str) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is an address, `scheme://...`, also where a path has shortened it to `scheme:/...`."""
+    """Tell whether a text is an address, `scheme://...`, also if a path has shortened it to `scheme:/...`."""
     return _ADDRESS_PATTERN.match(text) is not None
 
 

@@ -1,4 +1,11 @@
-"""Explicit name -> class tables, and the exchange of promises, methods and stages with job files and manifests."""
+"""Tables from names to classes, and conversion of promises, methods and stages from and to job files and manifests.
+
+`load_*` functions find a class by its name in the catalogue; `make_*` functions make an object from its table in a job
+file or manifest; `describe` is the way back. `check_fields` refuses a value that is not of its field's type, by the
+field's name. The type is the annotation of the field in the class of the promise, method, stage, column or source; only
+for fields annotated `Any` is it in WIDER_FIELD_TYPES. A value of the right type may still be refused by its class,
+which checks its meaning.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +30,6 @@ if TYPE_CHECKING:
     from reticent.methods.base import Method, Stage
     from reticent.models.promise import Promise
     from reticent.recipe.kind import Writer
-
-
-# MERGED: reticent.typed: The fields of a job as their types: each value that a job gives is of its field's type, or the job is refused by the field's name.
-#
-# The type stands at the field, in the class of the promise, method, stage, column or source.  Only where that says `Any` is it said
-# here (`WIDER`).  A value that has the right type may still be refused by its class, which knows what it means.
 
 
 TypeCheck = Callable[[Any], bool]
@@ -65,7 +66,7 @@ FIELD_TYPES: dict[str, tuple[str, TypeCheck]] = {
     "frame": ("a frame", lambda value: hasattr(value, "columns")),  # as a program gives it
     "date": ("a date", lambda value: isinstance(value, date | datetime)),
 }
-WIDER_FIELD_TYPES = {  # fields whose class takes more than a job can say
+WIDER_FIELD_TYPES = {  # fields whose class accepts more than a job can express
     "population": "str | frame",
     "target": "str | Mapping",
     "domain": "Sequence",
@@ -83,14 +84,14 @@ WIDER_FIELD_TYPES = {  # fields whose class takes more than a job can say
 
 
 def list_field_types(field: Field[Any]) -> tuple[str, ...]:
-    """The words of FITS that a field's type is made of."""
+    """List the keys of FIELD_TYPES that make up a field's type."""
     written = WIDER_FIELD_TYPES.get(field.name) or str(field.type)
     parts = re.sub(r"\[.*\]", "", written).split("|")
     return tuple(part.strip() for part in parts if part.strip() != "None")
 
 
 def check_fields(kind: type, where: str, given: Mapping[str, Any]) -> None:
-    """Refuse a value that is not of its field's type, or a number that is beyond all parameters."""
+    """Refuse a value that is not of its field's type, or a number beyond the limit of all parameters."""
     for field in fields(kind):
         name = word(field.name)
         if name not in given:
@@ -105,7 +106,7 @@ def check_fields(kind: type, where: str, given: Mapping[str, Any]) -> None:
 
 
 def check_known(where: str, given: Any, known: list[str]) -> None:
-    """Refuse what is no table, and names that it does not have."""
+    """Refuse a value that is not a table, and keys that are not known."""
     if not isinstance(given, Mapping):
         raise JobError(
             f"{where} must be a table.", attempt=f"a line {where} and below it lines such as {known[0]} = ..."
@@ -141,17 +142,17 @@ def load_stage_class(name: str) -> type[Stage]:
 
 
 def load_writer(kind: str) -> type[Writer]:
-    """How recipes of a release kind are written."""
+    """Return the class that writes recipes of a release kind."""
     return _load(WRITERS, kind, "release kind")
 
 
 def load_engine(name: str | Engine) -> Engine:
-    """The engine of that name, or the engine itself; it is no part of any job."""
+    """Return the engine of that name, or the engine itself; an engine is no part of any job."""
     return _load(ENGINES, name, "engine") if isinstance(name, str) else name
 
 
 def make_promise(entry: Mapping[str, Any]) -> Promise:
-    """A promise from its table in a job file or manifest: {"model": "k-anonymity", "k": 5}."""
+    """Make a promise from its table in a job file or manifest: {"model": "k-anonymity", "k": 5}."""
     return _make_component(load_promise_class(_get_component_name(entry, "model", MODELS)), entry, "model")
 
 
@@ -195,7 +196,7 @@ def _is_required(field: Any) -> bool:
 
 
 def describe(thing: Any, *, public: bool = False) -> dict[str, Any]:
-    """A promise, method or stage as a job file says it; unset options are left out.  `public`: for a manifest."""
+    """Return the table of a promise, method or stage as a job file has it, without unset options.  `public`: for a manifest."""
     key = "model" if hasattr(thing, "needs_sensitive") else "name"
     found: dict[str, Any] = {key: thing.name}
     if is_dataclass(thing):
@@ -205,7 +206,7 @@ def describe(thing: Any, *, public: bool = False) -> dict[str, Any]:
 
 
 def convert_to_plain(value: Any, *, public: bool = False) -> Any:
-    """Exact numbers as JSON and TOML can say them: whole, decimal, or "1/3"; of a public path only its last part."""
+    """Convert exact numbers to what JSON and TOML can hold: an integer, a decimal, or "1/3"; of a public path only the last part."""
     if isinstance(value, Decimal) or (
         isinstance(value, Number) and not isinstance(value, bool | int | float | Fraction)
     ):

@@ -80,7 +80,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The labels of each row, in the order and the form (pandas, Polars or Arrow) in which the rows came."""
+        """Return the labels of each row, in the order and the form (pandas, Polars or Arrow) in which the rows came."""
         check_is_fitted(self, "groups_")
         frame = _read_table(X)
         group = self._find_groups(frame)
@@ -110,7 +110,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         return Mondrian(labels="sets") if self.method is None or self.method == "mondrian" else self.method
 
     def _find_groups(self, frame: pl.DataFrame) -> np.ndarray:
-        """The group whose labels cover each row; -1 where none does, -2 where several do."""
+        """Find the group whose labels cover each row; -1 if none does, -2 if several do."""
         lacking = [entry.name for entry in self.entries_ if entry.name not in frame.columns]
         lacking += [name for name in self.carried_ if name not in frame.columns]
         if lacking:
@@ -136,7 +136,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
 def _locate_values(
     entry: ColumnEntry, labels: pl.Series, values: pl.Series
 ) -> tuple[LabelCover, np.ndarray, np.ndarray]:
-    """What each distinct label covers, the label of each group, and the code of each row."""
+    """Return what each distinct label covers, the label of each group, and the code of each row."""
     distinct_labels = labels.unique(maintain_order=True)
     values = values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values
     distinct = values.unique(maintain_order=True)
@@ -149,7 +149,7 @@ def _locate_values(
 
 
 def _require_seen_values(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> None:
-    """Values that the fitted column does not know: a category of its own, a number beyond its ends, a null where none was."""
+    """Refuse values that the fitted column does not know: a new category, a number beyond its ends, a null if there was none."""
     column = make_scale(entry, labels.to_list())
     places = find_places(column, entry, values)
     ends = None
@@ -169,7 +169,7 @@ def _require_seen_values(entry: ColumnEntry, labels: pl.Series, values: pl.Serie
 
 
 def _require_disjoint_groups(group: np.ndarray, planned: Plan, rows: int) -> None:
-    """Every fitted row lies under one label, that of its own group: else its values do not say which group it is in."""
+    """Refuse groups that overlap: every fitted row must lie under one label, that of its own group, or its group is unknown."""
     held = np.bincount(group[group >= 0], minlength=len(planned.sizes))
     if (group < 0).any() or not np.array_equal(held, planned.sizes):
         raise JobError(
@@ -180,7 +180,7 @@ def _require_disjoint_groups(group: np.ndarray, planned: Plan, rows: int) -> Non
 
 
 def _read_table(given: Any) -> pl.DataFrame:
-    """A table with names; an array has none."""
+    """Read a table with names; an array has none."""
     if isinstance(given, np.ndarray | list):
         raise RequestError(
             "Columns are known by their names, and an array has none.", attempt="a pandas or Polars frame."

@@ -1,8 +1,13 @@
-"""A limit on the CPU seconds of a computation that only plans or measures: it is stopped where it stands, and nothing is kept of it.
+"""Limits on the CPU seconds of a computation, in two ways.
 
-A thread watches the process's CPU time and raises an exception in the thread that computes, as Ctrl-C would; so any loop ends, in whatever
-method or promise it is.  A single call into compiled code is not interrupted: it ends first, unless `reticent.workers` runs it.
-Nothing that writes is run like this.  (`reticent.time_limit` is for work whose own loops ask whether its time is over.)
+`limit_cpu_time` is for work whose own loops call `check_deadline`: it sets the limit for its body, and the check raises
+once the limit has passed. Without a limit a check costs less than a microsecond. A library's own code (a Polars query)
+is not interrupted: the check after it raises.
+
+`run_within` is for a computation that only plans or measures: it is stopped where it stands, and nothing of it is kept.
+A thread watches the CPU time of the process and raises an exception in the thread that computes, as Ctrl-C would; so
+any loop ends, in whatever method or promise it is. A single call into compiled code is not interrupted: it ends first,
+unless `reticent.workers` runs it. Nothing that writes is run like this.
 """
 
 from __future__ import annotations
@@ -18,11 +23,6 @@ from dataclasses import dataclass
 from time import process_time
 from types import FrameType
 from typing import TypeVar
-
-# MERGED: reticent.deadline: A limit on the CPU time that a piece of work may take, checked wherever its loops turn.
-#
-# `limit_cpu_time` sets the limit for what runs inside it; `check_deadline` raises once it has passed.  Without a limit a check
-# costs less than a microsecond.  What runs in a library's own code (a Polars query) is not interrupted: the check after it raises.
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class _Watch:
                 self._absorb()
 
     def stop_surely(self) -> None:
-        """The same, whatever arrives meanwhile."""
+        """Stop the watch even if an interruption arrives meanwhile."""
         while True:
             try:
                 self.stop()

@@ -1,7 +1,20 @@
-"""The parameters of promises, methods and stages as their constructors are given them, held to the catalogue's fields.
+"""Validation of arguments of public functions, and of parameters of promises, methods and stages.
 
-A constructor calls `check_parameters(self)`: each parameter is refused unless it is what its `Field` allows, and is kept as it was
-written, numbers as exact fractions.  The reader of manifests has a check of its own over the same fields.
+`validate_arguments` is the one entry check of the Python interface: it checks arguments before anything is read or
+written.
+
+    @validate_arguments(job=is_job, to=optional(path), force=flag)
+    def publish(job, *, to=None, force=False): ...
+
+A check takes a value and the parameter's name, and returns the value as the function needs it, or raises an error that
+names what was passed, what is expected and what to write. It never quotes a value, only its type. Classes are known by
+their full names, so that every layer may use this module. If memory runs out inside the function, the caller gets an
+error of ours. The checks of plain values (`text`, `flag`, `integer`, `share`, ...) and of the project's objects
+(`path`, `is_job`, `is_engine`, `promise`, ...) are below.
+
+`check_parameters(self)` is what the constructors of promises, methods and stages call: it refuses each parameter that
+its `Field` in the catalogue does not allow, and stores the others in the form that is computed with, numbers as exact
+fractions of what was written. The reader of manifests has a check of its own over the same fields.
 """
 
 from __future__ import annotations
@@ -25,23 +38,13 @@ from reticent.errors import JobError, OutOfMemory, RequestError, shorten_text, s
 from reticent.fork_safety import require_not_forked
 from reticent.limits import require_moderate_number
 
-# MERGED: reticent.door.entering: The one door of the Python interface: what a caller hands over is looked at before anything is read or written.
-#
-#     @door(job=a_job, to=optional(path), force=flag)
-#     def publish(job, *, to=None, force=False): ...
-#
-# A check takes a value and the parameter's name, and returns the value as the function wants it, or raises an error that says
-# what was handed over, what is expected and what to write.  It never quotes a value: only its type.  Classes are known by their
-# names, so that every layer may use the door.  On the way out, memory that ran out is an error of ours.
-
-
 ArgumentCheck = Callable[[Any, str], Any]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
 def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Every argument through its check; those that are left out keep their default."""
+    """Decorate a function so that each argument passes its check; arguments that are left out keep their default."""
 
     def guarded(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         shape = signature(function)
@@ -66,7 +69,7 @@ def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments,
 
 
 def _bind_arguments(function: Callable[..., Any], shape: Signature, args: Any, kwargs: Any) -> BoundArguments:
-    """The arguments by name; one too many or too few is refused with the names that there are."""
+    """Bind the arguments to names; too many or too few are refused with the names that exist."""
     try:
         return shape.bind(*args, **kwargs)
     except TypeError as error:
@@ -76,7 +79,7 @@ def _bind_arguments(function: Callable[..., Any], shape: Signature, args: Any, k
 
 
 def describe_type(value: Any) -> str:
-    """What was handed over, by its type alone: a value may be somebody's."""
+    """Describe a value by its type alone: the value may be a person's."""
     if value is None:
         return "None"
     if isinstance(value, type):
@@ -94,7 +97,7 @@ def optional(check: ArgumentCheck) -> ArgumentCheck:
 
 
 def instance_of(dotted: str, wanted: str, attempt: str) -> ArgumentCheck:
-    """An instance of a class of ours, by the class's full name."""
+    """Make a check for instances of a class of ours, given by its full name."""
 
     def check(value: Any, name: str) -> Any:
         if not any(f"{base.__module__}.{base.__qualname__}" == dotted for base in type(value).__mro__):
@@ -105,7 +108,7 @@ def instance_of(dotted: str, wanted: str, attempt: str) -> ArgumentCheck:
 
 
 def parse_fraction(value: object, name: str = "a parameter") -> Fraction:
-    """A number as its author wrote it: 0.1 is one tenth."""
+    """Convert a number exactly as it was written: 0.1 is one tenth."""
     require_moderate_number(value, name)
     try:
         if isinstance(value, bool):
@@ -118,7 +121,7 @@ def parse_fraction(value: object, name: str = "a parameter") -> Fraction:
 
 
 def parse_integer(value: object, name: str) -> int:
-    """A whole number, as it may be written: 5, 5.0 or "5"."""
+    """Convert an integer in any of its spellings: 5, 5.0 or "5"."""
     number = parse_fraction(value, name)
     if number != int(number):
         raise JobError(f"{name} must be a whole number.")
@@ -126,19 +129,19 @@ def parse_integer(value: object, name: str) -> int:
 
 
 def strip_keyword_suffix(name: str) -> str:
-    """A field as job files and manifests say it: `lambda` is `lambda_` in Python, which keeps the word for itself."""
+    """Return the name of a field in job files and manifests: `lambda_`, because Python reserves the word, is `lambda` there."""
     return name.removesuffix("_") if iskeyword(name.removesuffix("_")) else name
 
 
 def find_catalogue_row(name: str) -> catalogue.PromiseRow | catalogue.MethodRow | None:
-    """The row of a promise, method or stage; None for one that the catalogue does not have."""
+    """Return the catalogue's row of a promise, method or stage; None if the catalogue does not have it."""
     return catalogue.PROMISES.get(name) or catalogue.METHODS.get(name) or catalogue.STAGES.get(name)
 
 
 def check_parameters(thing: Any, as_given: tuple[str, ...] = ()) -> None:
-    """Refuse a promise, method or stage with a parameter that its fields do not allow, and keep the others as they are computed with.
+    """Refuse parameters that the fields of a promise, method or stage do not allow; store the others as they are computed with.
 
-    Those named `as_given` are kept as they were given: a manifest says them in the same words.
+    Those named in `as_given` are stored unchanged: a manifest has them in the same words.
     """
     row = find_catalogue_row(thing.name)
     if row is None:
@@ -158,7 +161,7 @@ def check_parameters(thing: Any, as_given: tuple[str, ...] = ()) -> None:
 
 
 def accept_parameter(field: Field, value: Any, name: str, owner: str) -> Any:
-    """The value as it is computed with, or a refusal that names the parameter and its owner."""
+    """Return the value as it is computed with, or raise an error that names the parameter and its owner."""
     return _ACCEPTORS[field.kind](field, value, name, owner)
 
 
@@ -209,14 +212,14 @@ def _accept_choice(field: Field, value: Any, name: str, owner: str) -> Any:
 
 
 def _accept_value(field: Field, value: Any, name: str, owner: str) -> str:
-    """As columns print it: true and false in small letters, dates as ISO 8601."""
+    """Return the text that columns print for a value: true and false in lower case, dates as ISO 8601."""
     if isinstance(value, bool):
         return str(value).lower()
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _accept_file(field: Field, value: Any, name: str, owner: str) -> Any:
-    """A path or a table; which of them a program may hand over is for its reader to say."""
+    """Accept a path or a table; the function that reads it decides which of them a program may pass."""
     if value is None or isinstance(value, bool | int | float):
         raise _make_refusal(field, value, name, owner)
     return value
@@ -276,7 +279,7 @@ def _accept_variant(field: Field, value: Any, name: str, owner: str) -> dict[str
 
 
 def _accept_either(field: Field, value: Any, name: str, owner: str) -> Any:
-    """By the alternative that has the value's shape; where several have, by the first that takes it."""
+    """Accept by the alternative that has the value's shape; if several have it, by the first that accepts the value."""
     fitting = [one for one in field.alternatives if _has_shape(one, value)]
     refusal: JobError | None = None
     for one in fitting:
@@ -298,7 +301,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _has_shape(field: Field, value: Any) -> bool:
-    """Whether a value could be meant as one of this field's kind."""
+    """Tell whether a value could be meant as one of this field's kind."""
     if isinstance(value, Mapping):
         return field.kind in ("table", "record", "variant", "matrix")
     if isinstance(value, str):
@@ -311,7 +314,7 @@ def _has_shape(field: Field, value: Any) -> bool:
 
 
 def _accept_matrix(field: Field, value: Any, name: str, owner: str) -> Any:
-    """A table of values and rows; whether they are distances is looked at where they are read."""
+    """Accept a table of values and rows; the function that reads it checks whether they are distances."""
     if not _is_table(value) or set(value) != {"values", "rows"}:
         raise _make_refusal(field, value, name, owner)
     return value
@@ -354,7 +357,7 @@ def _check_relation(relation: Relation, given: Mapping[str, Any]) -> None:
 
 
 def is_relation_broken(relation: Relation, given: Mapping[str, Any]) -> bool:
-    """Whether parameters are not what they must be to each other."""
+    """Tell whether parameters break a relation between them."""
     first = given.get(relation.first)
     second = given.get(relation.second)
     if relation.kind == "exclusive":
@@ -366,9 +369,6 @@ def is_relation_broken(relation: Relation, given: Mapping[str, Any]) -> bool:
     return asked and not met
 
 
-# MERGED: reticent.door.plain: Checks of plain values: texts, switches, numbers, lists and tables of them.
-
-
 def text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise make_type_error(name, "a text", value, f'{name} = "...".')
@@ -376,14 +376,14 @@ def text(value: Any, name: str) -> str:
 
 
 def flag(value: Any, name: str) -> bool:
-    """A switch as its author wrote it: anything but true and false is refused, "false" above all."""
+    """Check a switch: anything but true and false is refused, the text "false" above all."""
     if not isinstance(value, bool):
         raise JobError(f"{name} must be true or false; it is {describe_type(value)}.")
     return value
 
 
 def integer(value: Any, name: str) -> int:
-    """A whole number, NumPy's too."""
+    """Check an integer, NumPy's included."""
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise make_type_error(name, "a whole number", value, f"{name} = 1.")
     return value.__index__()
@@ -396,7 +396,7 @@ def integers(value: Any, name: str) -> list[int]:
 
 
 def share(value: Any, name: str) -> Fraction:
-    """A number from 0 to 1, exactly as it was written."""
+    """Check a number from 0 to 1; return it exactly as it was written."""
     require_moderate_number(value, name)
     try:
         found = Fraction(repr(value) if isinstance(value, float) else value)
@@ -420,7 +420,7 @@ def is_callable(value: Any, name: str) -> Any:
 
 
 def names(value: Any, name: str) -> list[str]:
-    """Names of columns, methods or texts; one alone may stand by itself."""
+    """Check names of columns, methods or texts; a single name may be passed without a list."""
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in value):
@@ -429,7 +429,7 @@ def names(value: Any, name: str) -> list[str]:
 
 
 def value_list(value: Any, name: str) -> list[Any]:
-    """Values of whatever type; a text alone is one value, not its letters."""
+    """Check a list of values of any type; a single text is one value, not its letters."""
     other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
     if other or not isinstance(value, Iterable):
         raise make_type_error(name, "a list of values", value, f"{name} = [...].")
@@ -437,19 +437,19 @@ def value_list(value: Any, name: str) -> list[Any]:
 
 
 def null_values(value: Any, name: str) -> tuple[str, ...]:
-    """Texts that mean missing."""
+    """Check the texts that mean missing."""
     return tuple(names(value, name))
 
 
 def mapping(value: Any, name: str) -> Mapping[str, Any]:
-    """A mapping whose keys are texts."""
+    """Check a mapping with text keys."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise make_type_error(name, "a mapping from names", value, f'{name} = {{"column": ...}}.')
     return value
 
 
 def require_known_options(given: Iterable[str], known: Iterable[str], what: str) -> None:
-    """Words that a function takes for one of several parts: each must be one that the part knows."""
+    """Refuse options that are not among those known, for a function that passes its options on."""
     listed = list(known)
     for word in given:
         if word not in listed:
@@ -457,7 +457,7 @@ def require_known_options(given: Iterable[str], known: Iterable[str], what: str)
 
 
 def weights(value: Any, name: str) -> Mapping[str, Any]:
-    """How much each column matters: a finite number of 0 or more for each that is named."""
+    """Check column weights: a finite number of 0 or more for each named column."""
     for column, weight in mapping(value, name).items():
         if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= float(weight) < float("inf"):
             raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
@@ -475,13 +475,10 @@ _FIELD_CHECKS: dict[str, ArgumentCheck] = {
 
 
 def check_plain_fields(parameters: Any) -> None:
-    """The plain fields of a promise, method or column: texts are texts, and switches are true or false."""
+    """Check the plain fields of a promise, method or column: texts are texts, and switches are true or false."""
     for field in fields(parameters):
         if check := _FIELD_CHECKS.get(str(field.type)):
             check(getattr(parameters, field.name), field.name)
-
-
-# MERGED: reticent.door.things: Checks of the things of the field: paths, tables, jobs, promises, hierarchies, ledgers.
 
 
 MAX_PATH_PART_BYTES = 255  # bytes in one part of a path, on the file systems we know
@@ -495,7 +492,7 @@ is_cells = instance_of("reticent.data.cells.Cells", "counted cells", "what rt.co
 
 
 def is_engine(value: Any, name: str) -> Any:
-    """The name of an engine, or an engine: what has its verbs."""
+    """Check an engine: its name, or an object with an engine's methods."""
     if isinstance(value, str):
         return value
     if isinstance(value, type) or not all(
@@ -519,7 +516,7 @@ def is_engine(value: Any, name: str) -> Any:
 
 
 def path(value: Any, name: str) -> Any:
-    """A text or a path that a file system can hold."""
+    """Check a text or a path that a file system can hold."""
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
         raise make_type_error(name, "a path", value, f'{name} = "folder/name".')
     spelled = os.fspath(value)
@@ -540,7 +537,7 @@ _NOT_TABLE_TYPES = (type, bool, int, float, complex, list, tuple, dict, set, fro
 
 
 def path_or_table(value: Any, name: str) -> Any:
-    """A path, or what the function knows besides: a frame, an opened release, a `Source`."""
+    """Check a path or another input that the function knows: a frame, an opened release, a `Source`."""
     if isinstance(value, bytes | str | os.PathLike):
         return path(value, name)
     if isinstance(value, _NOT_TABLE_TYPES) or value is None or callable(value):
@@ -551,7 +548,7 @@ def path_or_table(value: Any, name: str) -> Any:
 
 
 def promise(value: Any, name: str) -> Any:
-    """A promise, or its table as in a job file: never a text, nor a class without its parameters."""
+    """Check a promise, or its table as in a job file: never a text, nor a class without its parameters."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, type) and hasattr(value, "needs_sensitive"):
@@ -564,7 +561,7 @@ def promise(value: Any, name: str) -> Any:
 
 
 def promises(value: Any, name: str) -> list[Any]:
-    """Several promises, or one that stands by itself."""
+    """Check several promises, or a single one."""
     if isinstance(value, list | tuple | set | frozenset):
         return [promise(one, name) for one in value]
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) and not hasattr(value, "columns"):
@@ -578,7 +575,7 @@ def is_ledger(value: Any, name: str) -> Any:
 
 
 def is_hierarchy(value: Any, name: str) -> Any:
-    """A path, rows, a table that says how to build one, or a `Hierarchy`."""
+    """Check a hierarchy: a path, rows, a table that tells how to build one, or a `Hierarchy`."""
     rows = isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value)
     if rows or isinstance(value, Mapping):
         return value

@@ -1,8 +1,8 @@
 """Threads that run compiled code while their caller can still be interrupted.
 
-Neither Ctrl-C nor a limit on CPU seconds (`reticent.time_limit`) reaches a thread that is inside compiled code, or that waits for
-another thread without end.  So the caller waits for a moment at a time, and when something is raised in it the workers are told by a flag,
-which compiled loops look at where they turn.
+Neither Ctrl-C nor a limit on CPU seconds (`reticent.time_limit`) reaches a thread that is inside compiled code, or that
+waits for another thread without end.  So the caller waits for a moment at a time, and if something is raised in it a
+flag is set, which compiled loops of the workers check at each turn.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ WAIT_SECONDS = 0.05  # seconds after which a caller looks whether it is interrup
 
 
 def make_stop_flag() -> np.ndarray:
-    """One byte that compiled code reads without the interpreter: not 0 once the work is of no use."""
+    """Make one byte that compiled code reads without the interpreter: not 0 once the work is of no use."""
     return np.zeros(1, np.int8)
 
 
 def run_in_workers(run: Callable[[Part, int, np.ndarray], Result], parts: Sequence[Part]) -> list[Result]:
     """Return run(part, number of the worker, flag) of each part, in their order; each part has a thread of its own.
 
-    What is raised here or in a worker sets the flag, and is raised again when all workers have ended.
+    An error here or in a worker sets the flag, and is raised again when all workers have ended.
     """
     stop = make_stop_flag()
     workers: list[_Worker[Part, Result]] = []
@@ -51,8 +51,11 @@ def run_in_workers(run: Callable[[Part, int, np.ndarray], Result], parts: Sequen
 
 
 class _Worker(Generic[Part, Result]):
-    """A thread for one part.  It is begun and waited for by bare calls: an exception that arrives within `threading.Thread.start`
-    can leave its lock held, and the thread waiting for ever."""
+    """A thread for one part.
+
+    It is begun and waited for by bare calls: an exception that arrives within `threading.Thread.start` can leave its
+    lock held, and the thread waiting for ever.
+    """
 
     def __init__(self, run: Callable[[Part, int, np.ndarray], Result], part: Part, number: int, stop: np.ndarray):
         self.run = run

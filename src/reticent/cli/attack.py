@@ -1,4 +1,7 @@
-"""`reticent attack RELEASE`: try what an adversary would, against the data the release was made from."""
+"""`reticent attack RELEASE`: try what an adversary would, against the data the release was made from.
+
+`describe_outcome` writes what each attack reports beside its guesses.
+"""
 
 from __future__ import annotations
 
@@ -328,7 +331,7 @@ def _run_one_attack(budget: float | None, attempt: Any) -> Any:
 
 
 def _add_promise_verdict(release: Path, found: dict[str, Any]) -> dict[str, Any]:
-    """With whether a promise of the release speaks of this adversary; None for a plain file, which states no promise."""
+    """Add whether a promise of the release covers this adversary; None for a plain file, which states no promise."""
     from reticent.attacks import ATTACKS
     from reticent.release.bundle import read_manifest
 
@@ -339,7 +342,7 @@ def _add_promise_verdict(release: Path, found: dict[str, Any]) -> dict[str, Any]
 
 
 def _describe_singling_out(found: dict[str, Any]) -> list[str]:
-    """What the singling-out attack says beside its share."""
+    """Describe what the singling-out attack reports beside its share."""
 
     one = "person" if counts_persons(found) else "row"
     outside = "" if found["others"] is None else f", {found['others']:.1%} of them somebody who is not in the data"
@@ -351,7 +354,7 @@ def _describe_singling_out(found: dict[str, Any]) -> list[str]:
 
 
 def _describe_background(found: dict[str, Any]) -> list[str]:
-    """What the background attack says beside its guesses."""
+    """Describe what the background attack reports beside its guesses."""
 
     known = (
         ""
@@ -365,7 +368,7 @@ def _describe_background(found: dict[str, Any]) -> list[str]:
 
 
 def _parse_bandwidths(given: list[str] | None) -> Any:
-    """One for all columns, or one for each that is named."""
+    """Parse one bandwidth for all columns, or one for each named column."""
     from reticent.errors import RequestError
 
     if not given:
@@ -381,29 +384,26 @@ def _parse_bandwidths(given: list[str] | None) -> Any:
     return {column: value for column, _, value in pairs}
 
 
-# MERGED: reticent.cli.attacked: What the attacks on joined releases and on overlapping boxes say beside their guesses.
-
-
 SOURCE_NEEDED_SENTENCE = "This attack needs the data that the release was made from (--source DATA)."
 
 
 def list_skipped_attacks(skipped: Mapping[str, Sequence[str]]) -> list[str]:
-    """One line for each reason, with the attacks that were not tried for it."""
+    """List one line for each reason, with the attacks that were not tried for it."""
     return [f"Not tried: {', '.join(names)}. {reason}" for reason, names in skipped.items()]
 
 
 def name_targets(found: Mapping[str, Any]) -> str:
-    """What the targets of an attack are: people, or rows where people have several."""
+    """Name the targets of an attack: people, or rows if people have several."""
     return "people" if found.get("rows_per_person", 1) == 1 else "rows"
 
 
 def counts_persons(found: Mapping[str, Any]) -> bool:
-    """Whether who is alone was counted in persons: everybody has one row, or a column says whose a row is."""
+    """Tell whether lone people were counted as persons: everybody has one row, or a column has the person of each row."""
     return found.get("rows_per_person", 1) == 1 or found.get("persons") is not None
 
 
 def explain_row_targets(outcomes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line that says that targets are rows, where a person may have several."""
+    """Return a line that targets are rows, if a person may have several."""
     several = [found for found in outcomes if found.get("rows_per_person", 1) > 1]
     if not several:
         return []

@@ -1,4 +1,4 @@
-"""`reticent calibrate METHOD`: parameters from guarantees and back, without data.  Each method says its own options and answer."""
+"""`reticent calibrate METHOD`: parameters from guarantees and back, without data.  Each method has its own options and answer."""
 
 from __future__ import annotations
 

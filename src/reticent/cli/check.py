@@ -92,7 +92,7 @@ def check(
 
 
 def _format_eligibility(advice, show_values: bool) -> list[str]:
-    """Whether the table supports l, and what each remedy would cost."""
+    """Format whether the table supports l, and what each remedy would cost."""
     held = f"The most frequent value of {advice['column']!r} has a share of {advice['largest_share']:.4f}"
     if advice["eligible"]:
         return [f"{held}: the table supports l = {advice['l']}, and at most l = {advice['supports']}."]
@@ -117,7 +117,7 @@ def _format_eligibility(advice, show_values: bool) -> list[str]:
 
 
 def _format_skyline(advice) -> list[str]:
-    """The points of a skyline, and the risks they were chosen from."""
+    """Format the points of a skyline, and the risks they were chosen from."""
     grid = ", ".join(f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"])
     points = ", ".join(
         f"{{ bandwidth = {_quote_bandwidth(point['bandwidth'])}, t = {point['t']:g} }}" for point in advice["points"]

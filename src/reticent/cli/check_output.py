@@ -1,4 +1,4 @@
-"""What `check` tells while it plans, a line for each method as it finishes, and why the plan loses what it loses."""
+"""Output of `check` while it plans: a line for each method as it finishes, and why the plan loses what it loses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMN_WIDTHS = (26, 9, 9, 9, 9, 19)
 
 
 def make_plan_printer(progress: Callable[[str], None]) -> Callable[[Any, Any], None]:
-    """The verdict with the first method, which is the job's own, then a line for each."""
+    """Make a callback that prints the verdict with the first method, which is the job's own, then a line for each."""
     seen: list[Any] = []
 
     def told(outlook: Any, cells: Any) -> None:
@@ -53,7 +53,7 @@ def _format_summary(one: Any) -> tuple[str, ...]:
 
 
 def format_explanation(found: Any, source: Any) -> list[str]:
-    """Loss by column, what became of the columns, what binds, and what would help, each with its figure."""
+    """Format loss by column, what became of the columns, what binds, and what would help, each with its figure."""
     why = found.explained
     lines = []
     if why.by_column:
@@ -80,7 +80,7 @@ def _format_loss(one: Any, own: float | None) -> str:
 
 
 def _format_best_change(why: Any, source: Any) -> list[str]:
-    """The change that gains most, to be pasted."""
+    """Format the change that gains most, to be pasted."""
     able = [
         one for one in why.changes if one.paste and one.ail is not None and (why.base is None or one.ail < why.base)
     ]

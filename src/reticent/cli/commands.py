@@ -1,4 +1,7 @@
-"""The commands and how they hang together.  A new command is a file of its name in this folder and a word in COMMANDS."""
+"""The commands and their parser.  A new command is a file of its name in this folder and a word in COMMANDS.
+
+`PathOnlyCommand` refuses a URL as a path before any command makes a file's or a folder's name of it, password and all.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,9 @@ from typer.core import TyperCommand
 from reticent.errors import RequestError
 from reticent.redaction import is_address
 
-# MERGED: reticent.cli.paths: A path that is an address: refused before any command makes a file's or a folder's name of it, password and all.
-
 
 class PathOnlyCommand(TyperCommand):
-    """A command that takes no address where it asks for a path."""
+    """A command that accepts no URL where it expects a path."""
 
     def invoke(self, context: Any) -> Any:
         for parameter in self.params:
@@ -56,7 +57,7 @@ COMMANDS = (
 
 
 def build_parser(words: Sequence[str] = ()) -> Any:
-    """The parser, with every command, or with the one that these words name: the others cost time to load."""
+    """Build the parser with every command, or with the one that these words name: the others cost time to load."""
     app = typer.Typer(
         callback=run_top_level,
         invoke_without_command=True,
@@ -74,9 +75,9 @@ def build_parser(words: Sequence[str] = ()) -> Any:
 
 
 def _simplify_help(parser: Any) -> Any:
-    """Help without the names of types: a switch takes no value, and the name of an argument says what it is.
+    """Remove the names of types from the help: a switch takes no value, and the name of an argument tells what it is.
 
-    A paragraph of a docstring is one line here: a terminal breaks it where its own lines end.
+    A paragraph of a docstring becomes one line: a terminal breaks it where its own lines end.
     """
     top_context = parser.context_class(parser, **parser.context_settings)
     contexts = [top_context, *(part.context_class(part, parent=top_context) for part in parser.commands.values())]
@@ -119,7 +120,7 @@ def run_top_level(
 
 
 def describe_kernels() -> str:
-    """Whether the loops of planning and auditing are compiled."""
+    """Tell whether the loops of planning and auditing are compiled."""
     import warnings
 
     with warnings.catch_warnings():

@@ -1,4 +1,8 @@
-"""`reticent compare JOB...`: several methods, promises or parameters on one source, measured side by side."""
+"""`reticent compare JOB...`: several methods, promises or parameters on one source, measured side by side.
+
+The module also has what `compare` and `advise` share: checks of output paths, writing and printing of a comparison.
+`parse_sweeps` reads `beta=1..5`, `t=0.1..0.5..0.1` and `k=2,5,10` as the values that a parameter is swept over.
+"""
 
 from __future__ import annotations
 
@@ -142,14 +146,11 @@ def compare(
 
 
 def _name_jobs(paths: list[Path], job: Any) -> Any:
-    """Jobs by the names of their files; the whole path where two files have one name."""
+    """Name jobs by their files; by the whole path if two files have one name."""
     if len(paths) == 1:
         return job.read(paths[0])
     stems = [path.stem for path in paths]
     return {path.stem if stems.count(path.stem) == 1 else str(path): job.read(path) for path in paths}
-
-
-# MERGED: reticent.cli.comparing: What `compare` and `advise` print, and where they write.
 
 
 USEFULNESS_COLUMNS = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error",
@@ -159,7 +160,7 @@ USEFULNESS_COLUMNS = {"loss": "loss", "row_loss": "row loss", "count_error": "co
 
 
 def parse_named_files(given: list[str] | None) -> dict[str, str]:
-    """`arx=arx.csv` as the table of that name; each file is there."""
+    """Read `arx=arx.csv` as the table of that name; each file must exist."""
     found = {}
     for entry in given or []:
         name, mark, path = entry.partition("=")
@@ -172,7 +173,7 @@ def parse_named_files(given: list[str] | None) -> dict[str, str]:
 
 
 def require_chart_possible(chart: Path | None, privacy: str, attacks: Sequence[str] | None) -> None:
-    """Before anything is measured: a chart that could not be drawn afterwards."""
+    """Refuse, before anything is measured, a chart that could not be drawn afterwards."""
     if chart is None:
         return
     from reticent.charts import load_altair
@@ -187,7 +188,7 @@ def require_chart_possible(chart: Path | None, privacy: str, attacks: Sequence[s
 
 
 def require_output_paths(places: Mapping[str, Path | None], force: bool) -> None:
-    """Before anything is measured: what is found stays out of release folders, and nothing is overwritten unasked."""
+    """Refuse, before anything is measured, outputs inside release folders, and existing files without `force`."""
     from reticent.report.paths import find_enclosing_release, require_new_file
 
     given = {option: path for option, path in places.items() if path is not None}
@@ -225,7 +226,7 @@ def write_texts(texts: Mapping[Path | None, str | None], force: bool) -> list[Pa
 
 
 def print_comparison(found: Any) -> None:
-    """What is reached, what adversaries reach, what is lost and what it costs; then what was left out, and why."""
+    """Print what is reached, what adversaries reach, what is lost and what it costs; then what was left out, and why."""
     frame = found.frame()
     rows = frame.to_dicts()
     say(f"{found.people:,} rows, {pluralize(found.runs, 'run')}; nothing was published.", "")
@@ -290,7 +291,7 @@ def _format_guesses(outcome: Mapping[str, Any] | None) -> str:
 
 
 def _list_unmeasured(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Each reason once, with those that it is about."""
+    """List each reason once, with its subjects."""
     reasons: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         left = dict(row.get("attacks_left_out") or {})
@@ -308,7 +309,7 @@ def _list_unmeasured(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _list_subjects(names: Mapping[str, Sequence[str]]) -> str:
-    """Those that a reason is about, and what of them was not measured; said once where it is the same of all."""
+    """List the subjects of a reason, and what was not measured of them; once if it is the same for all."""
     listed = {", ".join(what) for what in names.values()}
     if len(listed) == 1:
         (what,) = listed
@@ -316,15 +317,12 @@ def _list_subjects(names: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{name}: {', '.join(what)}" if what else name for name, what in names.items())
 
 
-# MERGED: reticent.cli.sweeping: `beta=1..5`, `t=0.1..0.5..0.1` and `k=2,5,10` as the values that a parameter is swept over.
-
-
 MAX_SWEEP_STEPS = 1_000
 _SWEEP_EXAMPLE = "--sweep beta=1..5, --sweep t=0.1..0.5..0.1, or --sweep k=2,5,10."
 
 
 def parse_sweeps(given: list[str] | None) -> dict[str, list[Any]]:
-    """Each parameter with its values, in the order given."""
+    """Parse each parameter with its values, in the order given."""
     found: dict[str, list[Any]] = {}
     for entry in given or []:
         name, mark, listed = entry.partition("=")
@@ -369,5 +367,5 @@ def _parse_value(text: str) -> Any:
 
 
 def _simplify_fraction(number: Fraction) -> Any:
-    """A whole number, or one as a job file would say it."""
+    """Return an integer, or the number as a job file would have it."""
     return int(number) if number == int(number) else number

@@ -92,7 +92,7 @@ def _write_census(to: Path, rows: int, progress: Any) -> Any:
 
 
 def _try_release(release: Any, to: Path, progress: Any) -> dict[str, Any]:
-    """What an audit finds, what two adversaries reach, the answer to a question, and where the report is."""
+    """Audit and attack the release, ask a question and write the report; return the results."""
     from reticent import catalogue
     from reticent.attacks import attack
     from reticent.audit import audit
@@ -125,7 +125,7 @@ def _ask_question(release: Any) -> Any:
 
 
 def _write_report(release: Any, to: Path, progress: Any) -> Path:
-    """The public page; Markdown where the extra for charts is missing."""
+    """Write the public page; as Markdown if the extra for charts is missing."""
     from reticent.errors import RequestError
     from reticent.format.folder import translate_disk_errors
     from reticent.report import report
@@ -197,7 +197,7 @@ def _say_next(to: Path, report: str) -> None:
 
 @contextmanager
 def _make_fresh_folder(to: Path) -> Iterator[None]:
-    """An empty folder; an earlier demo makes room for it, and a failure leaves none."""
+    """Make an empty folder; an earlier demo is replaced, and a failure leaves none."""
     from reticent.errors import OutputExists
     from reticent.format.folder import translate_disk_errors
 

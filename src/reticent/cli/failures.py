@@ -1,6 +1,6 @@
-"""How a failure is told: to people on stderr, with --json also as one object on stdout, and by the exit code.
+"""Reports failures: to people on stderr, with --json also as one object on stdout, and by the exit code.
 
-Our own errors never quote a record.  Anybody else's may: of those only the type and the place are told.
+Our own errors never quote a record.  Errors of libraries may: of those only the type and the place are reported.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PATH_ERRNOS = {
 
 @dataclass(frozen=True, slots=True)
 class ErrorOptions:
-    """How the user wants to be told."""
+    """How the user wants errors to be reported."""
 
     json: bool = False
     show_values: bool = False
@@ -49,7 +49,7 @@ class Interrupted(ReticentError):
 
 
 class TerminationSignal(BaseException):
-    """The process was told to end.  No KeyboardInterrupt, which some methods take as "enough"."""
+    """The process got a signal to end.  It is no KeyboardInterrupt, which some methods take as "enough"."""
 
 
 class UsageError(RequestError):
@@ -62,7 +62,7 @@ OUTPUT_SYNONYMS = ("--to", "--out", "--into", "--dest", "--target", "--folder", 
 
 
 def report_failure(error: BaseException, wishes: ErrorOptions) -> int:
-    """Say what went wrong; the exit code."""
+    """Report what went wrong; return the exit code."""
     ours = convert_error(error)
     values = list(ours.values) if isinstance(ours, HierarchyError) and wishes.show_values else []
     with contextlib.suppress(OSError):  # nobody reads it, or its disk is full: the exit code says the same
@@ -83,7 +83,7 @@ def _print_failure(error: BaseException, ours: ReticentError, values: list[str],
 
 
 def convert_error(error: BaseException) -> ReticentError:
-    """The error as one of ours."""
+    """Convert an error to one of ours."""
     if isinstance(error, ReticentError):
         return error
     if isinstance(error, KeyboardInterrupt | TerminationSignal) or type(error).__name__ == "Abort":
@@ -106,7 +106,7 @@ def convert_error(error: BaseException) -> ReticentError:
 
 
 def _explain_usage_error(error: Any) -> UsageError:
-    """What the parser says; of an option that a command does not have, which of its own may have been meant."""
+    """Explain an error of the parser; for an option that a command does not have, suggest one of its own."""
     from difflib import get_close_matches
 
     asked = getattr(error, "option_name", None)
@@ -124,13 +124,13 @@ def _explain_usage_error(error: Any) -> UsageError:
 
 
 def locate_error(error: BaseException) -> str:
-    """The innermost line of our code that the error passed."""
+    """Return the innermost line of our code that the error passed."""
     steps = [step for step in tracebacks.extract_tb(error.__traceback__) if is_own_file(step.filename)]
     return f"in {os.path.basename(steps[-1].filename)}, line {steps[-1].lineno}" if steps else "outside our code"
 
 
 def is_own_file(filename: str) -> bool:
-    """Whether a file lies in this package's own folder, whatever the folders above it are called.
+    """Tell whether a file is in this package's own folder, whatever the folders above it are called.
 
     A compiled kernel names its file from where it was built: `src/reticent/kernels/...`.
     """
@@ -141,7 +141,7 @@ def is_own_file(filename: str) -> bool:
 
 
 def format_frames(error: BaseException) -> Iterator[str]:
-    """The traceback without the messages of others and without any variable."""
+    """Format the traceback without the messages of others and without any variable."""
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None:
         yield from format_frames(cause)

@@ -141,7 +141,7 @@ def _read_hierarchy(file: Path, values: Any) -> Any:
 def _build_hierarchy(
     values: Any, column: str | None, build: str | None, given: list[str] | None
 ) -> tuple[tuple[dict[str, Any], str], Any]:
-    """What was asked for, why, and the hierarchy."""
+    """Return what was asked for, why, and the hierarchy."""
     from reticent.data.hierarchy_builders import build as made
     from reticent.data.hierarchy_proposal import propose_builder
     from reticent.errors import RequestError
@@ -154,7 +154,7 @@ def _build_hierarchy(
 
 
 def _parse_parameter(text: str) -> tuple[str, Any]:
-    """`width=[5,10]` as TOML would read it; what TOML cannot read is a text."""
+    """Parse `width=[5,10]` as TOML would; what TOML cannot read is a text."""
     import tomllib
     from decimal import Decimal
 
@@ -170,7 +170,7 @@ def _parse_parameter(text: str) -> tuple[str, Any]:
 
 
 def _require_fit(tree: Any, values: Any, column: str) -> Any:
-    """How the hierarchy fits the column; refused where it lacks values."""
+    """Return how the hierarchy fits the column; refuse if it lacks values."""
     from reticent.cli.hierarchy_tree import fit_hierarchy
     from reticent.errors import HierarchyError
 

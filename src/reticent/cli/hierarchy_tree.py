@@ -1,4 +1,4 @@
-"""A hierarchy drawn as a tree of text, and held against a column's data."""
+"""Draws a hierarchy as a tree of text, and compares it with a column's data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reticent.data.hierarchy import Hierarchy
 
 
 def draw_tree(tree: Hierarchy, *, leaves: int = 8, rows: Mapping[str, int] | None = None) -> str:
-    """One line for each node, indented; of each node at most `leaves` leaves.  `rows` adds how many rows each node holds."""
+    """Draw one line for each node, indented, with at most `leaves` leaves of each.  `rows` adds the number of rows of each node."""
     held = np.array([(rows or {}).get(leaf, 0) for leaf in tree.leaves], np.int64)
     until = np.append(0, np.cumsum(held))
     lines: list[str] = []
@@ -70,7 +70,7 @@ class HierarchyFit:
 
 
 def fit_hierarchy(tree: Hierarchy, values: pl.Series | Sequence[Any]) -> HierarchyFit:
-    """Hold a hierarchy against a column's values, one for each row."""
+    """Compare a hierarchy with a column's values, one for each row."""
     series = values if isinstance(values, pl.Series) else pl.Series(values)
     series = series.cast(pl.String) if series.dtype != pl.String else series
     counted = series.drop_nulls().to_frame("value").group_by("value").len("rows")

@@ -25,7 +25,7 @@ from reticent.errors import DiskError, ReticentError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `reticent ARGUMENTS`; the exit code."""
+    """Run `reticent ARGUMENTS`; return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:  # the process is ours: a warning is a line, not a place in the code
         warnings.showwarning = lambda message, *_, **__: print(f"reticent: {message}", file=sys.stderr)
@@ -54,14 +54,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def require_utf8_arguments(words: Sequence[str]) -> None:
-    """An argument that is not UTF-8, or holds a NUL, could be written neither to a job nor to a ledger."""
+    """Refuse an argument that is not UTF-8, or holds a NUL: it could be written neither to a job nor to a ledger."""
     for place, word in enumerate(words, 1):
         if "\x00" in word or any("\ud800" <= mark <= "\udfff" for mark in word):
             raise UsageError(f"Argument {place} is not UTF-8, or holds a NUL.", attempt="another name.")
 
 
 def run_with_logging(words: list[str], wishes: ErrorOptions) -> int:
-    """Run, with stages told as the words ask."""
+    """Run a command, with its stages logged as the words ask."""
     with apply_log_options(words) as rest:
         code = run_command(rest, wishes)
         log_exit_code(code)
@@ -96,7 +96,7 @@ def _invoke_command(words: list[str]) -> object:
 
 @contextmanager
 def _handle_termination() -> Iterator[None]:
-    """An order to end (SIGTERM), or a terminal that closes, cleans up as Ctrl-C does; nohup has the latter ignored."""
+    """Clean up on SIGTERM, or on a terminal that closes, as on Ctrl-C; under nohup the latter is ignored."""
 
     def end(*_: object) -> None:
         raise TerminationSignal

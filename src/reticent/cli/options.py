@@ -1,6 +1,7 @@
 """Options that several commands take, so that they read the same everywhere.
 
-The last ones are those of a job's [source]: how data is read, where no job says it.
+`split_names` and `parse_hierarchy_files` read columns and files as options name them: `--quasi A,B`, `--hierarchy
+COLUMN=FILE`. The last options are those of a job's [source]: how data is read if no job tells it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import typer
 
 from reticent import catalogue
 from reticent.errors import JobError
-
-# MERGED: reticent.cli.columns: Columns and files as options name them: `--quasi A,B`, `--hierarchy COLUMN=FILE`.
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -95,7 +94,7 @@ Regions = Annotated[
 
 
 def make_engine(engine: str, master: str | None, regions: int | None = None) -> Any:
-    """The engine of that name, at that master and with so many regions if these are given."""
+    """Make the engine of that name, with that master and number of regions if these are given."""
     if master is None and regions is None:
         return engine
     if engine != "spark":
@@ -106,5 +105,5 @@ def make_engine(engine: str, master: str | None, regions: int | None = None) -> 
 
 
 def collect_reading_options(**given: Any) -> dict[str, Any]:
-    """The options above that were given, as fields of a job's [source]."""
+    """Collect those of the options above that were given, as fields of a job's [source]."""
     return {name: value for name, value in given.items() if value is not None}

@@ -1,4 +1,8 @@
-"""Writing one file: whole or not at all, and never over another without being told to."""
+"""Output of commands: text and tables for people, one JSON object for machines, and files.
+
+`say*` functions print; `say_findings` prints the result of an audit.  `write_new_file` writes a file whole or not at
+all, and never over another one without `force`.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,14 @@ from reticent.cli.progress import show_progress as show_progress
 from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
 from reticent.errors import OutputExists
 
-# MERGED: reticent.cli.printing: What commands print: text and tables for people, one object for machines.
-
 
 def say(*lines: str) -> None:
-    """Plain lines, never wrapped: paths and digests are there to be copied."""
+    """Print plain lines, never wrapped: paths and digests are there to be copied."""
     print(*map(sanitize_text, lines), sep="\n")
 
 
 def say_note(line: str) -> None:
-    """A line for the person at the keyboard that is no part of the result; on stdout where stderr is a log, which travels."""
+    """Print a line for the person at the keyboard that is no part of the result; on stdout if stderr is a log, which travels."""
     print(sanitize_text(line), file=sys.stdout if LOG_SETTINGS.stderr_is_log else sys.stderr)
 
 
@@ -32,7 +34,7 @@ def say_json(value: Any) -> None:
 
 
 def say_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 0) -> None:
-    """A table without lines; as wide as its content where nobody watches, else as the terminal."""
+    """Print a table without lines; as wide as its content if nobody watches, else as the terminal."""
     from rich import box
     from rich.console import Console
     from rich.padding import Padding
@@ -49,20 +51,17 @@ def say_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int
 
 
 def is_watched(stream: Any) -> bool:
-    """Whether somebody sits in front of a stream; a program may be started without one."""
+    """Tell whether a stream is a terminal; a program may be started without one."""
     return stream is not None and stream.isatty()
 
 
 def format_number(value: Any) -> str:
-    """A number as people read it; what is no number as it is."""
+    """Format a number for people; other values are unchanged."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-# MERGED: reticent.cli.findings: What an audit found, as text.
 
 
 VERDICT_SENTENCES = {
@@ -78,7 +77,7 @@ KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
 
 
 def format_headline(found: Mapping[str, Any], together: str | None = None) -> str:
-    """The verdict of a release alone and, where there are earlier ones of the same people, `together` with them."""
+    """Format the verdict on a release alone and, if there are earlier ones of the same people, `together` with them."""
     stated = found["promises"] or found["verdict"] == "differs"
     verdict = VERDICT_SENTENCES[found["verdict"]] if stated else "No promise was stated."
     if found["verdict"] == "undecided" and found["promises"] and all(promise["kept"] for promise in found["promises"]):
@@ -89,7 +88,7 @@ def format_headline(found: Mapping[str, Any], together: str | None = None) -> st
 
 
 def say_findings(found: Mapping[str, Any], together: str | None = None) -> None:
-    """The verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
+    """Print the verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
     withheld = "an unknown number" if found["withheld"] is None else f"{found['withheld']:,}"
     say(
         f"{found['rows']:,} rows in {found['groups']:,} groups, {withheld} withheld. {format_headline(found, together)}"
@@ -130,7 +129,7 @@ def say_findings(found: Mapping[str, Any], together: str | None = None) -> None:
 
 
 def _say_measures(found: Mapping[str, Any]) -> None:
-    """Every measure; where several columns are sensitive, the worst of them and each column's own."""
+    """Print every measure; if several columns are sensitive, the worst of them and each column's own."""
     columns: Mapping[str, Mapping[str, Any]] = found.get("achieved_by_column", {})
     utility = {name: UNKNOWN_TEXT if value is None else value for name, value in found.get("utility", {}).items()}
     measures = {**found["achieved"], **utility}
@@ -169,7 +168,7 @@ def _format_measure(value: Any) -> str:
 
 @contextmanager
 def write_new_file(target: Path, force: bool) -> Iterator[Path]:
-    """A path to write to; what is there when the block ends takes the target's place."""
+    """Yield a path to write to; the file that is there when the block ends replaces the target."""
     from reticent.ledger import staging
 
     if target.is_dir() or (target.exists() and not force):

@@ -1,6 +1,7 @@
-"""What a command tells while it works: a live line on a terminal, lines where stderr is piped, and a log if asked.
+"""Progress of a command: a live line on a terminal, lines if stderr is piped, and a log if asked.
 
-A stage is named by words of ours and never by a value or a finding, so that a log can be kept.
+A stage is named by words of ours and never by a value or a finding, so that a log can be kept. `EtaDisplay` shows on a
+terminal how far a run is: a percentage, and the approximate time left.
 """
 
 from __future__ import annotations
@@ -20,15 +21,12 @@ from reticent.errors import RequestError
 from reticent.progress import fraction_done, get_finding
 from reticent.redaction import redact
 
-# MERGED: reticent.cli.far: How far a run is, as a terminal shows it: a percentage, and about how long it may still take.
-
-
 MIN_FRACTION_FOR_ETA = 0.05  # of the run: before, what is left is a guess
 MIN_SECONDS_FOR_ETA = 2.0  # seconds: of a shorter run nobody asks what is left
 
 
 class EtaDisplay:
-    """What was done when a stage last said so; as a text it is what stands on the live line at this moment."""
+    """The progress that a stage last reported; as a text it is what the live line shows at this moment."""
 
     def __init__(self, began: float) -> None:
         self.began = began
@@ -36,7 +34,7 @@ class EtaDisplay:
         self.whole = 0.0
 
     def reach(self, done: float | None, now: float) -> None:
-        """Never back: a share is rough, and a bar that shrinks says nothing."""
+        """Record progress; it never goes back: a share is rough, and a shrinking bar tells nothing."""
         if done is None or done < self.done:
             return
         self.done = done
@@ -54,7 +52,7 @@ class EtaDisplay:
 
 
 def format_duration(seconds: float) -> str:
-    """As one says it: 8 s, 2 min, 3 h."""
+    """Format a duration for people: 8 s, 2 min, 3 h."""
     if seconds < 60:
         return f"{max(round(seconds), 1)} s"
     return f"{round(seconds / 60)} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
@@ -66,7 +64,7 @@ LOG_FILE_OPTION = "--log"
 
 @dataclass(slots=True)
 class LogSettings:
-    """How this run is told; `main` sets it from the options that every command takes."""
+    """How this run reports its progress; `main` sets it from the options that every command takes."""
 
     quiet: bool = False
     as_json: bool = False
@@ -75,7 +73,7 @@ class LogSettings:
     began: float = field(default_factory=time.monotonic)
 
     def write_line(self, **facts: Any) -> None:
-        """One line of the log: to its file, else to stderr."""
+        """Write one line of the log: to its file, else to stderr."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         seconds = round(time.monotonic() - self.began, 3)
         if self.as_json:
@@ -102,7 +100,7 @@ LOG_SETTINGS = LogSettings()
 
 @contextmanager
 def apply_log_options(words: Sequence[str]) -> Iterator[list[str]]:
-    """The words without the options about telling, which hold inside; a log's file is closed at the end."""
+    """Yield the words without the log options, which hold inside the block; a log's file is closed at the end."""
     rest, given = split_log_options(words)
     file = given[LOG_FILE_OPTION]
     # A log is added to: one file can serve every run of a night.
@@ -120,7 +118,7 @@ def apply_log_options(words: Sequence[str]) -> Iterator[list[str]]:
 
 
 def split_log_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """The options about telling, wherever they stand before a bare `--`, and the other words."""
+    """Split words into the log options, wherever they stand before a bare `--`, and the other words."""
     rest: list[str] = []
     given: dict[str, Any] = {**dict.fromkeys(LOG_FLAGS, False), LOG_FILE_OPTION: None}
     at = 0
@@ -156,14 +154,14 @@ def _apply_settings(told: LogSettings) -> None:
 
 
 def log_exit_code(code: int) -> None:
-    """The last line of a log: how the run ended."""
+    """Write the last line of a log: how the run ended."""
     if LOG_SETTINGS.logs and LOG_SETTINGS.command:
         LOG_SETTINGS.write_line(**({"exit_code": code} if LOG_SETTINGS.as_json else {"end": f"ended with {code}"}))
 
 
 @contextmanager
 def show_progress(json: bool = False) -> Iterator[Callable[[str], None]]:
-    """Says which stage is at work.  With `--json` only a log is told, because the caller is a program."""
+    """Yield a callback that shows the stage at work.  With `--json` it only writes to a log, because the caller is a program."""
     if LOG_SETTINGS.logs:
         yield lambda stage: LOG_SETTINGS.write_line(stage=sanitize_text(redact(stage)))
     elif json or LOG_SETTINGS.quiet:
@@ -176,7 +174,7 @@ def show_progress(json: bool = False) -> Iterator[Callable[[str], None]]:
 
 
 def _print_to_stderr(text: str) -> None:
-    """What is told on the way; nobody's work ends because nobody can read it."""
+    """Print progress; a stream that cannot be written to ends no command."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
 

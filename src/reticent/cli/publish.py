@@ -135,7 +135,7 @@ def publish(
 
 
 def _publish_batches(job: Any, by: str, output: Path, json: bool, **how: Any) -> int:
-    """Every batch by itself; 2 if one could not be published."""
+    """Publish every batch by itself; return 2 if one could not be published."""
     from reticent.batches import publish_batches
     from reticent.cli.output import format_number, say, say_json, say_note, say_table, show_progress
     from reticent.errors import PromiseUnreachable
@@ -167,7 +167,7 @@ def _publish_batches(job: Any, by: str, output: Path, json: bool, **how: Any) ->
 
 
 def shorten_notices(lines: Sequence[str], where: Path) -> list[str]:
-    """The first of many lines and the last, which says what the releases say together; `where` lists all of them."""
+    """Return the first of many lines and the last, which is about the releases together; `where` lists all of them."""
     if len(lines) <= MAX_NOTICES_SHOWN:
         return list(lines)
     return [

@@ -104,7 +104,7 @@ def query(
 def _answer_file(
     opened: Any, question: str | None, file: Path | None, source: str | None, how: dict[str, Any], json: bool
 ) -> None:
-    """Every question of a file; with the source, what is true and how far answers are off."""
+    """Answer every question of a file; with the source, print what is true and how far answers are off."""
     from reticent.cli.output import say, say_json
     from reticent.errors import RequestError, pluralize
 
@@ -165,7 +165,7 @@ def _format_value(value: Any, number: Any) -> str:
 
 
 def _format_published(answer: dict[str, Any], number: Any) -> str:
-    """The answer about published rows in one cell: the estimate, and the bounds where they are others."""
+    """Format the answer about published rows in one cell: the estimate, and the bounds if they are others."""
     estimate = answer.get("estimate")
     ends = [answer.get(side) for side in ("lower", "upper")]
     shown = _format_value(estimate, number)

@@ -1,4 +1,4 @@
-"""Text as a terminal may show it: what would move the cursor, change colours or turn the reading direction is spelled out.
+"""Makes text safe for a terminal: what would move the cursor, change colours or turn the reading direction is spelled out.
 
 Names of columns and files come from the data; a terminal obeys the escapes in them.
 """
@@ -18,12 +18,12 @@ def sanitize_text(text: str) -> str:
 
 
 def sanitize_line(text: str) -> str:
-    """The same without line ends and tabs: what stands in a cell of a table."""
+    """Sanitize a text without line ends and tabs too, for a cell of a table."""
     return sanitize_text(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def sanitize_json(text: str) -> str:
-    """JSON that was written with its other letters as they are: these stand in its strings only, and are spelled out as JSON does."""
+    """Escape, as JSON does, the characters in a JSON text that would steer a terminal: they are in its strings only."""
     return _CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -1,7 +1,15 @@
-"""Before any command: what interrupted runs of this user left, by the journal and the records of the ledger, is settled.
+"""Steps before any command: limits of memory, streams, and recovery of interrupted runs.
 
-A command that only reads settles the ledger's journal.  One that writes also removes the staging folders that the ledger has
-records of, and names this user's folders of older versions in the temporary folder.  Neither looks at the paths that it is given.
+`require_address_space` refuses a limit of addresses (`ulimit -v`) that is too small before anything is loaded: the
+libraries that read tables end the process by themselves when memory runs out, some of them while they are loaded.
+
+`prepare_streams` and `drop_polars_settings` handle the place where a command was started: without Unicode, without a
+terminal, without a stream at all, or with settings for a library of ours.
+
+`recover_interrupted_runs` settles what interrupted runs of this user left, by the journal and the records of the
+ledger. A command that only reads settles the ledger's journal.  One that writes also removes the staging folders that
+the ledger has records of, and names this user's folders of older versions in the temporary folder.  Neither looks at
+the paths in its arguments.
 """
 
 from __future__ import annotations
@@ -15,11 +23,6 @@ from typing import Any
 from reticent.errors import OutOfMemory, ReticentError
 from reticent.memory import get_address_limit
 
-# MERGED: reticent.cli.room: A limit of addresses (`ulimit -v`) that is too small is refused before anything is loaded.
-#
-# The libraries that read tables end the process by themselves where memory runs out, some of them while they are loaded.
-
-
 MIN_ADDRESS_BYTES = 2 << 30  # bytes of addresses, of which a small table fills a tenth
 AMPLE_ADDRESS_BYTES = 16 << 30  # a limit that needs no care
 FRUGAL_ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
@@ -27,7 +30,7 @@ _M_ARENA_MAX = -8  # of mallopt
 
 
 def require_address_space() -> None:
-    """Refuse a limit of addresses below which libraries fail or end the process; under a greater one, have them take few."""
+    """Refuse a limit of addresses at which libraries fail or end the process; under a greater one, have them use few."""
     limit = get_address_limit()
     if limit is None or limit >= AMPLE_ADDRESS_BYTES:
         return
@@ -46,7 +49,7 @@ def require_address_space() -> None:
 
 
 def exit_if_out_of_memory(code: int) -> None:
-    """End at once where a limit of addresses was met: libraries that are ended in good order need memory for it, and crash."""
+    """End the process at once if a limit of addresses was met: an orderly end of libraries needs memory, and crashes."""
     if code == OutOfMemory.exit_code and get_address_limit() is not None:
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
@@ -60,9 +63,9 @@ WRITING_COMMANDS = ("init", "hierarchy", "publish", "export", "report", "compare
 
 
 def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
-    """A line about what was done, or about what could not be done; most often none.
+    """Recover, and return a line about what was done, or about what could not be done; most often none.
 
-    `publish` settles by itself and ends if it cannot; a command that only reads goes on.
+    `publish` recovers by itself and ends if it cannot; a command that only reads goes on.
     """
     from reticent.ledger.commit import describe_older_folders, recover
     from reticent.ledger.paths import resolve_ledger_folder
@@ -83,11 +86,8 @@ def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
     return ["Note: " + " ".join(sentences)] if sentences else []
 
 
-# MERGED: reticent.cli.streams: Where a command was started: without Unicode, without a terminal, without a stream at all, or with settings for a library of ours.
-
-
 def prepare_streams() -> None:
-    """Letters that a stream cannot show are spelled out; a stream that is closed is one that nobody reads."""
+    """Have characters that a stream cannot show spelled out, and replace a closed stream by one that nobody reads."""
     while (
         spare := os.open(os.devnull, os.O_RDWR)
     ) <= 2:  # else the first file that is opened would be the closed stream
@@ -97,9 +97,9 @@ def prepare_streams() -> None:
 
 
 def drop_polars_settings() -> None:
-    """Polars' own settings are made for who programs with it: some change its engine, some make it panic or quote what it reads.
+    """Drop the environment's settings of Polars: some change its engine, some make it panic or quote what it reads.
 
-    The number of its threads is the one that stays, where it is a number.
+    The number of its threads stays, if it is a number.
     """
     for name in [name for name in os.environ if name.startswith("POLARS_")]:
         threads = name == "POLARS_MAX_THREADS" and os.environ[name].isdecimal() and 0 < int(os.environ[name]) <= 4096
@@ -116,6 +116,6 @@ def _make_usable(stream: Any) -> Any:
 
 
 def silence_stdout() -> None:
-    """Nothing more is written to standard output: its reader has gone, or it is full, and Python would try again at its end."""
+    """Write nothing more to standard output: its reader has gone, or it is full, and Python would try again at its end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

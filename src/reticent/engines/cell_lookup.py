@@ -1,8 +1,10 @@
-"""Which cell each row is in: the row's values as small integers, packed into one key, looked up.
+"""Finds the cell of each row: the row's values as small integers, packed into one key, and looked up.
 
-Texts are numbered by Polars' categories, whole numbers by their distance from the least, anything else by its rank among the
-values that were counted.  A dense table answers where it fits; a join on the packed key where it does not.  What is known of
-the counted combinations is prepared once, so that rows can be looked up piece by piece.
+Texts are numbered by Polars' categories, whole numbers by their distance from the least, anything else by its rank
+among the counted values.  A dense table answers if it fits, otherwise a join on the packed key.  What is known of the
+counted combinations is prepared once (`CellLocator`), so that rows can be looked up batch by batch.
+
+`CellRecount` refuses a source that has changed since its rows were counted: counts and rows would disagree.
 """
 
 from __future__ import annotations
@@ -29,16 +31,16 @@ Numbering = Callable[[pl.Series], np.ndarray]
 
 
 def find_cells(rows: pl.DataFrame, combinations: pl.DataFrame, cell: np.ndarray) -> np.ndarray:
-    """The cell of each row, given the counted combinations (same columns) and the cell of each of them."""
+    """Find the cell of each row, given the counted combinations (same columns) and the cell of each of them."""
     return CellLocator.of(combinations, cell).find_cells(rows)
 
 
 @dataclass(frozen=True, eq=False)
 class _KeyColumn:
-    """One column: how its values are numbered and how many numbers there are.
+    """One column of the key: how its values are numbered and how many numbers there are.
 
-    `ranked` are the packed keys of the columns before it that were counted: ranks among them are packed on, where the keys
-    themselves would not fit 64 bits.
+    `ranked` are the counted packed keys of the columns before it: if the keys themselves would not fit 64 bits, their
+    ranks are packed instead.
     """
 
     name: str
@@ -81,7 +83,7 @@ class CellLocator:
         return cls(tuple(steps), table)
 
     def find_cells(self, rows: pl.DataFrame) -> np.ndarray:
-        """The cell of each row, NOWHERE where its combination was not counted."""
+        """Find the cell of each row; UNKNOWN_CELL if its combination was not counted."""
         key = np.zeros(len(rows), np.int64)
         for step in self.steps:
             key = step.pack_key(key, rows[step.name])
@@ -92,7 +94,7 @@ class CellLocator:
 
 
 def _build_numbering(counted: pl.Series) -> tuple[Numbering, int]:
-    """How values are numbered, and how many numbers there are: null is the last but one, a value not counted the last."""
+    """Return how values are numbered, and how many numbers there are: null is the last but one, an uncounted value the last."""
     dtype = counted.dtype
     if is_text(dtype) or dtype == pl.Boolean:
         return _number_directly(
@@ -136,41 +138,38 @@ def _measure_spread(series: pl.Series) -> int:
 
 
 def _fits_signed(series: pl.Series) -> bool:
-    """Whether all of it fits 64 bits with a sign."""
+    """Tell whether all values fit signed 64-bit integers."""
     return cast("int", series.max()) < 1 << 63
 
 
 def _rank_keys(known: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """The rank of each key among the known ones; past all of them for one that is not known."""
+    """Return the rank of each key among the known ones; an unknown key ranks after all of them."""
     place = np.minimum(np.searchsorted(known, key), max(len(known) - 1, 0))
     return np.where(known[place] == key, place, len(known)) if len(known) else place
 
 
-# MERGED: reticent.engines.changed: A source that is not what it was when its rows were counted is refused: counts and rows disagree.
-
-
 class CellRecount:
-    """Counts the rows of each cell once more, piece by piece, as they are read to be published."""
+    """Counts the rows of each cell again, batch by batch, as they are read to be published."""
 
     def __init__(self, cells: Cells):
         self.cells = cells
         self.seen = np.zeros(len(cells), np.int64)
 
     def add(self, cell: np.ndarray) -> None:
-        """Rows in these cells; one whose combination was not counted is refused at once."""
+        """Count rows in these cells; a row whose combination was not counted is refused at once."""
         if len(cell) and cell.min() <= UNKNOWN_CELL:
             raise make_source_changed_error()
         self.seen += np.bincount(cell, minlength=len(self.seen))
 
     def finish(self) -> None:
-        """Every cell has the rows that were counted."""
+        """Refuse if a cell does not have the rows that were counted."""
         if not np.array_equal(self.seen, self.cells.counts):
             raise make_source_changed_error()
 
 
 @contextmanager
 def translate_reread_errors() -> Iterator[None]:
-    """Rows that were read once can be read again, unless the source is another, or is gone."""
+    """Turn a `SourceError` while rows are read again into one that the source has changed or is gone."""
     try:
         yield
     except SourceError:

@@ -1,9 +1,13 @@
-"""The distinct combinations of some columns and how many rows have each, by one number for each row.
+"""Counts the rows of each distinct combination of columns, and how often the values of a column occur.
 
-Texts are numbered by their categories, whole numbers and dates by how far they are from the least.  Where all possible
-combinations are few, beside the rows, a row's numbers are packed into one, and rows are tallied in an array that has a place for
-every number: a third of the cost of a group-by.  Rows come a piece at a time; where a piece has numbers beyond those so far, the
-array is made anew.
+`count_combinations` packs a row into one number.  Texts are numbered by their categories, whole numbers and dates by
+their distance from the least.  If all possible combinations are few relative to the rows, a row's numbers are packed
+into one, and rows are tallied in an array that has a place for every number: a third of the cost of a group-by.  Rows
+come a batch at a time; if a batch has numbers beyond those so far, the array is made anew.
+
+`FrequencyCounter` counts the values of a column by their hashes in bounded memory, and spills them to disk if there are
+too many. Two values with one 64-bit hash would count as one.  Among 10^8 values that happens once in 4,000 tables, and
+makes the rows of a person look more than they are, never fewer.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ MAX_HELD_ROWS = 1 << 21  # rows that cannot be tallied, held before all are grou
 
 
 class CodeSpan(NamedTuple):
-    """The numbers of a column: from `low` to `high`, and one more where values are missing."""
+    """The numbers of a column: from `low` to `high`, and one more if values are missing."""
 
     low: int
     high: int
@@ -39,14 +43,14 @@ class CodeSpan(NamedTuple):
         return self.high - self.low + 1 + self.missing
 
     def union(self, other: CodeSpan) -> CodeSpan:
-        """Both spans, and what lies between."""
+        """Return the span of both and of what lies between."""
         if self.high < self.low or other.high < other.low:  # every value of one is missing
             return (other if self.high < self.low else self)._replace(missing=True)
         return CodeSpan(min(self.low, other.low), max(self.high, other.high), self.missing or other.missing)
 
 
 def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
-    """Every combination of the frame's columns, and in a column `name` how many rows have it."""
+    """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
     tallies = CombinationCounter()
     others = list[pl.DataFrame]()
     for piece in iterate_batches(lazy, doing, BATCH_ROWS):
@@ -64,7 +68,7 @@ def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFram
 
 
 class CombinationCounter:
-    """Rows counted so far: how often each number occurs, and a row that has it."""
+    """Counts rows batch by batch: how often each packed number occurs, and a row that has it."""
 
     def __init__(self) -> None:
         self.spans: list[CodeSpan] = []
@@ -74,9 +78,9 @@ class CombinationCounter:
         self.places: list[np.ndarray] = []
 
     def add(self, piece: pl.DataFrame, *, again: bool = False) -> bool:
-        """Count some rows; False where combinations may be too many, or a column cannot be numbered.
+        """Count some rows; False if combinations may be too many, or a column cannot be numbered.
 
-        `again`: they came before, and were not counted.
+        `again`: the rows came before, and were not counted.
         """
         self.rows += 0 if again else len(piece)
         stored = [_to_numbers(series) for series in piece.get_columns()]
@@ -109,12 +113,12 @@ class CombinationCounter:
         return True
 
     def get_result(self, name: str) -> pl.DataFrame:
-        """The combinations, and in a column `name` how many rows have each."""
+        """Return the combinations, with the number of rows of each in a column `name`."""
         times = self.multiplicity[np.concatenate(self.places)]
         return pl.concat(self.examples).with_columns(pl.Series(name, times).cast(pl.get_index_type()))
 
     def _grow(self, spans: list[CodeSpan], room: int) -> None:
-        """The same counts, in an array for other spans."""
+        """Move the counts to an array for other spans."""
         times = self.multiplicity[np.concatenate(self.places)] if self.places else None
         self.spans = spans
         self.multiplicity = np.zeros(room, np.int64)
@@ -129,7 +133,7 @@ class CombinationCounter:
         self.places = [word]
 
     def _pack(self, columns: list[np.ndarray], word: np.ndarray) -> None:
-        """One number for each row, from its number in each column."""
+        """Compute one number for each row from its number in each column."""
         word[:] = 0
         for column, span in zip(columns, self.spans, strict=True):
             word *= span.size
@@ -138,7 +142,7 @@ class CombinationCounter:
 
 
 def _to_numbers(series: pl.Series) -> pl.Series:
-    """The numbers behind a column: of categories, dates and truth values too."""
+    """Return the numbers behind a column, also of categories, dates and booleans."""
     return series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
 
 
@@ -153,7 +157,7 @@ def _find_span(stored: pl.Series) -> CodeSpan:
 
 
 def _to_array(stored: pl.Series, span: CodeSpan) -> np.ndarray:
-    """Every row's number; the one after the greatest where its value is missing."""
+    """Return every row's number; a missing value has the one after the greatest."""
     if stored.null_count() or stored.dtype == pl.UInt64:
         stored = stored.cast(pl.Int64).fill_null(span.high + 1)
     return stored.to_numpy()
@@ -168,19 +172,13 @@ def _merge_counts(tallies: pl.DataFrame, name: str, doing: str) -> pl.DataFrame:
     return collect_frame(tallies.lazy().group_by(keys).agg(pl.col(name).sum()), doing)
 
 
-# MERGED: reticent.engines.looked: How often the values of a column occur, in bounded memory: values by their hashes, counted, and put on disk where too many.
-#
-# Two values with one 64-bit hash would be taken for one.  Of 10^8 values that happens once in 4,000 tables, and makes a person's
-# rows look more than they are, never fewer.
-
-
 MAX_HELD_VALUES = 1 << 20  # values of one column that are held in memory
 SPILL_PARTS = 64
 _SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
 
 
 class FrequencyCounter:
-    """One column, piece by piece.  `room` makes a folder, when first there are too many values."""
+    """Counts the values of one column, batch by batch.  `room` makes a folder, called when there are first too many values."""
 
     def __init__(self, room: Callable[[], Path]):
         self.make_temp_dir = room
@@ -203,13 +201,13 @@ class FrequencyCounter:
             self._spill()
 
     def _merge(self) -> None:
-        """What came in since, added to what is held."""
+        """Add what came in since to the counts in memory."""
         self.hashes, self.multiplicity = _sum_by_hash([(self.hashes, self.multiplicity), *self.waiting])
         self.waiting = []
         self.pending = 0
 
     def _spill(self) -> None:
-        """What is held, sorted by its hash, to the disk, in parts by the hash's first bits."""
+        """Write the counts in memory, sorted by hash, to disk, in parts by the first bits of the hash."""
         if self.folder is None:
             self.folder = self.make_temp_dir()
         record = np.empty(len(self.hashes), _SPILL_RECORD)
@@ -236,7 +234,7 @@ class FrequencyCounter:
 
 
 def _sum_by_hash(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """Equal hashes added up, in the order of hashes."""
+    """Add up the counts of equal hashes, in the order of hashes."""
     hashes, times = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(hashes, kind="stable")
     hashes = hashes[order]

@@ -1,7 +1,16 @@
-"""What an engine is: an object that counts rows into cells and applies a recipe to rows, looked up by its name.
+"""The protocol of an engine: an object that counts rows into cells and applies a recipe to rows, looked up by its name.
 
-The engine is no part of a job: the same job is the same request everywhere, and engines must agree.  `docs/engines.md` says
-what each promises about sameness.
+The engine is no part of a job: the same job is the same request everywhere, and engines must agree.  `docs/engines.md`
+documents which results of engines are equal.
+
+`Engine` is the protocol of every engine; `EngineContext` is what its methods get beside their data; `PassProgress`
+reports the progress of a pass over the rows.
+
+`PartitionedEngine` and `Partitions` are for an engine that distributes its work over a table in parts, each of which
+fits the memory of the process that works on it.  Functions are sent to the parts, and frames do not come to the caller:
+`map_collect` brings back what a function returns for each part, which is to be small.  A part may be worked on twice,
+and its rows may come in another order: what is drawn for a row must be a function of the key and of what was persisted
+(`persist`).
 """
 
 from __future__ import annotations
@@ -28,7 +37,7 @@ from reticent.recipe.recipe import Recipe
 
 @dataclass(frozen=True, eq=False)
 class CountedTable:
-    """Cells, and the raw combinations that were counted, with the cell of each and how many `times` it occurs."""
+    """Cells, and the raw combinations that were counted, with the cell of each and its number of rows (`multiplicity`)."""
 
     cells: Cells
     columns: Mapping[str, Column]
@@ -39,15 +48,16 @@ class CountedTable:
 
 
 def raise_no_temp_dir() -> Path:
-    """For an engine that was given no folder."""
+    """Raise the error of an engine that got no factory for temporary folders."""
     raise InternalError("An engine needs a folder for what does not fit memory, and was given none.")
 
 
 @dataclass(frozen=True, eq=False)
 class EngineContext:
-    """What every verb is told: whom to tell how far it is, and where to put what does not fit memory.
+    """Context of an engine call: a progress callback and a factory for temporary folders.
 
-    `room` makes an empty folder on the release's disk, another one each time; they are removed with everything in them.
+    `make_temp_dir` makes an empty folder on the release's disk, another one each time; they are removed with everything
+    in them.
     """
 
     progress: ProgressCallback = lambda stage: None
@@ -58,7 +68,7 @@ DEFAULT_CONTEXT = EngineContext()
 
 
 class Engine(Protocol):
-    """The verbs of an engine.  Nothing outside `engines/` reads rows."""
+    """The methods of an engine.  Nothing outside `engines/` reads rows."""
 
     name: ClassVar[str]
     distributed: ClassVar[bool]
@@ -66,38 +76,38 @@ class Engine(Protocol):
 
     @property
     def regions(self) -> int | None:
-        """How many regions are planned by themselves (`methods/regions`); None: the table is planned whole."""
+        """The number of regions that are planned separately (`methods/regions`); None: the table is planned whole."""
 
     def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
-        """What a function makes of each of some arguments, wherever this engine works; the results in the same order."""
+        """Call a function with each tuple of arguments, wherever this engine works; the results are in the same order."""
 
     def scan(self, source: Source, frame: Any = None) -> Any:
-        """The rows of a source or a frame, lazily, texts that mean missing as null: a Polars frame for one machine."""
+        """Return the rows of a source or a frame, lazily, with null for texts that mean missing: a Polars frame on one machine."""
 
     def cache(self, rows: Any) -> Any:
-        """Rows that are to be read many times, in memory if that is where this engine has them."""
+        """Return rows that are to be read many times, in memory if this engine has them there."""
 
     def cast(self, rows: Any, columns: Mapping[str, Column]) -> Any:
-        """The rows with each column as it is declared: dates and numbers read, carried numbers rounded."""
+        """Return the rows with each column as it is declared: dates and numbers parsed, passthrough numbers rounded."""
 
     def count_passthrough(self, rows: Any, columns: Mapping[str, Column]) -> PassthroughCounts:
-        """What is counted of carried values in rows as `scan` gives them, before they are rounded."""
+        """Count passthrough values in rows as `scan` returns them, before they are rounded."""
 
     def profile_columns(
         self, rows: Any, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
     ) -> PassthroughProfile:
-        """What stands beside the cells: carried and identifying columns; refused where they tell too much."""
+        """Compute statistics of the columns that are no part of cells (passthrough and identifying); refuse those that tell too much."""
 
     def count(
         self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: EngineContext = DEFAULT_CONTEXT
     ) -> CountedTable:
-        """Rows -> cells."""
+        """Count rows into cells."""
 
     def count_distinct_rows(self, rows: Any, names: list[str]) -> pl.DataFrame:
-        """The distinct combinations of some columns; the last column says how many rows have each."""
+        """Return the distinct combinations of some columns; the last column is the number of rows of each."""
 
     def filter_equal(self, rows: Any, by: str, value: pl.Series, names: list[str]) -> Any:
-        """Some columns of the rows that have that value, the only one of a series, in a column: what `scan` takes for a frame."""
+        """Return some columns of the rows whose column `by` equals the only value of a series, as a frame that `scan` accepts."""
 
     def apply(
         self,
@@ -108,21 +118,21 @@ class Engine(Protocol):
         place: np.ndarray | None = None,
         how: EngineContext = DEFAULT_CONTEXT,
     ) -> RowBatches:
-        """The recipe's entry of each published row, and the carried columns beside it, in the order that they are written.
+        """Return the recipe's entry of each published row, with its passthrough columns, in the order in which they are written.
 
-        With a `place` for each entry of the recipe, carried rows are sorted by it and then by what they carry; without one
-        they are shuffled.
+        With a `place` for each entry of the recipe, passthrough rows are sorted by it and then by their passthrough
+        values; without one they are shuffled.
         """
-
-
-# MERGED: reticent.engines.pace: How far a pass over the rows is, in words: rows, and the time that is left if it goes on like this.
 
 
 REPORT_SECONDS = 2.0  # seconds between two words
 
 
 class PassProgress:
-    """Tells `progress` of a pass over `rows` rows, not more often than every two seconds; None: nobody counted them yet."""
+    """Reports a pass over `rows` rows to `progress`, at most every REPORT_SECONDS: the rows so far and the time left at this pace.
+
+    `rows` is None if the rows were not counted yet.
+    """
 
     def __init__(
         self, doing: str, rows: int | None, progress: Callable[[str], None], clock: Callable[[], float] = time.monotonic
@@ -150,17 +160,10 @@ class PassProgress:
 
 
 def format_duration(seconds: float) -> str:
-    """A time as people say it: 40 s, 12 min, 3.5 h."""
+    """Format a duration for people: 40 s, 12 min, 3.5 h."""
     if seconds < 100:
         return f"{max(round(seconds), 1)} s"
     return f"{round(seconds / 60)} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-# MERGED: reticent.engines.parts: A table in parts, each of which fits the memory of whoever works on it: what an engine that spreads its work can do with one.
-#
-# Functions go to the parts and frames do not come to whoever asks: `told` brings back what a function says of each part, which is
-# to be small.  A part may be worked on twice, and its rows may come in another order: what is drawn for a row must be a function of
-# the key and of what was `kept`.
 
 
 Frames = Iterator[pl.DataFrame]
@@ -168,22 +171,22 @@ Schema = Mapping[str, pl.DataType]
 
 
 class Partitions(Protocol):
-    """Rows in parts; nothing is done until they are told of or kept."""
+    """A table in parts; nothing is computed until the parts are collected or persisted."""
 
     def map_collect(self, function: Callable[..., Any], *arguments: Any, doing: str) -> list[Any]:
-        """What `function(frames, *arguments)` says of each part that has rows."""
+        """Return what `function(frames, *arguments)` returns for each part that has rows."""
 
     def map_partitions(self, function: Callable[..., Iterable[pl.DataFrame]], schema: Schema, *arguments: Any) -> Self:
-        """The frames that `function(frames, number, *arguments)` makes of each part; `number` is the part's."""
+        """Return the parts made of the frames of `function(frames, number, *arguments)`; `number` is the part's."""
 
     def repartition(self, by: str, parts: int) -> Self:
-        """The rows in so many parts: a column of 32-bit numbers says the part of each."""
+        """Move the rows into this many parts: column `by`, of 32-bit integers, is the part of each row."""
 
     def persist(self, folder: Path, doing: str) -> Self:
-        """Written once, and read from there ever after."""
+        """Write the parts once; they are read from there afterwards."""
 
     def iterate_partitions(self) -> Frames:
-        """Of parts that were kept, one after another; each is removed once it is read."""
+        """Iterate over persisted parts, one after another; each is removed once it is read."""
 
 
 class PartitionedEngine(Protocol):
@@ -192,13 +195,13 @@ class PartitionedEngine(Protocol):
     def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]: ...
 
     def count_combinations(self, rows: Any, names: list[str], folder: Path) -> Partitions:
-        """The distinct combinations of some columns, counted (`MULTIPLICITY`) and kept in a folder."""
+        """Count the distinct combinations of some columns (`MULTIPLICITY`) and persist them in a folder."""
 
     def read_rows(self, rows: Any, names: list[str]) -> Partitions:
-        """Some columns of the rows, as they are read."""
+        """Return some columns of the rows, as they are read."""
 
     def number_partitions(self, many: int) -> Partitions:
-        """So many parts of one row each, which holds the part's number (`PART_NUMBER`)."""
+        """Make parts of one row each, which holds the part's number (`PART_NUMBER`)."""
 
 
 MULTIPLICITY = "\x00times"

@@ -1,9 +1,9 @@
-"""Rows expanded from cells, piece by piece: where nothing is carried, rows are not read again.
+"""Expands published rows from cells, batch by batch: without passthrough columns, rows are not read again.
 
-A shuffled sequence of entries, each as often as its quota says, in bounded memory.  Each row falls into one of 2^d
-parts by itself, so how many of an entry's rows fall into the first half is binomial; halves are halved until a part is
-small, and each is shuffled.  Rows that choose their part independently, and parts in uniform order within, are in uniform
-order altogether (ADR 8).
+The result is a shuffled sequence of entries, each as often as its quota, in bounded memory.  Each row falls into one of
+2^d parts by itself, so the number of an entry's rows in the first half is binomial; halves are halved until a part is
+small, and each is shuffled.  Rows that choose their part independently, and parts in uniform order within, are in
+uniform order altogether (ADR 8).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_SHUFFLED_ROWS = 1 << 26  # shuffled at once, 4 bytes each
 
 
 def expand_rows(recipe: Recipe, rng: Random) -> Iterator[RowBatch]:
-    """The published rows' entries: shuffled, or in the recipe's own order where it is arranged."""
+    """Yield the entries of published rows: shuffled, or in the recipe's own order if it is arranged."""
     if recipe.arranged:
         yield from _expand_in_order(recipe)
         return
@@ -38,7 +38,7 @@ def expand_rows(recipe: Recipe, rng: Random) -> Iterator[RowBatch]:
 def _split_in_halves(
     entry: np.ndarray, count: np.ndarray, times: int, draw: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """So many rows of each entry, halved at random so many times over."""
+    """Split the rows of each entry at random into halves, `times` times over."""
     if not times:
         yield entry, count
         return

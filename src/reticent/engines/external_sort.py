@@ -1,8 +1,11 @@
-"""Which entry of the recipe each row gets, in bounded memory: the rows' order in their cells, sorted on disk.
+"""Assigns an entry of the recipe to each row in bounded memory: rows are ordered within their cells by a sort on disk.
 
-A row whose cell has one entry needs no rank.  The others are written to buckets by where they are expected in the order of
-(cell, PRF(key, position)): the cell's first rank, and as much of its rows as the word is of 2^64.  That place is monotone in
-the order, so buckets sorted one by one give every row its rank, the very one that sorting everything would.
+A row whose cell has one entry needs no rank.  `RowRanker` writes the others to buckets by where they are expected in
+the order of (cell, PRF(key, position)): the cell's first rank, and as much of its rows as the word is of 2^64.  That
+place is monotone in the order, so buckets sorted one by one give every row its rank, the same that sorting everything
+would.
+
+`DiskBuckets` holds rows of a frame in numbered buckets on disk, which are read back bucket by bucket.
 """
 
 from __future__ import annotations
@@ -19,21 +22,18 @@ from reticent.kernels.group_order import order_by_group
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
-# MERGED: reticent.engines.buckets: Rows of a frame put into numbered buckets on disk, and read back bucket by bucket.
-
-
 BUCKET_BYTES = 1 << 26  # what a bucket should hold in memory
 MAX_BUCKETS = 256  # files that are open at once
 
 
 def choose_bucket_count(rows: int, size: float) -> int:
-    """How many buckets, a power of two, for so many rows of so many bytes each."""
+    """Choose the number of buckets, a power of two, for rows of this size in bytes."""
     wanted = max(-(-int(rows * size) // BUCKET_BYTES), 1)
     return min(1 << (wanted - 1).bit_length(), MAX_BUCKETS)
 
 
 class DiskBuckets:
-    """`begin` with so many, `put` rows, `finish`, then read the `frames`; each is removed once it is read."""
+    """Buckets on disk: `begin` with a number of them, `put_rows`, `finish`, then read the `frames`; each is removed once it is read."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -43,12 +43,12 @@ class DiskBuckets:
         self.writers: list[Any] = []
 
     def begin(self, count: int) -> None:
-        """The number of buckets, a power of two, once it is known how large a row is."""
+        """Set the number of buckets, a power of two, once the size of a row is known."""
         self.folder.mkdir(exist_ok=True)
         self.count = count
 
     def put_rows(self, bucket: np.ndarray, frame: pl.DataFrame) -> None:
-        """Each row into the bucket of its number."""
+        """Put each row into the bucket of its number."""
         bucket = bucket.astype(np.uint8)  # a byte is sorted by counting
         order = np.argsort(bucket, kind="stable")
         moved = frame[order]
@@ -80,13 +80,13 @@ class DiskBuckets:
             yield found
 
     def finish(self) -> None:
-        """Nothing is put any more; what the disk refuses of the last rows is told here."""
+        """End writing; a disk error on the last rows is raised here."""
         for writer, file in zip(self.writers, self.files, strict=True):
             writer.close()
             file.close()
 
     def close(self) -> None:
-        """After a failure too; what a disk refused is not told twice."""
+        """Close the files, after a failure too; a disk error is not raised again."""
         for file in self.files:
             with suppress(OSError):
                 file.close()
@@ -98,7 +98,7 @@ _RANK_RECORD = np.dtype([("cell", "<i4"), ("word", "<u8"), ("row", "<i8")])
 
 
 def group_entries_by_cell(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
-    """How many entries each cell has, and the entries in the order of their cells."""
+    """Return the number of entries of each cell, and the entries in the order of their cells."""
     many = np.bincount(recipe.cell, minlength=len(recipe.cells))
     order = np.empty(len(recipe.cell), np.int32)
     order_by_group(np.arange(len(order), dtype=np.int32), recipe.cell.astype(np.int32), np.cumsum(many) - many, order)
@@ -106,7 +106,7 @@ def group_entries_by_cell(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
 
 
 def order_by_word(cell: np.ndarray, word: np.ndarray) -> np.ndarray:
-    """The order of rows by cell and, within one, by word: cells and as much of the words as 63 bits hold are sorted together."""
+    """Return the order of rows by cell and, within one, by word: cells and as many bits of the words as fit 63 are sorted together."""
     bits = int(cell.max(initial=0)).bit_length()
     key = (cell.astype(np.int64) << (63 - bits)) | (word >> np.uint64(bits + 1)).astype(np.int64)
     order = np.argsort(key)
@@ -117,14 +117,14 @@ def order_by_word(cell: np.ndarray, word: np.ndarray) -> np.ndarray:
 
 
 def find_ties(ascending: np.ndarray) -> np.ndarray:
-    """The places of numbers in order where the one before or the one after is the same."""
+    """Find the places in sorted numbers where the one before or the one after is equal."""
     same = np.zeros(len(ascending) + 1, bool)
     same[1:-1] = ascending[1:] == ascending[:-1]
     return np.flatnonzero(same[1:] | same[:-1])
 
 
 class RowRanker:
-    """`take` cells of rows in their order, then `settle`, then ask for the `entries` that were left open."""
+    """Ranks rows: `take` cells of rows in their order, then `settle`, then get the `entries` that were left open."""
 
     def __init__(self, recipe: Recipe, rng: Random, folder: Path):
         self.rng = rng
@@ -145,7 +145,7 @@ class RowRanker:
         self.settled: np.ndarray | None = None
 
     def take(self, cell: np.ndarray) -> np.ndarray:
-        """The entry of each row, or, where it is not known yet, -1 less the row's number among such rows."""
+        """Return the entry of each row, or, if it is not known yet, -1 less the row's number among such rows."""
         found = self.only[cell].astype(np.int64)
         rows = np.flatnonzero(self.shared[cell])
         if len(rows):
@@ -171,12 +171,12 @@ class RowRanker:
                 file.write(record[ends[at] : ends[at + 1]].tobytes())
 
     def settle(self) -> None:
-        """Rank the rows, bucket by bucket; every cell must have been given the rows that were counted."""
+        """Rank the rows, bucket by bucket; refuse unless every cell got the rows that were counted."""
         for file in self.files:
-            file.close()  # what the disk refuses of the last rows is told here
+            file.close()  # a disk error on the last rows is raised here
         if not self.files:
             return
-        with open(self.folder / "entries", "wb") as file:  # written out, so that a full disk is told here
+        with open(self.folder / "entries", "wb") as file:  # flushed, so that a full disk raises here
             for start in range(0, self.rows, self.bucket):
                 file.write(bytes(4 * (min(start + self.bucket, self.rows) - start)))
         self.settled = np.memmap(self.folder / "entries", np.int32, "r+", shape=(self.rows,))
@@ -190,7 +190,7 @@ class RowRanker:
             before += len(record)
 
     def entries(self, taken: np.ndarray) -> np.ndarray:
-        """What `take` gave, with every entry known."""
+        """Return what `take` returned, with every entry known."""
         if self.settled is None:
             return taken
         left = np.flatnonzero(taken < 0)
@@ -199,7 +199,7 @@ class RowRanker:
         return found
 
     def close(self) -> None:
-        """After a failure too; what a disk refused is not told twice."""
+        """Close the files, after a failure too; a disk error is not raised again."""
         for file in self.files:
             with suppress(OSError):
                 file.close()

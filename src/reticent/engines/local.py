@@ -1,8 +1,8 @@
 """The local engine: rows in memory, by Polars.
 
-One pass counts the rows into cells.  Where no other column is carried, the release is expanded from cells in shuffled
-order (or in a recipe's own, where that is a function of what is published) and rows are not read twice; otherwise each row finds its cell by a join and its outcome by its rank in the cell,
-the order of PRF(key, source position).
+One pass counts the rows into cells.  Without passthrough columns, the release is expanded from cells in shuffled order
+(or in a recipe's own, if that is a function of what is published) and rows are not read twice; otherwise each row finds
+its cell by a join and its outcome by its rank in the cell, the order of PRF(key, source position).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from reticent.recipe.recipe import Recipe
 
 
 def count_rows(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> CountedTable:
-    """Rows -> cells, by one pass over them."""
+    """Count rows into cells in one pass over them."""
     keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
     counted = count_combinations(cast_texts_to_categories(lazy.select(keys), keys), COUNT_COLUMN, "Counting the rows")
     return build_counted_table(counted, lazy.collect_schema(), columns, rows_per_person)
@@ -40,7 +40,7 @@ def count_rows(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_perso
 def build_counted_table(
     counted: pl.DataFrame, schema: pl.Schema, columns: Mapping[str, Column], rows_per_person: int = 1
 ) -> CountedTable:
-    """Cells from counted combinations of rows with this schema."""
+    """Build cells from counted combinations of rows with this schema."""
     if not len(counted):
         raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
     keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
@@ -57,19 +57,22 @@ def build_counted_table(
 
 
 def cast_texts_to_categories(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Texts as categories: grouping them costs half of grouping strings."""
+    """Cast texts to categories: grouping them costs half of grouping strings."""
     texts = [name for name, dtype in lazy.collect_schema().items() if name in keys and dtype == pl.String]
     return lazy.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else lazy
 
 
 def count_distinct_rows(lazy: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
-    """The distinct combinations of some columns, and how many rows have each."""
+    """Return the distinct combinations of some columns, and the number of rows of each."""
     counted = lazy.select(names).group_by(names).len(name=COUNT_COLUMN)
     return collect_frame(counted, "Counting the rows", engine="streaming")
 
 
 def filter_equal(lazy: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
-    """Some columns of the rows with that value.  Python's moments and spans of time have no nanoseconds: they are compared as numbers."""
+    """Return some columns of the rows with that value.
+
+    Python's moments and time spans have no nanoseconds: they are compared as numbers.
+    """
     if value.dtype.is_temporal():
         return lazy.filter(pl.col(by).to_physical() == value.to_physical().item()).select(names)
     return lazy.filter(pl.col(by) == value.item()).select(names)
@@ -78,10 +81,10 @@ def filter_equal(lazy: pl.LazyFrame, by: str, value: pl.Series, names: list[str]
 def apply_recipe(
     counted: CountedTable, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, place: np.ndarray | None = None
 ) -> InMemoryRows:
-    """The recipe's entry of each published row in shuffled order, and the carried columns beside it.
+    """Return the recipe's entry of each published row in shuffled order, with the passthrough columns.
 
-    Of a recipe that is arranged, its entries in their own order: a slice of them where each is of one row.  With a `place`
-    for each entry, rows are sorted by it and by what they carry.
+    An arranged recipe gives its entries in their own order: a slice of them if each is of one row.  With a `place` for
+    each entry, rows are sorted by it and by their passthrough values.
     """
     carried = find_columns_with_role(counted.columns, Role.INSENSITIVE)
     if carried:
@@ -98,7 +101,7 @@ def apply_recipe(
 def _apply_to_passthrough(
     counted: CountedTable, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str], place: np.ndarray | None
 ) -> InMemoryRows:
-    """Each row's entry of the recipe and its carried columns, in shuffled order or sorted, withheld rows left out."""
+    """Return each row's entry of the recipe and its passthrough columns, in shuffled order or sorted, without withheld rows."""
     keys = counted.combinations.columns
     with translate_reread_errors():
         rows = collect_frame(
@@ -126,7 +129,7 @@ def _apply_to_passthrough(
 
 
 def order_by_place(place: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
-    """The order of rows by their place and by what they carry: rows that tie read the same."""
+    """Return the order of rows by their place and by their passthrough values: rows that tie are equal."""
     order = np.argsort(place)
     where = find_ties(place[order])
     rows = order[where]
@@ -137,7 +140,7 @@ def order_by_place(place: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
 
 
 def assign_outcomes(recipe: Recipe, cell: np.ndarray, rng: Random, start: int = 0) -> np.ndarray:
-    """The recipe's entry for each row: the row's rank in its cell, in the order of PRF(key, position), in the cumulative quotas."""
+    """Return each row's entry: its rank in its cell, in the order of PRF(key, position), looked up in the cumulative quotas."""
     entries, by_cell = group_entries_by_cell(recipe)
     first = np.append(0, np.cumsum(entries))[:-1]
     place = first[cell]

@@ -1,9 +1,10 @@
-"""The stream engine: tables larger than memory, from Parquet and CSV, read piece by piece.
+"""The stream engine: tables larger than memory, from Parquet and CSV, read batch by batch.
 
-Counting is a group-by that holds the cells.  Where no other column is carried, the release is expanded from them; otherwise
-rows are read once more: each finds its cell, its entry by its rank (`ranked.py`) and a random bucket on disk, and buckets are
-shuffled one by one.  Rows that choose their bucket independently, and buckets in uniform order within, are in uniform order
-altogether (ADR 8).  Of kinds that are sorted, buckets are read back into buckets by place, and each is sorted.
+Counting is a group-by that holds the cells.  Without passthrough columns, the release is expanded from them; otherwise
+rows are read once more: each finds its cell, its entry by its rank (`external_sort.py`) and a random bucket on disk,
+and buckets are shuffled one by one.  Rows that choose their bucket independently, and buckets in uniform order within,
+are in uniform order altogether (ADR 8).  For kinds that are sorted, buckets are read back into buckets by place, and
+each is sorted.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class StreamedRows:
 
 
 class StreamEngine:
-    """Rows piece by piece; what does not fit memory is on the release's disk."""
+    """Reads rows batch by batch; what does not fit memory is on the release's disk."""
 
     name: ClassVar[str] = "stream"
     distributed: ClassVar[bool] = False
@@ -110,7 +111,7 @@ class StreamEngine:
         rows_per_person: int = 1,
         how: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
-        """The count of `local` takes pieces already: it holds combinations, and few rows."""
+        """Count as the local engine does, which reads batches already: it holds combinations, and few rows."""
         return local.count_rows(rows, columns, rows_per_person)
 
     def count_distinct_rows(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
@@ -140,7 +141,7 @@ class StreamEngine:
 
 @dataclass(frozen=True, eq=False)
 class StreamPassthroughWriter:
-    """Carried rows on their way from the source to the release."""
+    """Moves passthrough rows from the source to the release."""
 
     counted: CountedTable
     recipe: Recipe
@@ -162,7 +163,7 @@ class StreamPassthroughWriter:
                 yield RowBatch(entry[start : start + BATCH_ROWS], carried[start : start + BATCH_ROWS])
 
     def _scatter_rows(self, rows: pl.LazyFrame, names: list[str], ranks: RowRanker, folder: Path) -> DiskBuckets:
-        """Carried columns in random buckets, each row with its entry or with what it is waiting for."""
+        """Write passthrough columns to random buckets, each row with its entry or with the number by which `RowRanker` finds it later."""
         doing = "Reading the carried columns"
         keys = self.counted.combinations.columns
         cells = self.counted.cells
@@ -192,7 +193,7 @@ class StreamPassthroughWriter:
             yield _split_entries(frame[order])
 
     def _sort_buckets(self, ranked: Iterator[_RankedFrame], folder: Path) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
-        """By place and by what is carried: a bucket holds whole places."""
+        """Sort by place and by passthrough values: a bucket holds whole places."""
         assert self.place is not None
         rows = int(self.recipe.quota[self.recipe.published_entries].sum())
         buckets = DiskBuckets(folder)
@@ -213,7 +214,7 @@ class StreamPassthroughWriter:
             yield entry[order], carried[order]
 
     def _find_bucket_ends(self, parts: int) -> np.ndarray:
-        """The last place of all parts but one, which should have as many rows each: from some of the entries."""
+        """Find, from some of the entries, the last place of all parts but one, so that parts have about as many rows each."""
         assert self.place is not None
         some = self.recipe.published_entries[:: -(-len(self.recipe.published_entries) // MAX_SAMPLED_ENTRIES)]
         some = some[np.argsort(self.place[some])]
@@ -222,7 +223,7 @@ class StreamPassthroughWriter:
 
 
 def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, shown: np.ndarray) -> _RankedFrame:
-    """The rows of a bucket, each with its entry, and which of them are published."""
+    """Return the rows of a bucket, each with its entry, and which of them are published."""
     entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
     return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(shown[entry])
 
@@ -236,13 +237,13 @@ def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def iterate_row_batches(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
-    """The rows in their order: so many at a time, or fewer that take as many bytes as were meant."""
+    """Yield the rows in their order: a number at a time, or fewer if they take as many bytes as intended."""
     most = choose_batch_rows(rows)
     return group_frames(iterate_batches(rows, doing, -(-most // BATCHES_PER_READ)), most, READ_BYTES)
 
 
 def choose_batch_rows(rows: pl.LazyFrame) -> int:
-    """How many rows are read at a time, where none of them is longer than it is taken for."""
+    """Choose how many rows are read at a time, if none of them is longer than estimated."""
     types = rows.collect_schema().values()
     size = sum(
         _TEXT_BYTES if is_text(dtype) else _SMALL_TYPE_BYTES.get(dtype.base_type(), _NUMBER_BYTES) for dtype in types

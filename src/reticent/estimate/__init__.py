@@ -1,1 +1,1 @@
-"""One way to ask five kinds: a condition judged on pieces of columns, and an estimator for each way that rows can be uncertain."""
+"""Estimates from all five kinds: a condition judged on pieces of columns, and an estimator for each way in which rows are uncertain."""

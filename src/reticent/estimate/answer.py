@@ -1,4 +1,14 @@
-"""The result of a query on a release: an estimate, guaranteed bounds where they exist, a standard error where it is random."""
+"""The answer to a query on a release: an estimate, guaranteed bounds if they exist, a standard error if it is random.
+
+`EstimateSpread` is how far an estimate may lie from the truth if the variance is itself a function of the truth. The
+truths x that an estimate does not rule out at z standard deviations are those with
+
+    scale (x - center)^2 <= z^2 (constant + slope (x - center) + curvature (x - center)^2)
+
+For a count the right side is the variance that the estimate would have if x were the truth, as in Wilson's interval;
+for a mean it is the variance of the sum less x times the count, as in Fieller's.  Both are quadratic, and so the truths
+are those between two roots.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +18,10 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any
 
-# MERGED: reticent.release.spread: How far an estimate may lie from the truth, where the variance is itself a function of the truth.
-#
-# The truths x that an estimate does not rule out at z standard deviations are those with
-#
-#     scale (x - center)^2 <= z^2 (constant + slope (x - center) + curvature (x - center)^2)
-#
-# For a count the right side is the variance that the estimate would have if x were the truth, as in Wilson's interval; for a mean it is
-# the variance of the sum less x times the count, as in Fieller's.  Both are quadratic, and so the truths are those between two roots.
-
 
 @dataclass(frozen=True, slots=True)
 class EstimateSpread:
-    """`otherwise` is where the truth lies if the inequality bounds nothing: None, and the normal law decides."""
+    """The inequality above; `otherwise` is where the truth lies if the inequality bounds nothing: None, and the normal law decides."""
 
     center: float
     constant: float
@@ -30,7 +31,7 @@ class EstimateSpread:
     otherwise: tuple[float, float] | None = None
 
     def multiply(self, share: float) -> EstimateSpread:
-        """The spread of an estimate that is multiplied by a number."""
+        """Return the spread of the estimate multiplied by a number."""
         otherwise = None
         if self.otherwise is not None:
             otherwise = self.otherwise[0] * share, self.otherwise[1] * share
@@ -44,7 +45,7 @@ class EstimateSpread:
         )
 
     def ends(self, z: float) -> tuple[float, float] | None:
-        """The least and the greatest truth within z standard deviations."""
+        """Return the least and the greatest truth within z standard deviations."""
         square = self.scale - z * z * self.curvature
         linear = -z * z * self.slope
         free = -z * z * self.constant
@@ -60,13 +61,16 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`lower` and `upper` hold of the people of the source, published or withheld; `published` is the answer about published rows, as they
-    are published, where that is another: rows were withheld, or a column has a top or bottom or was rounded.
+    """The answer to one aggregate of a question.
 
-    `keys` are the values of the GROUP BY columns that this answer is of; `estimate` None is what SQL calls NULL.
+    `lower` and `upper` hold for the people of the source, published or withheld; `published` is the answer about
+    published rows, as they are published, if that is different: rows were withheld, or a column has a top or bottom or
+    was rounded.
 
-    `of` names the aggregate where a question has several; `note` says what no number here does.  `rest` marks the line of a question by
-    groups that stands for all groups without a line of their own.
+    `keys` are the values of the GROUP BY columns of this answer; `estimate` None is SQL's NULL.
+
+    `of` names the aggregate if a question has several; `note` adds what no number here expresses.  `rest` marks the
+    line of a GROUP BY question that stands for all groups without a line of their own.
     """
 
     estimate: float | None
@@ -83,7 +87,7 @@ class Answer:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where the answer lies at the level, by its `spread`; without one, by the normal law's multiple of its standard error."""
+        """The interval of the answer at the level, by its `spread`; without one, by the normal law's multiple of its standard error."""
         if self.estimate is None or self.std_error is None:
             return None
         z = NormalDist().inv_cdf((1 + self.level) / 2)
@@ -92,7 +96,7 @@ class Answer:
         return self.estimate - z * self.std_error, self.estimate + z * self.std_error
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys that have no value are left out, but for the estimate."""
+        """Return the answer as plain values; keys without a value are left out, except the estimate."""
         found: dict[str, Any] = {"lower": self.lower, "upper": self.upper, "std_error": self.std_error}
         if (interval := self.interval) is not None:
             found |= {"interval": list(interval), "level": self.level}

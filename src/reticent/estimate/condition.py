@@ -1,4 +1,15 @@
-"""A condition on the columns of a table, with SQL's three-valued logic: atoms about one column each, joined and negated."""
+"""Conditions on the columns of a table, with SQL's three-valued logic, and what published labels cover of them.
+
+A condition is made of atoms about one column each, joined and negated (`Atom`, `CompoundCondition`,
+`NegatedCondition`).
+
+`ColumnAxis` is a column as a question divides it: values for which all atoms of the question are alike are one piece.
+For every label and piece it has whether the label covers some of the piece, what share of it under uniformity, and the
+least, the greatest and the mean value there.  `*` covers any value and none: also one that no other label shows.
+
+`ConditionPieces` is a condition over several axes: true or not at every combination of their pieces, and summed over
+what labels cover.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +39,7 @@ IS_AMONG = "among"  # a list of values: one atom, however long the list is
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A column compared with one value, or with a tuple of them (AMONG), or asked whether it is missing."""
+    """A column compared with one value, or with a tuple of them (AMONG), or tested for being missing."""
 
     column: str
     test: str
@@ -53,7 +64,7 @@ Truth = tuple[np.ndarray, np.ndarray]  # where it is true, and where it is false
 
 
 def join_conditions(*parts: Condition | None) -> Condition | None:
-    """All of the conditions that there are."""
+    """Join by AND those of the conditions that are not None."""
     given = tuple(part for part in parts if part is not None)
     return CompoundCondition(True, given) if len(given) > 1 else given[0] if given else None
 
@@ -69,7 +80,7 @@ def list_atoms(condition: Condition | None) -> Iterator[Atom]:
 
 
 def list_constants(asked: Iterable[Atom]) -> list[Any]:
-    """The values that a column is compared with."""
+    """List the values that a column is compared with."""
     found: list[Any] = []
     for atom in asked:
         if atom.test == IS_AMONG:
@@ -80,7 +91,7 @@ def list_constants(asked: Iterable[Atom]) -> list[Any]:
 
 
 def judge_condition(condition: Condition, of: Callable[[Atom], Truth]) -> Truth:
-    """Where a condition is true and where it is false, from where its atoms are."""
+    """Compute where a condition is true and where it is false, from where its atoms are."""
     if isinstance(condition, Atom):
         return of(condition)
     if isinstance(condition, NegatedCondition):
@@ -94,13 +105,6 @@ def judge_condition(condition: Condition, of: Callable[[Atom], Truth]) -> Truth:
     return reduce(np.logical_or, trues), reduce(np.logical_and, falses)
 
 
-# MERGED: reticent.release.asking.axis: A column as a question sees it: the pieces into which its constants cut it, and what each published label covers of them.
-#
-# Values for which all atoms of the question are alike are one piece.  Of every label and piece it is known whether the label covers
-# some of the piece, what share of it under uniformity, and the least, the greatest and the mean value there.  `*` covers any value
-# and none: also one that no other label shows.
-
-
 ENDLESS = (1 << 63) - 1  # where whole numbers end that may be anything
 MAX_COUNTED_STEPS = 1e10  # steps from zero within which decimals are counted one by one
 STEP_TOLERANCE = 1e-6  # of a step: how far off a decimal may be for its being a double
@@ -108,6 +112,8 @@ STEP_TOLERANCE = 1e-6  # of a step: how far off a decimal may be for its being a
 
 @dataclass(frozen=True, eq=False)
 class ColumnAxis:
+    """A column as a question divides it into pieces, and what each published label covers of them."""
+
     name: str
     code: np.ndarray  # the label of each row
     may: np.ndarray  # (labels, pieces) bool
@@ -134,7 +140,7 @@ def merge_pieces(
     weight: np.ndarray,
     ends: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
 ) -> ColumnAxis:
-    """From fine pieces to those that the question can tell apart; (label, fine piece, weight) list what labels cover."""
+    """Merge fine pieces into those that the question can tell apart; (label, fine piece, weight) list what labels cover."""
     signs = np.array([null, *(side for truth in truths.values() for side in truth)], bool).T.reshape(len(null), -1)
     _, first, piece = np.unique(signs, axis=0, return_index=True, return_inverse=True)
     piece = piece.reshape(-1)
@@ -182,10 +188,10 @@ def make_value_axis(
     weight: np.ndarray | None = None,
     endless: tuple[int | None, int | None] = (None, None),
 ) -> ColumnAxis:
-    """A column of listed values: each its own label, or labels that cover (label, value) pairs; a null in the list is a value too.
+    """Make the axis of a column of listed values: each its own label, or labels that cover (label, value) pairs.
 
-    `weight` is how much of its label each pair has.  `endless` are the places of values that stand for all that lie below them, and
-    above.
+    A null in the list is a value too.  `weight` is how much of its label each pair has.  `endless` are the places of
+    values that stand for all that lie below them, and above.
     """
     null = values.is_null().to_numpy() if values.null_count() else np.zeros(len(values), bool)
     truths = {atom: _judge_atom(atom, values, null) for atom in asked}
@@ -200,7 +206,7 @@ def make_value_axis(
         low = _remove_end(low, endless[0], -1)
         high = _remove_end(high, endless[1], 1)
         means = numbers.astype(float)
-        if endless[0] == 0 and endless[1] is not None:  # none of the values is known: nothing says where they lie
+        if endless[0] == 0 and endless[1] is not None:  # none of the values is known, nor where they lie
             means[: endless[1] + 1] = np.nan
         ends = (low[value], high[value], means[value])
     if weight is None:
@@ -218,7 +224,7 @@ def _remove_end(ends: np.ndarray, at: int | None, sign: int) -> np.ndarray:
 
 
 def convert_to_numbers(values: pl.Series) -> np.ndarray:
-    """Numbers as whole ones of 64 bits where all are, and as doubles; 0 stands for a missing one, which is never looked at."""
+    """Convert to 64-bit integers if all numbers are whole, otherwise to doubles; a missing one is 0 and is never used."""
     numbers = values.cast(pl.Int64, strict=False) if values.dtype.is_integer() else None
     if numbers is None or numbers.null_count() > values.null_count():  # some are beyond 64 bits
         numbers = values.cast(pl.Float64)
@@ -226,7 +232,7 @@ def convert_to_numbers(values: pl.Series) -> np.ndarray:
 
 
 def _bracket_rounded(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers between which whole ones lie: themselves, or, of doubles, which they were rounded to, the next ones."""
+    """Return the numbers between which whole ones lie: themselves or, for doubles to which they were rounded, the next ones."""
     return (whole, whole) if whole.dtype.kind == "i" else (np.nextafter(whole, -np.inf), np.nextafter(whole, np.inf))
 
 
@@ -245,9 +251,10 @@ def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
 
 @dataclass(frozen=True, eq=False)
 class LineLabels:
-    """Labels on a line: both ends, included; `missing` the null alone, `anything` any number between the ends, or none.
+    """Labels on a line: both ends, included; `missing` is the null alone, `covers_anything` any number between the ends, or none.
 
-    Where a row is taken to lie, all places alike, is `begin` to `end`: narrower than the ends where these say how far it may be.
+    A row is assumed to lie anywhere from `begin` to `end`, with equal probability: narrower than the ends if these are
+    how far it may be.
     """
 
     lower: np.ndarray
@@ -257,12 +264,12 @@ class LineLabels:
     whole: bool  # the line has whole numbers only
     begin: np.ndarray
     end: np.ndarray
-    absent: float = 0.0  # of `anything`, the share that is taken to be missing
+    absent: float = 0.0  # of `covers_anything`, the share that is assumed missing
     step: float | None = None  # of numbers that are not whole, how far apart they are taken to be
 
     @classmethod
     def between(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
-        """One label that covers all numbers between two ends, each None where there is none, and a missing one if `null`."""
+        """Make one label that covers all numbers between two ends, each None if there is none, and a missing one if `null`."""
         far = ENDLESS if whole else np.inf
         low = -far if ends[0] is None else ends[0]
         high = far if ends[1] is None else ends[1]
@@ -273,7 +280,10 @@ class LineLabels:
 
 
 def make_range_axis(name: str, code: np.ndarray, line: LineLabels, asked: Sequence[Atom]) -> ColumnAxis:
-    """A column of numbers or moments, published as ranges.  Fine pieces: each constant, each gap between two, and the null."""
+    """Make the axis of numbers or moments that are published as ranges.
+
+    Fine pieces are each constant, each gap between two, and the null.
+    """
     constants = sorted(set(list_constants(asked)))
     rank = {value: 2 * at + 1 for at, value in enumerate(constants)}
     fine = 2 * len(constants) + 2  # the null last
@@ -305,7 +315,7 @@ def make_range_axis(name: str, code: np.ndarray, line: LineLabels, asked: Sequen
 
 
 def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
-    """Whole numbers as doubles, without end where they have none."""
+    """Convert whole numbers to doubles; those without an end are infinite."""
     if ends.dtype.kind == "f":
         return ends
     found = ends.astype(float)
@@ -315,16 +325,16 @@ def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
 
 
 def _middle(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """The middle of pieces; not a number where a piece has no end: nothing says where in it a value lies."""
+    """Return the middle of pieces; NaN if a piece has no end, because nothing tells where in it a value lies."""
     low, high = (convert_to_doubles(ends) for ends in (lower, upper))
     bounded = np.isfinite(low) & np.isfinite(high)
     return np.where(bounded, np.where(bounded, low, 0) / 2 + np.where(bounded, high, 0) / 2, np.nan)
 
 
 def _weigh_missing(line: LineLabels, weight: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weight of each piece of each label, and beside them that of a missing value."""
+    """Return the weight of each piece of each label, and beside them that of a missing value."""
     total = weight.sum(axis=1)
-    unknown = line.covers_anything & ~(total > 0)  # nothing says where: all pieces alike
+    unknown = line.covers_anything & ~(total > 0)  # the place is unknown: all pieces are equally likely
     weight = np.where(
         unknown[:, None], inside[:, :-1] / np.maximum(inside[:, :-1].sum(axis=1, keepdims=True), 1), weight
     )
@@ -334,7 +344,7 @@ def _weigh_missing(line: LineLabels, weight: np.ndarray, inside: np.ndarray) -> 
 
 
 def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(labels, pieces): the ends of each label within each piece, crossed where it has none of it; its measure and mean there."""
+    """Return (labels, pieces): the ends of each label within each piece, crossed if it has none of it; its measure and mean there."""
     begins = []
     ends = []
     opened = []
@@ -365,7 +375,7 @@ def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray,
 
 
 def _count_whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """How many whole numbers lie between two ends: subtracted as they are, since doubles do not hold all that are large."""
+    """Count the whole numbers between two ends; they are subtracted as integers, since doubles do not hold all large ones."""
     known = (low > -ENDLESS) & (high < ENDLESS) & (high >= low)
     return np.where(
         known, np.where(known, high, 0).astype(np.uint64) - np.where(known, low, 0).astype(np.uint64) + np.uint64(1), 0
@@ -373,9 +383,9 @@ def _count_whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: Any, opened: bool) -> np.ndarray:
-    """How much of each label a piece has: numbers that are `step` apart are counted; without a step, its length.
+    """Measure how much of each label a piece has: numbers that are `step` apart are counted; without a step, its length.
 
-    Beyond what doubles tell apart, a length in steps serves as well.
+    Beyond what doubles distinguish, a length in steps serves as well.
     """
     low = np.asarray(low, float)
     high = np.asarray(high, float)
@@ -400,7 +410,7 @@ def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: An
 
 
 def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: bool, whole: bool) -> tuple[Any, Any]:
-    """The part of each range between two constants; without them, where the piece is open."""
+    """Return the part of each range between two constants; if the piece is open, without them."""
     lower = low
     upper = high
     if begin is not None:
@@ -421,11 +431,8 @@ def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened
 
 
 def _clamp_to_int64(number: int) -> int:
-    """The nearest number that 64 bits hold."""
+    """Return the nearest number that 64 bits hold."""
     return min(max(number, -(1 << 63)), (1 << 63) - 1)
-
-
-# MERGED: reticent.release.asking.pieces: A condition over several axes: true or not at every combination of their pieces, and added up over what labels cover.
 
 
 MAX_PIECE_COMBINATIONS = 1 << 20  # combinations of pieces
@@ -434,7 +441,7 @@ MAX_NUMBERS_AT_ONCE = 1 << 22  # numbers held at once
 
 @dataclass(frozen=True, eq=False)
 class ConditionPieces:
-    """`met`: whether the condition is true, by the pieces of each axis."""
+    """A condition over several axes; `met`: whether it is true, by the pieces of each axis."""
 
     axes: tuple[ColumnAxis, ...]
     met: np.ndarray
@@ -468,7 +475,7 @@ class ConditionPieces:
         *,
         unmet: bool = False,
     ) -> np.ndarray:
-        """(cells,), or (cells, pieces of the axis kept): the weights of the pieces at which the condition is met, multiplied over axes.
+        """Sum the weights of the pieces at which the condition is met, multiplied over axes: (cells,), or (cells, pieces of the axis kept).
 
         `cells` has the label of each cell on every axis but the one kept, `weights` (labels, pieces) of each axis.
         """

@@ -1,4 +1,10 @@
-"""Questions to kinds that publish groups: exact rows with a group on the one side, the values of each group on the other."""
+"""Estimates for kinds that publish groups: exact rows with a group on one side, the values of each group on the other.
+
+Rows and values that are alike to a question are of one type (`merge_row_types`), and every group has a number of each
+type (`count_group_types`).  `ConditionMatch` is which rows meet a condition with which value.  `ValueSelection` is the
+values that a question selects, as each group has them, and how likely a row of the group holds one; the kind decides
+that likelihood (`ChanceModel`).  `GroupEstimator.answer` combines them into an estimate and bounds.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +44,15 @@ from reticent.estimate.published_rows import (
     make_row_types,
 )
 
-# MERGED: reticent.release.asking.alike: Rows and values that are alike to a question: of which types they are, and how many of each type every group has.
-
-
 GroupTypeCounts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class ConditionMatch:
-    """(cells, pieces of the sensitive column): whether rows of a cell may meet the condition with such a value, whether they must,
-    and what share of them is taken to; the first two are one where columns are exact."""
+    """By (cells, pieces of the sensitive column): whether rows of a cell may, and whether they must, meet the condition with such a value.
+
+    `share` is the assumed share of them that does; `may` and `must` are one array if columns are exact.
+    """
 
     may: np.ndarray
     must: np.ndarray
@@ -58,7 +63,7 @@ class ConditionMatch:
         return self.may is self.must
 
     def only(self, kept: np.ndarray) -> ConditionMatch:
-        """No value that is not kept, by cell and piece, is selected."""
+        """Return the match without the values that are not kept, by cell and piece."""
         if self.certain:
             may = self.may & kept
             return ConditionMatch(may, may, may.astype(float))
@@ -70,7 +75,7 @@ class ConditionMatch:
 
 
 def satisfies(cells: RowTypes, values: ColumnAxis, condition: Condition | None) -> ConditionMatch:
-    """Which rows meet the condition with which value; a published value that stands for others may or may not."""
+    """Find which rows meet the condition with which value; a published value that stands for others may or may not."""
     pieces = ConditionPieces.of((*cells.axes, values), condition)
     covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
     shape = (cells.many, values.pieces)
@@ -85,7 +90,7 @@ def satisfies(cells: RowTypes, values: ColumnAxis, condition: Condition | None) 
 
 @dataclass(frozen=True, eq=False)
 class CellNumbers:
-    """The number of each cell in a column: its ends, what it is taken to be, and which are missing.  One array, where it is exact."""
+    """The number of each cell in a column: its ends, its assumed value, and which are missing.  One array if the column is exact."""
 
     low: np.ndarray
     high: np.ndarray
@@ -104,13 +109,13 @@ class CellNumbers:
         return self.low is self.high
 
     def times(self, kept: np.ndarray) -> list[np.ndarray]:
-        """What tells cells apart: 0 for those that are not kept."""
+        """Return the arrays by which cells differ, with 0 for cells that are not kept."""
         ends = [self.low] if self.exact else [self.low, self.high, self.mean]
         return [np.where(kept, end, 0) for end in ends]
 
 
 def read_cell_numbers(cells: RowTypes, column: str) -> CellNumbers:
-    """The numbers of cells in a column that is exact, or whose published values stand for others."""
+    """Read the numbers of cells in a column that is exact, or whose published values stand for others."""
     axis = next(axis for axis in cells.axes if axis.name == column)
     label = cells.cells[column]
     piece = axis.may.argmax(axis=1)[label]
@@ -133,7 +138,7 @@ def read_cell_numbers(cells: RowTypes, column: str) -> CellNumbers:
 
 
 def merge_row_types(meets: ConditionMatch, number: CellNumbers | None) -> tuple[np.ndarray, np.ndarray]:
-    """The first cell of each row type, and the row type of each cell."""
+    """Return the first cell of each row type, and the row type of each cell."""
     parts = [meets.may] if meets.certain else [meets.may, meets.must, meets.share]
     signs = np.column_stack(parts).astype(float)
     if number is not None:
@@ -143,7 +148,7 @@ def merge_row_types(meets: ConditionMatch, number: CellNumbers | None) -> tuple[
 
 
 def count_group_types(group: np.ndarray, kind: np.ndarray, number: np.ndarray | None = None) -> GroupTypeCounts:
-    """How many rows each group has of each kind, each of them counted once or `number` times."""
+    """Count the rows of each kind in each group, each row once or `number` times."""
     wide = int(kind.max(initial=0)) + 1
     word = group.astype(np.int64) * wide + kind
     if (int(group.max(initial=0)) + 1) * wide <= MAX_COUNTED_SPAN:
@@ -157,18 +162,15 @@ def count_group_types(group: np.ndarray, kind: np.ndarray, number: np.ndarray | 
 
 
 def mask_of(group: np.ndarray, many: int) -> np.ndarray:
-    """Of `many` groups, which are among these."""
+    """Return which of `many` groups are among these."""
     found = np.zeros(many, bool)
     found[group] = True
     return found
 
 
-# MERGED: reticent.release.asking.selection: Values that a question selects, as each group of a release has them, and how likely a row of the group holds one.
-
-
 @dataclass(frozen=True, eq=False)
 class ValueChances:
-    """Of `rows` rows of a type, each holds a value with a chance."""
+    """Chances of values: each of `rows` rows of a type holds a value with a chance."""
 
     kind: np.ndarray
     value: np.ndarray
@@ -177,19 +179,22 @@ class ValueChances:
 
 
 class ChanceModel(Protocol):
-    """How likely a kind takes a row to hold a value."""
+    """How likely a kind assumes a row to hold a value."""
 
     def compute_chances(self, rows: GroupTypeCounts, held: GroupTypeCounts, among: np.ndarray | None) -> ValueChances:
-        """Of the rows and the published values of each group, those that are alike to the question taken together."""
+        """Compute chances from the rows and the published values of each group, those that are alike to the question merged."""
 
     def shares(self, groups: GroupEstimator, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The chance that a row of a group holds one of the wanted values: the kind of each group, and the chance of each kind."""
+        """Return the chance that a row of a group holds a wanted value: the kind of each group, and the chance of each kind."""
 
 
 @dataclass(frozen=True, eq=False)
 class ValueSelection:
-    """Some of the values that rows can hold, as each group has them: how many of its published values may stand for one of them,
-    how many for others, and how likely a row has one."""
+    """Some of the values that rows can hold, as each group has them.
+
+    `may` and `others` are how many of its published values may stand for one of them, and for others; `share` is how
+    likely a row has one.
+    """
 
     may: np.ndarray
     others: np.ndarray
@@ -212,7 +217,7 @@ FEW_SELECTED_DIVISOR = 4  # groups are looked at alone where at most one row in 
 
 @dataclass(frozen=True, eq=False)
 class GroupEstimator:
-    """`values` are what a row can hold; a published value of a group stands for one of those from `first` to `last`."""
+    """Groups of a release: a row can hold `values`; a published value of a group stands for one of those from `first` to `last`."""
 
     rows: PublishedRows
     group: np.ndarray  # of each row
@@ -227,7 +232,7 @@ class GroupEstimator:
     views: dict[int, GroupEstimator] = field(default_factory=dict)  # over other rows
 
     def over(self, rows: PublishedRows) -> GroupEstimator:
-        """The same groups, their rows being read otherwise: as they are published, or as what they stand for."""
+        """Return the same groups with other rows: as they are published, or as what they stand for."""
         if rows is self.rows:
             return self
         return self.views.setdefault(id(rows), replace(self, rows=rows, merged={}, selections={}, views={}))
@@ -240,7 +245,7 @@ class GroupEstimator:
         likely: ChanceModel,
         beside: UncertainRows | None = None,
     ) -> Answer:
-        """`beside` are rows without a group, of which nothing is published."""
+        """Answer an aggregate; `beside` are rows without a group, of which nothing is published."""
         spare = self.spare  # first, because it refuses what was forged
         sensitive = str(self.values.name)
         asked = group_atoms_by_column(condition)
@@ -272,7 +277,7 @@ class GroupEstimator:
         return part._answer_matched(rows, left, meets.of(kinds), values, held, own, aggregate, likely, beside)
 
     def _count(self, cells: RowTypes, inside: np.ndarray, wanted: np.ndarray, likely: ChanceModel) -> Answer:
-        """How many of the rows of some cells hold a value that is wanted: of each group, what its numbers alone say."""
+        """Count the rows of some cells that hold a wanted value, from the numbers of each group alone."""
         if int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group):
             group = self.group[cells.combined.listed.places(np.flatnonzero(inside))]
         else:
@@ -287,7 +292,7 @@ class GroupEstimator:
     def _part(
         self, cells: RowTypes, kind: np.ndarray, meets: np.ndarray, values: ColumnAxis
     ) -> tuple[GroupEstimator, GroupTypeCounts]:
-        """The groups that have a row and a value which may be selected, where these are few, and their rows of each type."""
+        """Return the groups with a row and a value that may be selected, if these are few, and their rows of each type."""
         if self.many * LARGE_GROUP_ROWS < len(self.group):
             return self, count_group_types(self.group, kind[cells.of_row])
         inside = meets.any(axis=1)
@@ -320,13 +325,13 @@ class GroupEstimator:
         )
 
     def may(self, wanted: np.ndarray) -> np.ndarray:
-        """Which published values stand for one of those wanted."""
+        """Return which published values stand for a wanted one."""
         until = np.append(0, np.cumsum(wanted))
         return np.asarray(until[self.last + 1] > until[self.first])
 
     @cached_property
     def people(self) -> np.ndarray:
-        """The rows of each group."""
+        """The number of rows of each group."""
         return np.bincount(self.group, minlength=self.many)
 
     @cached_property
@@ -335,7 +340,7 @@ class GroupEstimator:
 
     @cached_property
     def by_group(self) -> PlaceIndex:
-        """Which published values each group has."""
+        """The published values of each group."""
         return PlaceIndex.of(self.held[0], self.many)
 
     @cached_property
@@ -346,7 +351,7 @@ class GroupEstimator:
     def spare(self) -> np.ndarray:
         """The values of each group that no row takes.
 
-        A release that was forged may have values that are no nodes, or groups with fewer values than rows: it is refused.
+        A forged release may have values that are no nodes, or groups with fewer values than rows: it is refused.
         """
         values = np.bincount(self.held[0], weights=self.held[2], minlength=self.many)
         if (self.held[1] < 0).any() or (self.people > values).any():
@@ -396,7 +401,7 @@ class GroupEstimator:
         held: CellNumbers | None,
         number: np.ndarray | None,
     ) -> RowValuePairs:
-        """By row type and published value, from row type and value; published values that are alike count as the first of them."""
+        """Make pairs of row type and published value from row type and value; equal published values count as the first of them."""
         each = meets.may[:, piece]  # (row types, values)
         may = self._inside(each) > 0
         surely = each if meets.certain else meets.must[:, piece]
@@ -426,7 +431,7 @@ class GroupEstimator:
         return RowValuePairs(MatchingGroups(rows, (group, first[kind], many), self.many, left), may, spare, low, high)
 
     def _inside(self, each: np.ndarray) -> np.ndarray:
-        """(row types, published values): how many of the values that each stands for are marked."""
+        """Return (row types, published values): how many of the values that each stands for are marked."""
         until = np.concatenate([np.zeros((len(each), 1), np.int64), np.cumsum(each, axis=1)], axis=1)
         return until[:, self.last + 1] - until[:, self.first]
 
@@ -436,7 +441,7 @@ class GroupEstimator:
         return self.among is not None or bool((np.diff(self.held[0]) >= 0).all())
 
     def _ends(self, each: np.ndarray, number: np.ndarray, sign: int) -> np.ndarray:
-        """The least (greatest) number among the selected values that each published value stands for."""
+        """Return the least (greatest) number among the selected values that each published value stands for."""
         found = np.full((len(each), len(self.first)), np.inf)
         for width in np.unique(self.last - self.first):
             nodes = np.flatnonzero(self.last - self.first == width)
@@ -447,7 +452,7 @@ class GroupEstimator:
 
 
 def _find_common_pieces(meets: np.ndarray) -> np.ndarray | None:
-    """The pieces with which rows of a cell meet the condition, where these are the same for all cells that meet it with any."""
+    """Find the pieces with which rows meet the condition, if they are the same for all cells that meet it with any; else None."""
     inside = meets[meets.any(axis=1)]
     return None if not len(inside) or (inside != inside[0]).any() else inside[0]
 

@@ -1,8 +1,15 @@
-"""The most that matching the rows of each group with its values can be worth.
+"""Bounds of aggregates over groups whose rows and values are known, but not which row has which value.
 
-Row types i and value types t; every row of a group takes one of its values, some values may be left over.  A pair is worth
-worth[i, t].  Where all rows are of two types, or all values, the best is found by sorting what the one type gains over the other,
-for all groups at once; otherwise by augmenting paths, group by group, groups alike once.
+Matching: there are row types i and value types t; every row of a group takes one of its values, and some values may be
+left over.  A pair is worth worth[i, t]; `find_best_matching` finds the greatest worth of each group.  If all rows are
+of two types, or all values are, the best is found by sorting by the gain of one type over the other, for all groups at
+once; otherwise by augmenting paths, group by group, equal groups once.
+
+Bounds: a pair of a row type and a value type (a value, or a node that stands for one of several) is selected for
+certain, possibly or not, and if it is, its number lies between two ends (`RowValuePairs`).  Bounds are over all
+matchings of each group and all values that nodes stand for: sums of best matchings; AVG by Dinkelbach's steps (the mean
+is raised until no matching is worth more); MIN and MAX by the least threshold that some matching keeps.  They are over
+the tables in which some row is selected.
 """
 
 from __future__ import annotations
@@ -27,7 +34,7 @@ MIN_PATH_WORTH = -(1 << 62)  # less than any path is worth
 
 @dataclass(frozen=True, eq=False)
 class MatchingGroups:
-    """How many rows of which type and values of which type each group has; values left over are taken by rows of type -1."""
+    """The number of rows of each type and of values of each type in every group; rows of type -1 take the values left over."""
 
     rows: GroupTypeCounts
     values: GroupTypeCounts
@@ -44,7 +51,7 @@ class MatchingGroups:
 
     @cached_property
     def two_types(self) -> TwoTypeMatching | None:
-        """The groups as rows of two types, or of one, see them, or as values of so few do; None where there are more on both sides."""
+        """The groups for rows of at most two types, or for values of so few; None if there are more on both sides."""
         if self.spare.any():
             return None
         for few, side, turned in ((self.rows, self.values, False), (self.values, self.rows, True)):
@@ -56,7 +63,7 @@ class MatchingGroups:
 
     @cached_property
     def together(self) -> tuple[np.ndarray, np.ndarray]:
-        """(row type, value type) of all pairs that some group has, each once."""
+        """The (row type, value type) of all pairs that some group has, each once."""
         turned = self.rows[1].max(initial=0) > self.values[1].max(initial=0)
         few, side = (self.values, self.rows) if turned else (self.rows, self.values)
         found = [np.empty((0, 2), np.int64)]
@@ -78,9 +85,9 @@ class MatchingGroups:
 
 @dataclass(frozen=True, eq=False)
 class TwoTypeMatching:
-    """Rows of a first type, so many in each group, take what gains most over the other; what is taken depends on the order alone.
+    """Rows of a first type, a number in each group, take what gains most over the other; what is taken depends on the order alone.
 
-    `turned`: values of a first type, so many in each group, are taken by the rows that gain most.
+    `turned`: values of a first type, a number in each group, are taken by the rows that gain most.
     """
 
     first: int
@@ -91,7 +98,7 @@ class TwoTypeMatching:
     taken: dict[bytes, np.ndarray] = field(default_factory=dict)
 
     def sum_best(self, layers: tuple[np.ndarray, ...]) -> np.ndarray:
-        """What the best matching by the first layer amounts to in each of them, over all groups."""
+        """Sum each layer of worths over all groups for the matching that is best by the first layer."""
         pair = np.array([(layer.T if self.turned else layer)[[self.first, self.other]] for layer in layers], float)
         gain = pair[:, 0] - pair[:, 1]
         wide = pair.shape[2]
@@ -103,14 +110,14 @@ class TwoTypeMatching:
 
 
 def _rank_gains(gain: np.ndarray) -> np.ndarray:
-    """The place of each type, that which gains most first."""
+    """Rank the types, the one that gains most first."""
     place = np.empty(len(gain), np.int64)
     place[np.argsort(-gain, kind="stable")] = np.arange(len(gain))
     return place
 
 
 def count_taken(side: GroupTypeCounts, room: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """How many of each entry of a side are taken, where `room` of each group are, those of the least place first."""
+    """Count how many of each entry of a side are taken if each group takes `room`, those of the least place first."""
     group, kind, number = side
     size = np.bincount(group, minlength=len(room))
     until = np.append(0, np.cumsum(size))
@@ -131,7 +138,7 @@ def count_taken(side: GroupTypeCounts, room: np.ndarray, place: np.ndarray) -> n
 
 
 def sum_best_matching(groups: MatchingGroups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
-    """`best`, added up over all groups."""
+    """Sum the result of `find_best_matching` over all groups."""
     return (
         find_best_matching(groups, worth, *besides).sum(axis=1)
         if groups.two_types is None
@@ -140,7 +147,7 @@ def sum_best_matching(groups: MatchingGroups, worth: np.ndarray, *besides: np.nd
 
 
 def find_best_matching(groups: MatchingGroups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
-    """(1 + besides, groups): the greatest worth of each group, and what else the pairs of that matching amount to."""
+    """Return (1 + besides, groups): the greatest worth of each group, and the sums of `besides` over the pairs of that matching."""
     if not len(groups.values[0]):
         return np.zeros((1 + len(besides), groups.many))
     layers, rows, values = _merge_equal_types(groups, (worth, *besides))
@@ -184,7 +191,7 @@ def _merge_equal_layers(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _match_two_types(layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, many: int) -> np.ndarray:
-    """Of two types of rows, those of the first take the values that gain most."""
+    """Match two types of rows: those of the first take the values that gain most."""
     group, kind, number = values
     found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in layers[:, -1]])
     if layers.shape[1] == 1:
@@ -206,7 +213,7 @@ def _match_by_paths(layers: np.ndarray, rows: GroupTypeCounts, values: GroupType
 
 
 def _match_group(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
-    """Successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
+    """Match by successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
     worth = _scale_to_integers(layers[0])
     need = need.copy()
     have = have.copy()
@@ -248,10 +255,11 @@ def _match_group(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.n
 
 
 def _scale_to_integers(worth: np.ndarray) -> np.ndarray:
-    """Worths as multiples of a small power of two, so small that a sum along a path just fits 64 bits.
+    """Convert worths to multiples of a power of two, so small that a sum along a path just fits 64 bits.
 
-    Comparing doubles, two ways of equal worth may each seem better than the other by a rounding, and a path would go round in
-    circles.  What is lost is less than 2^-50 of the greatest worth for each row where there are fewer than 500 types.
+    In a comparison of doubles, two ways of equal worth may each seem better than the other by a rounding, and a path
+    would run in circles.  What is lost is less than 2^-50 of the greatest worth for each row if there are fewer than
+    500 types.
     """
     most = float(np.abs(worth).max(initial=0.0))
     steps = 2 * min(worth.shape) + 3
@@ -260,21 +268,13 @@ def _scale_to_integers(worth: np.ndarray) -> np.ndarray:
     return np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(most)[1])).astype(np.int64)
 
 
-# MERGED: reticent.release.asking.matched: Aggregates over groups whose rows are known and whose values are known, but not which row has which value.
-#
-# A pair of a row type and a value type (a value, or a node that stands for one of several) is selected for certain, possibly or not, and
-# if it is, its number lies between two ends.  Bounds are over all matchings of each group and all values that nodes stand for: sums of
-# best matchings (`assignment`); AVG by Dinkelbach's steps (the mean is raised until no matching is worth more); MIN and MAX by the
-# least threshold that some matching keeps.  They are over the tables in which some row is selected.
-
-
 ROUNDING_MARGIN = 2.0**-50
 EXACT_DOUBLE_LIMIT = 2.0**53  # doubles hold every whole number that is less
 
 
 @dataclass(frozen=True, eq=False)
 class RowValuePairs:
-    """(row types, value types): whether a pair may be selected, may be left out, and the ends of its number."""
+    """By (row types, value types): whether a pair may be selected, whether it may be left out, and the ends of its number."""
 
     groups: MatchingGroups
     may: np.ndarray
@@ -283,7 +283,7 @@ class RowValuePairs:
     high: np.ndarray
 
     def turned(self) -> RowValuePairs:
-        """Least for greatest."""
+        """Return the pairs with negated numbers, so that the least becomes the greatest."""
         return replace(self, low=-self.high, high=-self.low)
 
     def count(self) -> tuple[int, int]:
@@ -292,7 +292,7 @@ class RowValuePairs:
         return round(-least), round(most)
 
     def ends(self, aggregate: str, beside: UncertainRows | None = None) -> tuple[Any, Any] | None:
-        """The least and the greatest; None where no table selects a published row.  Infinite where a number has no end."""
+        """Return the least and the greatest; None if no table selects a published row.  Infinite if a number has no end."""
         least, most = self.count()
         if not most:
             return None
@@ -310,7 +310,7 @@ class RowValuePairs:
         return found if beside is None else join_ends(aggregate, found, beside, always=least > 0)
 
     def chosen(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
-        """The best worth, how many pairs it selects, and what their numbers sum to; a pair that need not be is selected where it pays."""
+        """Return the best worth, the number of pairs it selects, and the sum of their numbers; an optional pair is selected if it pays."""
         pays = worth >= 0 if eager else worth > 0
         select = self.may & (pays | ~self.spare)
         value, rows, total = sum_best_matching(
@@ -325,7 +325,7 @@ class RowValuePairs:
         return self.round_outwards(value if rows else self.maximise_nonempty_sum())
 
     def maximise_nonempty_sum(self) -> float:
-        """Nothing selected would be best, and is NULL: the best with one pair selected, tried from the best pair on."""
+        """Maximise the sum if selecting nothing, which is NULL, would be best: require one pair, and try from the best pair on."""
         found = -np.inf
         worth = np.where(self.spare, np.where(self.may, np.maximum(self.high, 0.0), 0.0), self.high).astype(float)
         group, row, value = _list_pairs(self.groups)
@@ -342,7 +342,7 @@ class RowValuePairs:
         return found
 
     def maximise_mean(self, unpublished: UnpublishedRows | None = None) -> float:
-        """From the mean of some table upwards; of unpublished rows all are taken that raise it, or none."""
+        """Maximise the mean, upwards from that of some table; unpublished rows are taken if they must be or raise it, else none."""
         if not np.isfinite(self.high[self.may]).all() or (
             unpublished is not None and not np.isfinite(unpublished.high)
         ):
@@ -372,7 +372,7 @@ class RowValuePairs:
         return _round_outwards(float(self.high[row, value][kept].max()), np.inf)
 
     def minimise_maximum(self) -> float:
-        """The least threshold that every selected number of some table keeps."""
+        """Find the least threshold that every selected number of some table keeps."""
         row, value = self.groups.together
         steps = np.unique(self.low[row, value][self.may[row, value]])
         first = 0
@@ -391,7 +391,7 @@ class RowValuePairs:
         return bool(sum_best_matching(self.groups, np.where(below, 1.0, np.where(self.spare, 0.0, -far)))[0] >= 1)
 
     def round_outwards(self, value: float) -> float:
-        """Outwards, where the numbers are no whole ones, or their sum may be one that no double is."""
+        """Round outwards if the numbers are not whole, or if their sum may be no double."""
         numbers = self.high[self.may]
         rows = float(self.groups.rows[2].sum())
         most = float(np.abs(numbers).max())
@@ -402,7 +402,7 @@ class RowValuePairs:
 
 @dataclass(frozen=True, slots=True)
 class UnpublishedRows:
-    """So many rows whose number is at most `high`; all of them are selected if they `must` be, else any number of them."""
+    """`rows` rows whose numbers are at most `high`; all of them are selected if they `must` be, else any of them."""
 
     rows: int
     must: bool
@@ -421,7 +421,7 @@ class UnpublishedRows:
 
 
 def join_ends(aggregate: str, found: tuple[Any, Any], beside: UncertainRows, *, always: bool) -> tuple[Any, Any]:
-    """SUM, MIN or MAX of published rows, whose ends are known where one of them is selected, and of rows beside them.
+    """Combine SUM, MIN or MAX of published rows, whose ends are known if one of them is selected, with rows beside them.
 
     `always`: a published row is selected in every table.
     """
@@ -445,30 +445,30 @@ def _add_unpublished_sum(most: float, unpublished: UnpublishedRows, always: bool
 
 
 def _round_up(total: float) -> Fraction:
-    """A product of doubles, rounded up unless it is a whole number that doubles hold."""
+    """Round a product of doubles up, unless it is a whole number that doubles hold."""
     exact = abs(total) < EXACT_DOUBLE_LIMIT and total == round(total)
     return Fraction(total if exact else float(np.nextafter(total + abs(total) * ROUNDING_MARGIN, np.inf)))
 
 
 def round_mean_up(value: Fraction, rows: int = 1) -> float:
-    """The least double that is not less than a sum, or than a mean of so many rows."""
+    """Return the least double that is not less than a sum, or than a mean of this many rows."""
     return round_to_double(value / rows, 1)
 
 
 def _combine_least_end(end: float, unpublished: UnpublishedRows, always: bool) -> float:
-    """Of MIN the upper end (of MAX the lower, turned): where published rows are selected, others need not be, or lie as high."""
+    """Combine the upper end of MIN (the lower of MAX, turned): if published rows are selected, others need not be, or lie as high."""
     if unpublished.must:
         return min(end, unpublished.high) if always else unpublished.high
     return end if always else max(end, unpublished.high)
 
 
 def _round_outwards(end: float, beyond: float) -> float:
-    """A number that may have been rounded when it became a double, as the next one in that direction."""
+    """Return the next double in a direction, for a number that may have been rounded when it became a double."""
     return end if abs(end) < EXACT_DOUBLE_LIMIT else float(np.nextafter(end, beyond))
 
 
 def _list_pairs(groups: MatchingGroups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(group, row type, value type) of all pairs of each group."""
+    """List (group, row type, value type) of all pairs of each group."""
     rows = pl.DataFrame({"group": groups.rows[0], "row": groups.rows[1]}).unique()
     values = pl.DataFrame({"group": groups.values[0], "value": groups.values[1]}).unique()
     found = rows.join(values, on="group").unique(maintain_order=True)

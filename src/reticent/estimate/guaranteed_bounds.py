@@ -1,13 +1,19 @@
 """Aggregates over a transformed release with guaranteed bounds (Koudas et al., VLDB 2009, section 3.3).
 
-Quasi-identifiers are exact, so the number a_g of selected rows of each group is known.  Which of the group's N_g published values they
-have is not: the least and greatest SUM, MIN and MAX over all choices stand in `bounds`.  Other questions are matched
-(`asking/matched.py`); for a count with a condition on the sensitive column, where of N_g values c_g lie within the condition
-whatever they are and d_g may, that is
+Quasi-identifiers are exact, so the number a_g of selected rows of each group is known.  Which of the group's N_g
+published values they have is not: the least and greatest SUM, MIN and MAX over all choices are in the table `bounds`.
+Other questions are answered by matching (`group_matching.py`); for a count with a condition on the sensitive column,
+where c_g of N_g values lie within the condition whatever they stand for and d_g may, that is
 
     COUNT   lower sum of max(0, a_g - (N_g - c_g))    upper sum of min(a_g, d_g)
 
-The estimate is the mean under the groups' targets; for MIN and MAX that of a_g independent draws, kept within the bounds.
+The estimate is the mean under the groups' targets; for MIN and MAX that of a_g independent draws, kept within the
+bounds.
+
+`AnnotatedHierarchy` is the privacy-annotated hierarchy of the release in its manifest (section 3.1).  `tree` lists the
+nodes as [first, last] places among `values`, parents before children.  Each of the `targets` gives every node an
+integer weight, that of the edge above it; siblings share their parent's probability in the ratio of their weights.
+`assigned` lists [group, target] where the target changes, groups ascending.
 """
 
 from __future__ import annotations
@@ -32,20 +38,13 @@ from reticent.format.data_files import Tables
 from reticent.format.manifest import Manifest
 from reticent.format.schema_checks import MisshapenValue
 
-# MERGED: reticent.release.annotated: The privacy-annotated hierarchies of a transformed release, as its manifest has them (Koudas et al., VLDB 2009, section 3.1).
-#
-# `tree` lists the nodes as [first, last] places among `values`, parents before children.  Each of the `targets` gives every node a whole
-# weight, that of the edge above it; siblings share their parent's probability in the ratio of their weights.  `assigned` lists
-# [group, target] where the target changes, groups ascending.
-
-
 MAX_TREE_DEPTH = 256  # nodes above one another: their weights multiply
 MAX_TOTAL_DEPTH = 1 << 24  # the depths of all nodes together
 
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedHierarchy:
-    """`weights[t, node]` of each target; `assigned` as the manifest has it."""
+    """A privacy-annotated hierarchy: `weights[t, node]` of each target; `assigned` as the manifest has it."""
 
     texts: Sequence[str]
     first: np.ndarray
@@ -56,7 +55,7 @@ class AnnotatedHierarchy:
 
     @classmethod
     def of(cls, manifest: Manifest) -> AnnotatedHierarchy:
-        """Checked: the tree keeps conditions (1) to (4) of section 3.1, and every target is a distribution over its leaves."""
+        """Read and check it: the tree keeps conditions (1) to (4) of section 3.1, and every target is a distribution over its leaves."""
         own = manifest.own
         texts = own["values"]
         spans = own["tree"]
@@ -78,12 +77,12 @@ class AnnotatedHierarchy:
         return cls(texts, first, last, parent, targets, assigned)
 
     def find_targets(self, groups: np.ndarray) -> np.ndarray:
-        """Which target each of these groups has."""
+        """Return the target of each of these groups."""
         return self.assigned[np.searchsorted(self.assigned[:, 0], groups, side="right") - 1, 1]
 
     @cached_property
     def probabilities(self) -> list[list[Fraction]]:
-        """Of each target, the probability of each node."""
+        """The probability of each node, by target."""
         return [_compute_probabilities(weights, self.parent.tolist()) for weights in self.weights]
 
     @cached_property
@@ -96,7 +95,7 @@ class AnnotatedHierarchy:
         return found
 
     def distribution(self, target: int) -> list[Fraction]:
-        """The probability of each value under a target."""
+        """Return the probability of each value under a target."""
         return [self.probabilities[target][node] for node in self.leaves]
 
     @cached_property
@@ -106,7 +105,7 @@ class AnnotatedHierarchy:
 
 
 def _find_parents(spans: Sequence[Sequence[int]], values: int) -> np.ndarray:
-    """The parent of each node; raises where children do not partition it, or a leaf is no single value."""
+    """Find the parent of each node; raise if children do not partition it, or a leaf is not a single value."""
     fault = MisshapenValue("the tree of the sensitive column is no hierarchy over its values", inside=True)
     if any(len(span) != 2 for span in spans) or not spans or list(spans[0]) != [0, values - 1]:
         raise fault
@@ -135,7 +134,7 @@ def _find_parents(spans: Sequence[Sequence[int]], values: int) -> np.ndarray:
 
 
 def _is_distribution(weights: Sequence[int], parent: np.ndarray) -> bool:
-    """Whether every node that has a mass hands all of it to its children."""
+    """Tell whether every node that has a mass passes all of it to its children."""
     parts = [0] * len(weights)
     inner = [False] * len(weights)
     for node, above in enumerate(parent.tolist()):
@@ -164,7 +163,7 @@ ROUNDING_ERROR = 2.0**-52
 
 
 def estimate_with_bounds(tables: Tables, manifest: Manifest, put: BoundQuestion) -> Answer:
-    """Looked up in `bounds` where a condition leaves the sensitive column out and a number of it is asked for; else matched."""
+    """Answer from `bounds` if no condition is on the sensitive column and its numbers are asked for; otherwise by matching."""
     return put.answer_about_source(lambda asked: _estimate_aggregate(tables, manifest, asked))
 
 
@@ -220,7 +219,7 @@ def _make_group_estimator(
 
 @dataclass(frozen=True, eq=False)
 class _TargetChances:
-    """Every row holds each value with the probability of its group's target."""
+    """Chances of values if every row holds each value with the probability of its group's target."""
 
     annotated: AnnotatedHierarchy
 
@@ -245,7 +244,7 @@ class _TargetChances:
 
 
 def look_up_bounds(bounds: pl.DataFrame, group: np.ndarray, met: np.ndarray) -> dict[str, np.ndarray]:
-    """The bounds of each group for its number of selected rows: from the row above it, where no slope changes before."""
+    """Look up the bounds of each group for its number of selected rows: from the row above it, if no slope changes before."""
     held = bounds[GROUP_COLUMN].to_numpy().astype(np.int64)
     selected = bounds[SELECTED_COLUMN].to_numpy().astype(np.int64)
     wide = int(selected.max()) + 1
@@ -294,7 +293,7 @@ def _bound_sum(
 
 
 def _bound_mean(total: Fraction, rows: int, unpublished: UnpublishedRows | None) -> float | None:
-    """The greatest mean of so many rows whose numbers sum to `total` at most, and of unpublished rows; None where it has no end."""
+    """Return the greatest mean of rows whose numbers sum to at most `total`, and of unpublished rows; None if it has no end."""
     if unpublished is None:
         return round_to_double(total / rows, 1)
     if not np.isfinite(unpublished.high):
@@ -331,20 +330,20 @@ def _bound_extreme(
 
 
 def mask_wanted_values(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> np.ndarray:
-    """Which values of the domain are asked for."""
+    """Return which values of the domain are wanted."""
     texts = {str(value) for value in values}
     return np.array([text in texts for text in annotated.texts], bool)
 
 
 def mask_covered_nodes(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Which nodes lie wholly within the values asked for, and which hold any of them."""
+    """Return which nodes lie wholly within the wanted values, and which hold any of them."""
     until = np.append(0, np.cumsum(mask_wanted_values(annotated, values)))
     held = until[annotated.last + 1] - until[annotated.first]
     return held == annotated.last - annotated.first + 1, held > 0
 
 
 def find_nodes(annotated: AnnotatedHierarchy, sensitive: pl.DataFrame) -> np.ndarray:
-    """The node of each row of `sensitive`, by its ends."""
+    """Find the node of each row of `sensitive` by its ends."""
     place = {text: at for at, text in enumerate(annotated.texts)}
     node = {span: at for at, span in enumerate(zip(annotated.first.tolist(), annotated.last.tolist(), strict=True))}
     ends = sensitive.select("lower", "upper").unique()

@@ -1,4 +1,4 @@
-"""Aggregates over rows that are uncertain one by one: each row may be at any point that its labels cover, whatever the others are.
+"""Aggregates over independent rows: each row may be at any point that its labels cover, whatever the others are.
 
 Each row is selected for certain, possibly or not, and if it is, its value lies between two ends.  So
 
@@ -7,8 +7,8 @@ Each row is selected for certain, possibly or not, and if it is, its value lies 
     AVG    a fractional choice: of uncertain rows, the lowest (highest) are taken as long as they lower (raise) the mean
     MIN    upper: the least of the greatest ends of those selected for certain; without such, the greatest of all
 
-SUM, AVG, MIN and MAX of no rows are NULL: bounds are over the tables in which some row is selected.  The estimate takes every
-point of a row's box to be alike.
+SUM, AVG, MIN and MAX of no rows are NULL: bounds are over the tables in which some row is selected.  The estimate
+assumes that every point of a row's box is equally likely.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NOT_KNOWN = "Somebody may be in the selection, and nothing that is published lim
 
 @dataclass(frozen=True, eq=False)
 class UncertainRows:
-    """Rows alike: how many, the share of each that is expected to be selected, whether it may be and must be, and its value."""
+    """Equal rows: their number, the expected share that is selected, whether a row may and must be selected, and its value."""
 
     rows: np.ndarray
     share: np.ndarray
@@ -77,7 +77,7 @@ class UncertainRows:
         )
 
     def joined(self, other: UncertainRows | None) -> UncertainRows:
-        """These rows and others, of which nothing is expected: what is not published is not estimated here."""
+        """Add other rows, of which nothing is expected: rows that are not published are not estimated here."""
         if other is None:
             return self
         low = _append_ends(self.low, other.low)
@@ -99,7 +99,7 @@ class UncertainRows:
 
 
 def _append_ends(ends: np.ndarray | None, others: np.ndarray | None) -> np.ndarray | None:
-    """Ends of both, as whole numbers where both are."""
+    """Append the ends of both, as whole numbers if both are."""
     if ends is None or others is None:
         return None
     if ends.dtype.kind == others.dtype.kind:
@@ -143,7 +143,7 @@ def answer_aggregate(found: UncertainRows, aggregate: str) -> Answer:
 
 
 def add_unpublished_count(found: Answer, beside: UncertainRows | None) -> Answer:
-    """A count of published rows, and rows beside them that may or must be counted too."""
+    """Add rows that may or must be counted too to a count of published rows."""
     if beside is None or found.lower is None or found.upper is None:
         return found
     least, most = (int(beside.rows[side].sum()) for side in (beside.must, beside.may))
@@ -163,7 +163,7 @@ def _bound_sum(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int)
 
 
 def _bound_mean(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int) -> Any:
-    """The best of the means that taking one more uncertain row after the other gives."""
+    """Return the best of the means that result from taking one more uncertain row after the other."""
     if _is_endless(value[must]) or _is_endless(value[~must & (value * sign < 0)]):
         return None
     order = np.argsort(np.where(must, -np.inf, value.astype(float) * sign), kind="stable")
@@ -180,7 +180,7 @@ def _bound_mean(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int
 
 
 def _find_exact_mean(rows: list[int], value: list[int], first: int, best: int, sign: int) -> Fraction:
-    """The best mean of rows in order, those up to `first` being taken whatever they are; `best` is where doubles found it."""
+    """Find the best mean of ordered rows, those up to `first` taken in any case; `best` is where doubles found it."""
     many = sum(rows[: best + 1])
     total = sum(row * number for row, number in zip(rows[: best + 1], value, strict=False))
     while best > first and value[best] * many * sign > total * sign:
@@ -195,7 +195,7 @@ def _find_exact_mean(rows: list[int], value: list[int], first: int, best: int, s
 
 
 def round_to_double(value: Fraction, sign: int) -> float:
-    """The nearest double that is not less (sign 1), or not more (sign -1)."""
+    """Return the nearest double that is not less (sign 1), or not more (sign -1)."""
     numerator, denominator = as_ratio(value)
     found = numerator / denominator
     if (Fraction(found) - value) * sign < 0:
@@ -216,7 +216,7 @@ def _is_endless(value: np.ndarray) -> bool:
 
 
 def _convert_end(end: Any) -> Any:
-    """An end as a number; None where it is not known."""
+    """Convert an end to a number; None if it is not known."""
     if end is None or not np.isfinite(float(end)) or (isinstance(end, int | np.integer) and abs(int(end)) >= ENDLESS):
         return None
     return end.item() if hasattr(end, "item") else end
@@ -228,7 +228,7 @@ def tidy_number(value: Any) -> float:
 
 
 def clamp_to_bounds(value: float | None, lower: Any, upper: Any) -> float | None:
-    """Sums of shares are off by roundings: never outside of what is possible."""
+    """Clamp a value to what is possible: sums of shares are off by roundings."""
     if value is None:
         return None
     value = value if lower is None else max(value, lower)
@@ -251,7 +251,7 @@ def _estimate_expected(found: UncertainRows, aggregate: str) -> float | None:
 
 
 def _estimate_unexpected(found: UncertainRows, aggregate: str) -> float | None:
-    """Of rows that may be selected and are not expected to be: as if those that may be were, their numbers in the middle."""
+    """Estimate rows that may be selected and are not expected to be: as if all were, with their numbers in the middle."""
     assert found.low is not None and found.high is not None and found.parts is not None
     kept = found.may & (found.rows > 0)
     kept[len(kept) - found.unpublished :] = False
@@ -265,7 +265,7 @@ def _estimate_unexpected(found: UncertainRows, aggregate: str) -> float | None:
 
 
 def estimate_extreme(value: np.ndarray, chance: np.ndarray, times: np.ndarray, aggregate: str) -> float | None:
-    """The mean of the least or greatest of values that are each there with a chance, given that one is."""
+    """Return the mean of the least or greatest of values that are each present with a chance, given that one is."""
     order = np.argsort(value if aggregate == "min" else -value, kind="stable")
     with np.errstate(divide="ignore"):
         none = np.exp(np.cumsum(times[order] * np.log1p(-np.minimum(chance[order], 1.0))))

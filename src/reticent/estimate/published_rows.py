@@ -1,4 +1,8 @@
-"""Published rows as axes: exact columns as the values they show, labels as what they cover."""
+"""Published rows as axes of a question: exact columns by the values they show, labels by what they cover.
+
+`PublishedRows` makes a `ColumnAxis` of each column that a question names.  `make_row_types` applies a question to the
+rows: it takes the axes that the question uses, and counts the rows that are alike on all of them (`RowTypes`).
+"""
 
 from __future__ import annotations
 
@@ -49,7 +53,7 @@ LABEL_ERRORS = (ValueError, IndexError, OverflowError, RecursionError, pl.except
 
 
 def get_or_make(held: dict[Key, Cached], key: Key, most: int, make: Callable[[], Cached]) -> Cached:
-    """What was made for a key before, or is now; of more than so many, those that were made first are forgotten."""
+    """Return what was made for a key before, or make it; a cache of `most` entries drops those that were made first."""
     found = held.get(key)
     if found is None:
         found = make()
@@ -61,7 +65,7 @@ def get_or_make(held: dict[Key, Cached], key: Key, most: int, make: Callable[[],
 
 @dataclass(frozen=True, eq=False)
 class LabelCombinations:
-    """The combination of labels that each row has, and a row that has each; `tallies` are counts by combination, by name."""
+    """The combination of labels of each row, and a row that has each; `tallies` are counts by combination, by name."""
 
     of_row: np.ndarray
     first: np.ndarray
@@ -78,7 +82,7 @@ class LabelCombinations:
 
 @dataclass(frozen=True, eq=False)
 class PlaceIndex:
-    """Places by the number that each has: those of number n are order[until[n]] .. order[until[n + 1]]."""
+    """An index of places by their number: those of number n are order[until[n]] .. order[until[n + 1]]."""
 
     order: np.ndarray
     until: np.ndarray
@@ -91,7 +95,7 @@ class PlaceIndex:
         return cls(order, until)
 
     def places(self, numbers: np.ndarray) -> np.ndarray:
-        """All places that have one of these numbers, one number after the other."""
+        """Return all places that have one of these numbers, one number after the other."""
         size = self.until[numbers + 1] - self.until[numbers]
         before = np.cumsum(size) - size
         return self.order[np.arange(int(size.sum())) + np.repeat(self.until[numbers] - before, size)]
@@ -99,8 +103,11 @@ class PlaceIndex:
 
 @dataclass(frozen=True, slots=True)
 class _LineReading:
-    """How labels on a line are read: whether values at a top or bottom stand for those beyond; what share of `*` is missing; how far
-    apart decimals are taken to be."""
+    """How labels on a line are read.
+
+    `coded`: values at a top or bottom stand for those beyond; `absent`: the share of `*` that is missing; `step`: the
+    assumed distance of decimals.
+    """
 
     coded: bool
     absent: float
@@ -109,10 +116,11 @@ class _LineReading:
 
 @dataclass(eq=False)
 class PublishedRows:
-    """`labels` are the columns that are published as labels; the others are exact.  Codes are found once for each column.
+    """The rows of a release: columns in `labels` are published as labels, the others are exact.  Codes are computed once a column.
 
-    `coded` are the columns of which a published value may stand for others of the source; without it, values are taken as they are
-    published.  `combined` are the combinations of labels, by columns.  `people` is how many rows of the source each row stands for.
+    `coded` are the columns of which a published value may stand for others of the source; without it, values are taken
+    as they are published.  `combined` are the combinations of labels, by columns.  `people` is the number of rows of
+    the source for which each row stands.
     """
 
     frame: pl.DataFrame
@@ -131,13 +139,13 @@ class PublishedRows:
 
     @cached_property
     def as_published(self) -> PublishedRows:
-        """The same rows, values being taken as they are published."""
+        """The same rows, with values taken as they are published."""
         if not self.coded:
             return self
         return PublishedRows(self.frame, self.labels, self.numbered, self.combined, people=self.people)
 
     def codes(self, name: str) -> tuple[np.ndarray, pl.Series]:
-        """The number of each row's label or value, and the distinct ones."""
+        """Return the number of each row's label or value, and the distinct ones."""
         if name not in self.numbered:
             shown = self.frame[name]
             self.numbered[name] = _encode_integers(shown) if _is_narrow(shown) else _encode_texts(shown)
@@ -147,7 +155,7 @@ class PublishedRows:
         return self.kept(name, asked, lambda: self._make_axis(name, asked))
 
     def kept(self, name: str, asked: Sequence[Atom], make: Callable[[], ColumnAxis]) -> ColumnAxis:
-        """An axis that the question before needed too, as it was; GROUP BY asks the same of most columns again and again."""
+        """Return an axis from the cache if the question before needed it too; GROUP BY repeats the same for most columns."""
         return get_or_make(self.axes, (name, tuple(asked)), MAX_CACHED_AXES, make)
 
     def _make_axis(self, name: str, asked: Sequence[Atom]) -> ColumnAxis:
@@ -171,9 +179,9 @@ class PublishedRows:
             raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
 
     def _get_missing_share(self, entry: ColumnEntry) -> float:
-        """Of rows labelled `*`, how many are taken to be missing: one of each group, for only then a range prints so.
+        """Return the share of rows labelled `*` that are assumed missing: one of each group, for only then a range prints so.
 
-        A hierarchy prints it for other reasons too: there a missing value counts only where a label is missing.
+        A hierarchy prints `*` for other reasons too: there a missing value counts only if a label is missing.
         """
         if entry.name not in self.absent:
             self.absent[entry.name] = self._count_missing_share(entry)
@@ -190,7 +198,7 @@ class PublishedRows:
 
 
 def _find_step(labels: Iterable[str | None]) -> float:
-    """How far apart decimals are taken to be: one unit of the last digit that any label shows."""
+    """Find the assumed distance of decimals: one unit of the last digit that any label shows."""
     digits = 0
     for label in labels:
         for whole, power in _DECIMALS_PATTERN.findall(label or ""):
@@ -202,7 +210,7 @@ _DECIMALS_PATTERN = re.compile(r"\.(\d+)(?:[eE]([-+]?\d{1,3}))?")
 
 
 def _is_narrow(shown: pl.Series) -> bool:
-    """Whole numbers, none missing, that lie close enough together to be counted."""
+    """Tell whether values are whole numbers, none missing, close enough together to be counted."""
     if not shown.dtype.is_integer() or shown.dtype in (pl.UInt64, pl.Int128) or shown.null_count() or not len(shown):
         return False
     return int(cast("int", shown.max())) - int(cast("int", shown.min())) < MAX_COUNTED_SPAN
@@ -218,7 +226,7 @@ def _encode_integers(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
 
 
 def _encode_texts(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
-    """Texts, of which there are few, by the place of each in a list of them, which is half the work of looking every one up."""
+    """Encode texts, if there are few, by their places in a list, which is half the work of looking each one up."""
     distinct = shown.unique(maintain_order=True)
     if shown.dtype != pl.String or len(distinct) > MAX_LISTED_TEXTS:
         return _encode_by_join(shown, distinct)
@@ -315,10 +323,10 @@ def _make_axis_of_members(
 def _weigh_any_label(
     entry: ColumnEntry, known: int, others: Sequence[Any], asked: Sequence[Atom], absent: float | None
 ) -> np.ndarray:
-    """How `*` is spread: over the known values alike; what no label shows counts as half a value, and a missing one as half too.
+    """Spread `*` evenly over the known values; what no label shows counts as half a value, and a missing one as half too.
 
-    A missing one counts as a whole value where a label is missing, and not at all where all values are declared and no label is.
-    Of ordered values `absent` is its share: they print `*` only where somebody's is missing.
+    A missing one counts as a whole value if a label is missing, and not at all if all values are declared and no label
+    is missing. For ordered values `absent` is its share: they print `*` only if somebody's value is missing.
     """
     found = np.ones(known + len(others) + 1)
     constants = set(list_constants(asked))
@@ -345,15 +353,12 @@ def _list_members(extent: Extent, everything: np.ndarray, vague: bool) -> np.nda
     return np.array(extent.leaves, np.int64)
 
 
-# MERGED: reticent.release.asking.laid: A question laid over published rows: the axes it looks at, and the rows that are alike on all of them, counted.
-
-
 MAX_CACHED_COMBINATIONS = 8  # sets of columns whose combinations are kept for the next question
 
 
 @dataclass(frozen=True, eq=False)
 class RowTypes:
-    """`cells` are the labels of each distinct combination, by axis; `of_row` is the combination of each row."""
+    """Row types of a question: `cells` are the labels of each distinct combination, by axis; `of_row` is the combination of each row."""
 
     axes: tuple[ColumnAxis, ...]
     cells: dict[str, np.ndarray]
@@ -382,7 +387,7 @@ def group_atoms_by_column(condition: Condition | None) -> dict[str, list[Atom]]:
 
 
 def make_row_types(rows: PublishedRows, condition: Condition | None, names: Sequence[str]) -> RowTypes:
-    """The columns in `names` as axes."""
+    """Make the row types of the columns in `names`."""
     asked = group_atoms_by_column(condition)
     axes = tuple(rows.axis(name, asked.get(name, [])) for name in names)
     combined = get_or_make(
@@ -406,7 +411,10 @@ def _combine_labels(axes: Sequence[ColumnAxis], rows: int) -> LabelCombinations:
 
 
 def compact_codes(word: np.ndarray, room: int) -> tuple[np.ndarray, int]:
-    """Numbers below `room` as the places of the distinct ones, and how many these are: counted where there is room, else sorted."""
+    """Replace numbers below `room` by their places among the distinct ones; return these and their number.
+
+    The distinct numbers are found by counting if `room` is small enough, otherwise by sorting.
+    """
     if room > MAX_COUNTED_SPAN:
         distinct, place = np.unique(word, return_inverse=True)
         return place.reshape(-1), len(distinct)

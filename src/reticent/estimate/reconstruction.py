@@ -1,7 +1,22 @@
-"""Counts behind redrawn values (Cao & Karras, VLDB 2012, section 5).
+"""Counts and aggregates behind perturbed sensitive values (Cao & Karras, VLDB 2012, section 5).
 
-Of the rows in a selection, e'_v show value v; those that held v_i are estimated as N' = E' M^-1 (inversion: unbiased, may be
-negative), or by expectation-maximisation (never negative; ERRATA 5.8).
+`Reconstruction`: among the rows in a selection, e'_v show value v; those that held v_i are estimated as N' = E' M^-1
+(inversion: unbiased, may be negative), or by expectation-maximisation (never negative; ERRATA 5.8).
+
+`PerturbationEstimator` estimates aggregates by unbiased sums of scores, with their standard error. A row that holds x
+shows y with probability M[x, y].  A score s(x) of its true value is estimated by w(y), w = M^-1 s, whose mean is s(x);
+its variance is the mean of w(y)^2 less s(x)^2, and w(y)^2 - (M^-1 s^2)(y) is an unbiased estimate of it (section 5,
+where s is an indicator).  AVG is a ratio; its error is that of the scores off the mean, to the first order. A few rows
+do not determine their own spread (eight rows may all show one value): the spread that the same score has over all
+published rows gets as much weight as 30 rows.
+
+An interval holds each possible truth from which the estimate does not lie too far (`EstimateSpread`): the variance of a
+row is u(x) of its true value x, and if a number of rows more are selected than were estimated, as many more have the u
+of selected values.  The interval of a mean is Fieller's.
+
+However values were perturbed, a person's value is one of the manifest's list: bounds are over all of these
+(`bound_any_value`), and an answer that mentions the sensitive column without depending on it is as certain as one that
+does not.
 """
 
 from __future__ import annotations
@@ -29,7 +44,7 @@ STEP_TOLERANCE = 1e-9  # relative change at which expectation-maximisation has s
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """The matrix of a manifest, ready to estimate with."""
+    """The matrix of a manifest, ready for estimates."""
 
     column: str
     values: pl.Series
@@ -49,7 +64,7 @@ class Reconstruction:
             raise RequestError("The matrix of this release cannot be inverted.", attempt='by = "em".') from None
 
     def shown(self, frame: pl.DataFrame) -> np.ndarray:
-        """The place of each row's value among those of the matrix."""
+        """Return the place of each row's value among those of the matrix."""
         place = pl.DataFrame({self.column: self.values, "\x00place": np.arange(len(self.values))})
         return (
             frame.select(self.column)
@@ -58,11 +73,11 @@ class Reconstruction:
         )
 
     def invert(self, observed: np.ndarray) -> np.ndarray:
-        """Rows of observed counts -> rows of estimated counts, unbiased."""
+        """Convert rows of observed counts to rows of estimated counts, unbiased."""
         return observed @ self.inverse
 
     def maximise(self, observed: np.ndarray) -> np.ndarray:
-        """The same by expectation-maximisation: the most likely counts that are not negative."""
+        """Estimate the same by expectation-maximisation: the most likely counts that are not negative."""
         seen = np.atleast_2d(observed).astype(np.float64)
         found = np.repeat(seen.sum(axis=1, keepdims=True) / len(self.values), len(self.values), axis=1)
         for _ in range(MAX_STEPS):
@@ -76,21 +91,6 @@ class Reconstruction:
         return found.reshape(np.shape(observed))
 
 
-# MERGED: reticent.release.asking.redrawn: Aggregates behind redrawn sensitive values: unbiased sums of scores, with their standard error.
-#
-# A row that holds x shows y with probability M[x, y].  A score s(x) of its true value is estimated by w(y), w = M^-1 s, whose mean is s(x);
-# its variance is the mean of w(y)^2 less s(x)^2, and w(y)^2 - (M^-1 s^2)(y) is an unbiased estimate of it (Cao & Karras, VLDB 2012,
-# section 5, where s is an indicator).  AVG is a ratio; its error is that of the scores off the mean, to the first order.
-# A handful of rows cannot tell its own spread (eight rows may all show one value): as much weight as 30 rows have is given to the spread
-# that the same score has over all published rows.
-#
-# An interval asks each possible truth how far from it the estimate would lie (`spread`): the variance of a row is u(x) of its true value
-# x, and where so many more rows are selected than were estimated, so many more have the u of selected values.  A mean's is Fieller's.
-#
-# Whatever was redrawn, a person's value is one of the manifest's list: bounds are over all of these (`bounds_of_any_value`), and an
-# answer that mentions the sensitive column without depending on it is as certain as one that does not.
-
-
 BORROWED_ROWS = 30  # rows
 SEEN_KEY = "seen"
 SHARE_TOLERANCE = 1e-9  # a share that differs by less from 0 or 1 is one that was rounded
@@ -99,7 +99,7 @@ NO_AVERAGE_MESSAGE = "Nobody is estimated to be in the selection: there is no av
 
 @dataclass(frozen=True, eq=False)
 class ValueScores:
-    """(row types, values): how much of a row of this type is selected if it holds the value, and times its number."""
+    """By (row types, values): how much of a row of this type is selected if it holds the value, and that times its number."""
 
     selected: np.ndarray
     number: np.ndarray
@@ -107,7 +107,7 @@ class ValueScores:
     cut: bool  # a label is selected in part, or a number lies somewhere in a range
 
     def depend_on_value(self, aggregate: str) -> bool:
-        """Whether what is asked of some row is not the same for every value that it may hold."""
+        """Tell whether the score of some row differs between the values that it may hold."""
         asked = {"count": [self.selected], "sum": [self.number]}.get(aggregate, [self.selected, self.number])
         return any(bool(_find_varying(score).any()) for score in asked)
 
@@ -147,20 +147,20 @@ class ValueScores:
 
 
 def _find_varying(score: np.ndarray) -> np.ndarray:
-    """The row types whose score is another for other values."""
+    """Find the row types whose score differs between values."""
     found: np.ndarray = np.ptp(score, axis=1) > 0
     return found
 
 
 def _is_ranged(axis: ColumnAxis, label: np.ndarray) -> bool:
-    """Whether the number of some row lies anywhere between two ends."""
+    """Tell whether the number of some row lies anywhere between two ends."""
     if axis.low is None or axis.high is None:
         return False
     return bool((axis.may & (axis.low < axis.high))[label].any())
 
 
 def bound_any_value(put: BoundQuestion, values: pl.Series, weight: np.ndarray | None = None) -> Answer:
-    """Guaranteed bounds where each person may have any value of the list; the estimate takes all values to be alike."""
+    """Compute guaranteed bounds if each person may have any value of the list; the estimate takes all values to be equally likely."""
     sensitive = str(values.name)
     asked = group_atoms_by_column(put.condition)
     names = [name for name in dict.fromkeys([*asked, *([put.column] if put.column else [])]) if name != sensitive]
@@ -175,7 +175,7 @@ def bound_any_value(put: BoundQuestion, values: pl.Series, weight: np.ndarray | 
 
 
 def combine_with_bounds(found: Answer, bounds: Answer) -> Answer:
-    """An estimate beside its guaranteed bounds; where these meet there is nothing left to estimate."""
+    """Combine an estimate with its guaranteed bounds; if these meet there is nothing left to estimate."""
     if found.estimate is None:
         return found
     if bounds.lower is not None and bounds.lower == bounds.upper:
@@ -195,7 +195,10 @@ def require_no_extreme(aggregate: str) -> None:
 def compute_fieller_spread(
     center: float, people: float, variances: tuple[float, float, float], bounds: Answer | None
 ) -> EstimateSpread:
-    """The spread of a mean: `variances` are those of the sum off the mean, of it together with the count, and of the count."""
+    """Compute the spread of a mean.
+
+    `variances` are the variance of the sum off the mean, its covariance with the count, and the variance of the count.
+    """
     off, both, count = variances
     ends = None
     if bounds is not None and bounds.lower is not None and bounds.upper is not None:
@@ -206,7 +209,7 @@ def compute_fieller_spread(
 def compute_covariances(
     variance: Callable[[np.ndarray], float], first: np.ndarray, second: np.ndarray
 ) -> tuple[float, float, float]:
-    """The variance of one score, its covariance with another, and the variance of that one, from a function of scores."""
+    """Compute the variance of one score, its covariance with another, and the variance of that one, from a function of scores."""
     alone = variance(first)
     other = variance(second)
     if alone <= 0 or other <= 0:
@@ -218,9 +221,9 @@ def compute_covariances(
 
 @dataclass(frozen=True, eq=False)
 class PerturbationEstimator:
-    """A perturbed release: which value each row shows, and the inverse of the matrix they were redrawn by.
+    """Estimates over a perturbed release: the value that each row shows, and the inverse of the matrix.
 
-    `times` is how often each row occurs; None where each stands for itself.
+    `times` is how often each row occurs; None if each occurs once.
     """
 
     rows: PublishedRows
@@ -278,7 +281,7 @@ class PerturbationEstimator:
         return float((seen * weight).sum()), float(np.sqrt(max(variance, 0.0)))
 
     def _compute_spread(self, seen: np.ndarray, score: np.ndarray) -> EstimateSpread | None:
-        """Of a sum: the variance that it would have at other truths, more of which comes to the row types that are less certain."""
+        """Compute the spread of a sum: its variance at other truths, more of which goes to the less certain row types."""
         varying = _find_varying(score) & (seen.sum(axis=1) > 0)
         center = self.total(seen, score)[0]
         if not varying.any():
@@ -311,7 +314,7 @@ class PerturbationEstimator:
         return float(seen.sum(axis=1) @ (each @ self._estimate_frequencies(seen)))
 
     def _estimate_frequencies(self, seen: np.ndarray) -> np.ndarray:
-        """How frequent each true value is among some rows: as these tell it, and as all rows do where these are few."""
+        """Estimate how frequent each true value is among some rows: from these rows, and from all rows if these are few."""
         kept = float(np.trace(self.model.matrix)) / len(self.values)
         own = self._invert_counts(seen)
         rows = float(seen.sum()) * kept * kept
@@ -329,7 +332,7 @@ class PerturbationEstimator:
 
 
 def compute_slope(each: np.ndarray, score: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """By how much the mean of `each` grows with the mean of a score, over values of these shares; 0 where the score is one."""
+    """Compute how the mean of `each` grows with the mean of a score, over values of these shares; 0 for a constant score."""
     mean = score @ share
     variance = score**2 @ share - mean**2
     both = (each * score) @ share - (each @ share) * mean

@@ -1,7 +1,7 @@
-"""What a manifest says of the values that a column has in the source, where published ones are coarser or rows are withheld.
+"""What a manifest tells about the values of a column in the source, if published ones are coarser or rows are withheld.
 
-A value at a declared top or bottom stands for all beyond it, a rounded one for all that are rounded to it.  Of a row that is withheld,
-or labelled `*`, a column's value is limited by what the steward declared: a domain, an order, a hierarchy.
+A value at a declared top or bottom stands for all beyond it, a rounded one for all that are rounded to it.  The value
+of a row that is withheld, or labelled `*`, is limited by what the steward declared: a domain, an order, a hierarchy.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ AS_PUBLISHED_PREFIX = "\x00published "
 
 
 def is_coded(entry: ColumnEntry) -> bool:
-    """Whether a published value may stand for others: beyond a top or bottom, or rounded to it."""
+    """Tell whether a published value may stand for others: beyond a top or bottom, or rounded to it."""
     return entry.top is not None or entry.bottom is not None or entry.round_to is not None
 
 
 def is_closed(entry: ColumnEntry) -> bool:
-    """Whether the steward listed all values that a column of categories or ordered values can have."""
+    """Tell whether the steward listed all values that a column of categories or ordered values can have."""
     return entry.order is not None or (entry.hierarchy is not None and entry.built is None) or entry.dtype == "Boolean"
 
 
 def has_whole_values(entry: ColumnEntry) -> bool:
-    """Whether the source's values are whole numbers or moments; of decimals that were rounded, published ones may be whole."""
+    """Tell whether the source's values are whole numbers or moments; published values of rounded decimals may be whole too."""
     dtype = parse_dtype(entry.dtype)
     return dtype.is_temporal() or (dtype.is_integer() and entry.round_to is None)
 
 
 def find_place(entry: ColumnEntry, value: Any) -> Any:
-    """Where a value of a column that has an order stands on its line."""
+    """Find the place of a value on the line of a column that has an order."""
     dtype = parse_dtype(entry.dtype)
     if not dtype.is_temporal():
         return value
@@ -65,7 +65,7 @@ def find_place(entry: ColumnEntry, value: Any) -> Any:
 
 
 def place_atom(entry: ColumnEntry, atom: Atom) -> Atom:
-    """An atom with places on the line instead of values."""
+    """Return an atom with places on the line instead of values."""
     if atom.test == IS_NULL:
         return atom
     if atom.test == IS_AMONG:
@@ -74,7 +74,7 @@ def place_atom(entry: ColumnEntry, atom: Atom) -> Atom:
 
 
 def find_coded_ends(entry: ColumnEntry) -> tuple[Any, Any]:
-    """The declared bottom and top as places; None where there is none."""
+    """Return the declared bottom and top as places; None if there is none."""
     bottom, top = (None if end is None else _find_end(entry, end) for end in (entry.bottom, entry.top))
     return bottom, top
 
@@ -84,7 +84,7 @@ def _find_end(entry: ColumnEntry, end: Any) -> Any:
 
 
 def find_limits(entry: ColumnEntry) -> tuple[Any, Any]:
-    """The least and the greatest value that anybody of the source can have on a line; None where nothing limits it."""
+    """Return the least and the greatest value that a person of the source can have on a line; None if nothing limits it."""
     low = high = None
     if entry.declared and entry.domain:
         low, high = (_widen_end(parse_number(str(end)), sign) for end, sign in zip(entry.domain, (-1, 1), strict=True))
@@ -99,7 +99,7 @@ def find_limits(entry: ColumnEntry) -> tuple[Any, Any]:
 
 
 def _widen_end(end: int | float, sign: int) -> int | float | None:
-    """A domain is compared with values as doubles: beyond what these hold, values next to its end pass."""
+    """Widen an end beyond what doubles hold: a domain is compared with values as doubles, so values next to its end pass."""
     if abs(end) < EXACT_INTEGER_LIMIT:
         return end
     away = np.nextafter(np.nextafter(float(end), sign * np.inf), sign * np.inf)
@@ -109,7 +109,7 @@ def _widen_end(end: int | float, sign: int) -> int | float | None:
 
 
 def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, asked: Sequence[Atom]) -> ColumnAxis:
-    """A column whose published values stand for more than themselves, each value being a label."""
+    """Make the axis of a column whose published values stand for more than themselves; each value is a label."""
     null = values.is_null().to_numpy()
     whole = has_whole_values(entry)
     if whole:
@@ -137,7 +137,7 @@ def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, ask
 
 
 def widen_coded_ends(entry: ColumnEntry, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of ranges, without an end where a declared bottom or top stands for all beyond it."""
+    """Return the ends of ranges, infinite if a declared bottom or top stands for all beyond it."""
     bottom, top = find_coded_ends(entry)
     far = ENDLESS if lower.dtype.kind == "i" else np.inf
     if bottom is not None:
@@ -150,14 +150,14 @@ def widen_coded_ends(entry: ColumnEntry, lower: np.ndarray, upper: np.ndarray) -
 def make_line_axis(
     entry: ColumnEntry, name: str, code: np.ndarray, line: LineLabels, asked: Sequence[Atom]
 ) -> ColumnAxis:
-    """The axis of labels on a line, for atoms that compare with values."""
+    """Make the axis of labels on a line, for atoms that compare with values."""
     places = {atom: place_atom(entry, atom) for atom in asked}
     found = make_range_axis(name, code, line, list(dict.fromkeys(places.values())))
     return replace(found, truth={atom: found.truth[place] for atom, place in places.items()})
 
 
 def make_unknown_axis(entry: ColumnEntry | None, name: str, asked: Sequence[Atom]) -> ColumnAxis:
-    """A column as a row has it of which nothing is published: one label, which covers whatever the source may hold there.
+    """Make the axis of a column for rows of which nothing is published: one label, which covers all that the source may hold there.
 
     `entry` None is a column of yes and no that belongs to no column of the source.
     """
@@ -190,7 +190,7 @@ def _make_any_axis(name: str, code: np.ndarray, values: pl.Series, asked: Sequen
 
 
 def list_declared_values(entry: ColumnEntry) -> pl.Series:
-    """All values that the steward declared of a column of categories or ordered values."""
+    """List all values that the steward declared for a column of categories or ordered values."""
     if entry.order is not None:
         return parse_texts(list(entry.order), entry.dtype)
     if entry.hierarchy is not None:
@@ -199,7 +199,7 @@ def list_declared_values(entry: ColumnEntry) -> pl.Series:
 
 
 def list_other_values(known: pl.Series, asked: Iterable[Atom]) -> list[Any]:
-    """Values that no label shows and `*` may stand for: one for each way in which a constant can lie to it.
+    """List values that no label shows and `*` may stand for: one for each way in which a constant can lie relative to it.
 
     Of numbers the first lies below all others and the last above: they stand for all that do.
     """
@@ -229,7 +229,7 @@ def list_other_values(known: pl.Series, asked: Iterable[Atom]) -> list[Any]:
 
 
 def _find_integer_range(dtype: pl.DataType) -> tuple[int, int]:
-    """The least and the greatest whole number of a type, as far as 64 bits hold them."""
+    """Return the least and the greatest whole number of a type, as far as 64 bits hold them."""
     bits = int(str(dtype).lstrip("UInt"))
     if dtype.is_unsigned_integer():
         return 0, min((1 << bits) - 1, ENDLESS - 1)
@@ -237,7 +237,7 @@ def _find_integer_range(dtype: pl.DataType) -> tuple[int, int]:
 
 
 def covers_other_values(entry: ColumnEntry) -> bool:
-    """Whether a label may cover values that are not listed: where the steward declared no list of them."""
+    """Tell whether a label may cover values that are not listed: if the steward declared no list of them."""
     if entry.type in ("numeric", "date"):
         return None in find_limits(entry)
     return not is_closed(entry)

@@ -1,4 +1,10 @@
-"""What a column looks like, by counts: distinct and missing values, numbers, dates and their format, codes, free text."""
+"""Guesses what a column is from counts: distinct and missing values, numbers, dates and their format, codes, free text.
+
+`guess_column` looks at the values; `is_identifier_name` looks at the name: does it name, number or reach one person? A
+name is read as words, and the last word of a compound decides: `patient_age` is an age, `home_phone` a phone. A `name`
+belongs to the word before it: `patient_name` is a person's, `drug_name` is not. If that word is unknown, a person is
+assumed: one column too many that is not published costs less than one too few.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +35,7 @@ DATE_FORMATS = (
 NUMBER_PATTERN = r"^\s*[+-]?\d+(\.\d+)?\s*$"
 _PADDED_PATTERN = r"^0\d"
 _AMOUNT_PATTERN = r"[$€£¥,.]"
-_MIN_FITTING_SHARE = 0.9  # of the distinct values must fit a format that is told of
+_MIN_FITTING_SHARE = 0.9  # of the distinct values must fit a format that is proposed
 _MIN_FREE_TEXT_WORDS = 4.0
 _MIN_FREE_TEXT_LENGTH = 30.0
 _MIN_FREE_TEXT_VALUES = 50
@@ -37,7 +43,11 @@ _MIN_FREE_TEXT_VALUES = 50
 
 @dataclass(frozen=True, eq=False)
 class ColumnGuess:
-    """One column.  `misfit` is how many distinct values a format that fits most does not read; `other` fits as well."""
+    """Guess about one column.
+
+    `unparsed_count` is the number of distinct values that the format that fits most does not read; `other` is a format
+    that fits as well.
+    """
 
     name: str
     dtype: pl.DataType
@@ -60,18 +70,18 @@ class ColumnGuess:
 
     @property
     def declared(self) -> Column:
-        """The column as a draft would declare it, to read its values by."""
+        """The column as a draft would declare it, to read its values."""
         return Column("quasi-identifying", self.type, format=None if self.unparsed_count else self.format)
 
 
 def guess_column(column: pl.Series, *, typed: bool = False) -> ColumnGuess:
-    """What a column looks like.  `typed`: its source says what is text, and text that spells numbers holds codes."""
+    """Guess what a column is.  `typed`: the source knows which columns are text, so text that spells numbers holds codes."""
     found = _guess_from_counts(column, typed=typed)
     return _remove_codes(found, column) if found.type == "numeric" and found.format is None else found
 
 
 def _remove_codes(found: ColumnGuess, column: pl.Series) -> ColumnGuess:
-    """The same without numbers that stand for "missing", which would stretch its range."""
+    """Return the guess without numbers that mean "missing", which would stretch its range."""
     written = found.values.cast(pl.String)
     numbers = pl.DataFrame({"text": written, "number": written.str.strip_chars().cast(pl.Float64, strict=False)})
     numbers = numbers.filter(pl.col("number").is_finite()).unique("number", maintain_order=True).sort("number")
@@ -116,7 +126,7 @@ def _guess_from_counts(column: pl.Series, *, typed: bool) -> ColumnGuess:
 
 
 def parse_values(found: ColumnGuess) -> pl.Series:
-    """The distinct values as the draft's declaration reads them."""
+    """Parse the distinct values by the draft's declaration."""
     if found.unparsed_count or found.dtype != pl.String or (found.format is None and found.type != "date"):
         return found.values
     read = build_parse_expression(found.values, found.declared)
@@ -142,7 +152,7 @@ def _guess_text_type(found: ColumnGuess, *, typed: bool) -> ColumnGuess:
 
 
 def _guess_date_format(found: ColumnGuess) -> ColumnGuess:
-    """The format that reads most values, if it reads nearly all; of two that do, the other is named."""
+    """Find the format that reads most values, if it reads nearly all; if two do, name the other too."""
     sample = found.values if found.distinct <= 200 else found.values.sample(200, seed=1)
     likely = [
         format
@@ -160,18 +170,11 @@ def _guess_date_format(found: ColumnGuess) -> ColumnGuess:
 
 
 def _count_unparsed(values: pl.Series, type: str | None, format: str | None) -> int:
-    """How many distinct values do not read so."""
+    """Count the distinct values that the type and format do not read."""
     read = build_parse_expression(values, Column("quasi-identifying", type, format=format))
     if read is None:  # ISO days
         return int(values.str.to_date("%Y-%m-%d", strict=False).null_count())
     return int(values.to_frame().select(read.is_null().sum()).item())
-
-
-# MERGED: reticent.draft.names: Whether a column's name is that of an identifier: what names, numbers or reaches one person.
-#
-# A column's name is read as words, and a compound is what its last word says: `patient_age` is an age, `home_phone` a phone.  A
-# `name` is that of the word before: `patient_name` is a person's, `drug_name` is not.  Where that word is not known, a person is
-# meant: one column too many that is not published costs less than one too few.
 
 
 def _split_words(words: str) -> frozenset[str]:
@@ -232,13 +235,13 @@ _THING_WORDS = _split_words(
 
 
 def split_name(name: str) -> list[str]:
-    """The words of `patient_name`, `patientName`, `PATIENT NAME` and `patientname`, in small letters."""
+    """Split `patient_name`, `patientName`, `PATIENT NAME` and `patientname` into words in lower case."""
     found = [word for word in re.split(r"[\W_]+", _WORD_BOUNDARY.sub(" ", name).lower()) if word]
     return [part for word in found for part in _split_compound(word)]
 
 
 def is_identifier_name(name: str) -> bool:
-    """Whether a column of this name is an identifier."""
+    """Tell whether a column of this name is an identifier."""
     words = split_name(name)
     if _MEASURE_WORDS & set(words[-1:]):
         return False
@@ -254,7 +257,7 @@ def is_identifier_name(name: str) -> bool:
 
 
 def is_person_number(name: str) -> bool:
-    """Whether an identifier of this name may number persons, as `patient_id` does and `email` does not."""
+    """Tell whether an identifier of this name may number persons, as `patient_id` does and `email` does not."""
     words = set(split_name(name))
     return not _NAME_WORDS & words and bool(
         {*_ID_WORDS, "ssn", "nin", "nhs", "mrn", "person", "patient", "passport"} & words
@@ -262,14 +265,14 @@ def is_person_number(name: str) -> bool:
 
 
 def _find_owner_word(words: list[str], at: int) -> str:
-    """Whose name it is: the word before it, or, where it comes first, the one after."""
+    """Find whose name it is: the word before it, or, if it comes first, the one after."""
     before = [word for word in words[:at] if word not in _QUALIFIER_WORDS and not word.isdigit()]
     after = [word for word in words[at + 1 :] if word not in _QUALIFIER_WORDS | _FILLER_WORDS and not word.isdigit()]
     return before[-1] if before else after[0] if after else ""
 
 
 def _split_compound(word: str) -> list[str]:
-    """`firstname` is two words, and so are `patientid` and `homephone`; covid, paid and telephone are one."""
+    """Split a compound: `firstname`, `patientid` and `homephone` are two words; covid, paid and telephone are one."""
     for last, owners in _COMPOUND_ENDINGS.items():
         owner = word.removesuffix(last)
         if owner not in ("", word) and (owners is None or owner in owners):

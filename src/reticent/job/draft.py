@@ -1,7 +1,11 @@
-"""A first job file for a table: guessed types, a proposed role for every column with the reason, risky columns named.
+"""Drafts a first job file for a table: guessed types, a proposed role for every column with the reason, risky columns named.
 
-It shows column names and counts and never a value, but texts and codes that files use for "missing": a draft is passed around
-before anybody has thought about roles.
+`draft_job` reads the rows (a sample of a large table), guesses what each column is (`column_guesses`), and makes a
+`ColumnProposal` for each: its role and the reason, what is risky about it, and what else a steward would declare.
+`Draft.to_toml` writes the commented job file.
+
+A draft shows column names and counts and never a value, except texts and codes that files use for "missing": it is
+passed around before anybody has thought about roles.
 """
 
 from __future__ import annotations
@@ -36,9 +40,6 @@ from reticent.job.column_guesses import (
     parse_values,
 )
 
-# MERGED: reticent.draft.proposals: A role for each column and the reason, what is risky about it, and what else a steward would declare of it.
-
-
 NEAR_UNIQUE_SHARE = 0.9
 OFTEN_UNIQUE_SHARE = 0.25
 MIN_ROWS_FOR_UNIQUENESS = 20
@@ -60,8 +61,11 @@ _WEIGHT_NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ColumnProposal:
-    """One column: counts, the type to declare (None: decided from the data), the role and why, what is risky about it, what
-    else is `declared` of it, and of a quasi-identifier the hierarchy that `suits` it (empty: none does)."""
+    """Proposal for one column.
+
+    It has counts, the type to declare (None: decided from the data), the role and the reason, what is risky about the
+    column, what else is `declared` of it, and for a quasi-identifier the hierarchy that `suits` it (empty: none does).
+    """
 
     name: str
     distinct: int
@@ -89,7 +93,7 @@ def propose_columns(looks: Sequence[ColumnGuess], rows: int) -> tuple[ColumnProp
 
 
 def _find_person_column(looks: Sequence[ColumnGuess], found: Sequence[ColumnProposal]) -> int | None:
-    """The identifier that numbers persons: of those that repeat in a way persons do, the one with most values."""
+    """Find the identifier that numbers persons: of those that repeat as persons do, the one with most values."""
     able = [
         at
         for at, (one, proposal) in enumerate(zip(looks, found, strict=True))
@@ -153,7 +157,7 @@ def _make_proposal(found: ColumnGuess, role: Role, why: str, risk: str = "") -> 
 
 
 def _describe_misfit(found: ColumnGuess) -> str:
-    """What does not read by the format that fits most, what else does, and which numbers stand apart."""
+    """Describe values that the best format does not read, another format that fits as well, and numbers far from the others."""
     if found.codes:
         many = pluralize(found.code_rows, "row", "holds", "hold")
         return f"; {many} a number that files use for missing: see `missing` above, bands are proposed without it"
@@ -168,7 +172,7 @@ def _describe_misfit(found: ColumnGuess) -> str:
 
 
 def _propose_weight(found: ColumnGuess, many: str) -> ColumnProposal:
-    """A survey's weight is needed beside each row, and an exact one names it."""
+    """Propose a role for a survey weight: each row needs it, and an exact one identifies the row."""
     numbers = parse_values(found).cast(pl.Float64, strict=False).drop_nulls()
     step = choose_round_width(numbers, 20)
     said = _make_proposal(found, Role.INSENSITIVE, f"a weight, rounded so that it singles nobody out ({many})")
@@ -189,7 +193,7 @@ def _propose_private(found: ColumnGuess, many: str) -> ColumnProposal:
 
 
 def _describe_risk(found: ColumnGuess, rows: int, many: str) -> str:
-    """Why a quasi-identifier deserves a second look."""
+    """Explain why a quasi-identifier deserves a second look."""
     if _PLACE_OR_BIRTH_NAME.search(found.name):
         return "a place or a birth date singles people out together with little else"
     if rows >= MIN_ROWS_FOR_UNIQUENESS and found.distinct >= OFTEN_UNIQUE_SHARE * rows:
@@ -209,7 +213,7 @@ UNEXAMINED_PROPERTIES = (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`guessed_encoding`: the file is not UTF-8, and was read as what `source` says."""
+    """A drafted job file.  `guessed_encoding`: the file is not UTF-8, and was read in the encoding of `source`."""
 
     source: Source
     rows: int
@@ -221,12 +225,12 @@ class Draft:
     looked_at: int | None = None  # rows, where only a part of them was looked at
 
     def to_toml(self) -> str:
-        """The job file, commented."""
+        """Write the job file, with comments."""
         return "\n".join([*self._head_lines(), *self._source(), *self._columns(), *self._promise_lines(), *_TAIL_LINES])
 
     @property
     def sampled(self) -> str:
-        """What a draft from a part of the rows says of itself; empty where all were looked at."""
+        """A sentence about the sample that the draft was made from; empty if all rows were read."""
         if self.looked_at is None:
             return ""
         return (
@@ -290,7 +294,7 @@ class Draft:
         ]  # fmt: skip
 
     def _hierarchy_lines(self, column: ColumnProposal) -> list[str]:
-        """The hierarchy that suits a quasi-identifier, to be moved up into its line; of a sensitive code how to make one."""
+        """Write the hierarchy that suits a quasi-identifier, to be moved into its line; for a sensitive code, how to make one."""
         if column.role is Role.SENSITIVE and column.hierarchy:
             read = replace(self.source, missing=self.source.missing or self.marks)
             return [
@@ -334,9 +338,9 @@ _TAIL_LINES = [
 
 
 def draft_job(source: Source) -> Draft:
-    """Look at every column once, by counts.  A file that is not UTF-8, and of which nothing else is said, is read as latin-1.
+    """Draft a job from counts of every column.  A file that is not UTF-8, without a declared encoding, is read as latin-1.
 
-    Of more than MAX_ROWS rows that many, evenly spread, are looked at; the draft says so.
+    Of more than MAX_ROWS rows that many, evenly spread, are read; the draft notes it.
     """
     try:
         rows_read = _read_rows(source)
@@ -364,13 +368,13 @@ def draft_job(source: Source) -> Draft:
 
 
 def _has_shared_code(column: ColumnGuess, looks: Sequence[ColumnGuess]) -> bool:
-    """Whether a code of a column is a value of another one, which `missing` would take away."""
+    """Tell whether a code of a column is a value of another column, which `missing` would remove."""
     others = (one.values.cast(pl.String) for one in looks if one is not column)
     return any(bool(values.is_in(list(column.codes)).any()) for values in others)
 
 
 def _keep_codes(column: ColumnGuess) -> ColumnGuess:
-    """The same column where its codes stay values, because a job cannot declare them missing here alone."""
+    """Return the column with its codes as values, because a job cannot declare them missing in one column alone."""
     return replace(
         column,
         codes=(),
@@ -382,7 +386,7 @@ def _keep_codes(column: ColumnGuess) -> ColumnGuess:
 
 @dataclass(frozen=True, eq=False)
 class DraftRows:
-    """The rows to look at, how many the source has, and of columns that number persons the most rows that one has."""
+    """The rows to look at, the number of rows of the source, and for columns that number persons the most rows of one person."""
 
     frame: pl.DataFrame
     rows: int
@@ -400,7 +404,7 @@ def _read_rows(source: Source) -> DraftRows:
 
 
 def _read_sample(lazy: pl.LazyFrame, rows: int) -> DraftRows:
-    """One row in `step`, evenly spread, and of columns that number persons all rows of one person in as many."""
+    """Read one row in `step`, evenly spread, and for columns that number persons all rows of one person in as many."""
     step = -(-rows // MAX_ROWS)
     persons = [name for name in lazy.collect_schema().names() if is_person_number(name)]
     kept: list[pl.DataFrame] = []
@@ -416,7 +420,7 @@ def _read_sample(lazy: pl.LazyFrame, rows: int) -> DraftRows:
 
 
 def _count_most_frequent(numbers: pl.Series) -> int:
-    """How many rows the most frequent number has."""
+    """Count the rows of the most frequent number."""
     counted = numbers.drop_nulls().value_counts(name="\x00rows")
     return cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
 

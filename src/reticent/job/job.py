@@ -1,4 +1,13 @@
-"""The job: the one request that API, command line and studio share.  Job <-> TOML."""
+"""The job: the one request that API, command line and studio share, and its conversion to TOML.
+
+Beside objects of ours a `Job` accepts in Python names, tables as in a job file, and a single object where a list is
+expected (`resolve_source`, `resolve_promises`, `resolve_method`, `resolve_stages`):
+
+    rt.Job(columns={"age": "quasi-identifying", "d": "sensitive"}, promises=rt.KAnonymity(5), method="mosaic")
+
+Anything else is refused with what to write instead. `dump_toml` writes the small part of TOML that a job needs; the
+standard library only reads it.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +42,8 @@ if TYPE_CHECKING:
     from reticent.models.promise import Promise
 
 
-# MERGED: reticent.accepted: What a job accepts in Python, beside objects of ours: names, tables as in a job file, and one where a list is meant.
-#
-#     rt.Job(columns={"age": "quasi-identifying", "d": "sensitive"}, promises=rt.KAnonymity(5), method="mosaic")
-#
-# Anything else is refused with what to write instead.
-
-
 def resolve_source(given: Any) -> Source:
-    """A path or a URL as a text, a `Source`, or None for a frame that is handed over later."""
+    """Return the `Source` of a path or a URL in a text, a `Source`, or None (a frame is passed later)."""
     if isinstance(given, Source):
         return given
     if given is None:
@@ -58,7 +60,7 @@ def resolve_source(given: Any) -> Source:
 
 
 def resolve_promises(given: Any) -> Promises:
-    """One promise or several, each as an object or as its table in a job file."""
+    """Return one promise or several, each an object or its table in a job file."""
     if isinstance(given, Promises):
         return given
     listed = promises(given, "promises")
@@ -66,7 +68,7 @@ def resolve_promises(given: Any) -> Promises:
 
 
 def resolve_method(given: Any) -> Any:
-    """A method, its name, or its table in a job file."""
+    """Return a method, given the method, its name, or its table in a job file."""
     if given is None:
         return registry.load_method_class("mondrian")()
     if isinstance(given, str | Mapping):
@@ -76,7 +78,7 @@ def resolve_method(given: Any) -> Any:
 
 
 def resolve_stages(given: Any) -> tuple[Any, ...]:
-    """Preparing stages; one alone may stand by itself."""
+    """Return preparing stages; a single one may be passed without a list."""
     alone = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
     listed = [given] if alone else list(given)
     return tuple(map(_resolve_stage, listed))
@@ -90,7 +92,7 @@ def _resolve_stage(given: Any) -> Any:
 
 
 def _require_verb(given: Any, name: str, verb: str, known: Mapping[str, str], attempt: str) -> None:
-    """Whatever has no such verb, and a class where an object is meant."""
+    """Refuse an object without this method, and a class where an object is expected."""
     if isinstance(given, type) and callable(getattr(given, verb, None)):
         raise JobError(f"{name} is the class {given.__name__} itself.", attempt=f"rt.{given.__name__}(...).")
     if isinstance(given, type) or not callable(getattr(given, verb, None)) or not hasattr(given, "name"):
@@ -205,7 +207,7 @@ class Job:
     @classmethod
     @validate_arguments(path=a_path)
     def read(cls, path: str | Path) -> Job:
-        """A job from a TOML file; relative paths in it are relative to it."""
+        """Read a job from a TOML file; relative paths in it are relative to it."""
         from reticent.job.parse import read_job
 
         return read_job(path)
@@ -213,13 +215,13 @@ class Job:
     @classmethod
     @validate_arguments(beside=optional(a_path))
     def from_dict(cls, table: Mapping[str, Any], beside: Path | None = None) -> Job:
-        """A job from what a TOML file says, each field checked."""
+        """Make a job from the table of a TOML file, each field checked."""
         from reticent.job.parse import parse_job
 
         return parse_job(table, beside)
 
     def to_dict(self) -> dict[str, Any]:
-        """The job as TOML would hold it; frames and built hierarchies as their rows."""
+        """Return the job as TOML would hold it; frames and built hierarchies as their rows."""
         source: dict[str, Any] = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in _collect_set_fields(self.source).items()
@@ -248,13 +250,13 @@ class Job:
         return html_repr.render_job(self)
 
     def at(self, **changes: Any) -> Job:
-        """The same job with some parts replaced."""
+        """Return the same job with some parts replaced."""
         require_known_options(changes, [f.name for f in fields(self)], "A job")
         return replace(self, **changes)
 
 
 def _collect_set_fields(value: Any) -> dict[str, Any]:
-    """Fields that differ from their default."""
+    """Collect the fields that differ from their default."""
     return {
         f.name: getattr(value, f.name)
         for f in fields(value)
@@ -276,11 +278,8 @@ def _convert_column(column: Column) -> dict[str, Any]:
     return found
 
 
-# MERGED: reticent.toml: Writing the small part of TOML that a job needs (the standard library only reads it).
-
-
 def dump_toml(table: Mapping[str, Any]) -> str:
-    """Top-level values, then [tables] of inline values, then [[lists of tables]]."""
+    """Write top-level values, then [tables] of inline values, then [[lists of tables]]."""
     lines = [
         f"{format_toml_key(name)} = {format_toml_value(value)}"
         for name, value in table.items()
@@ -339,5 +338,5 @@ def format_toml_value(value: Any) -> str:
 
 
 def _quote_toml(text: str) -> str:
-    """JSON's escapes are TOML's, but JSON lets DEL pass."""
+    """Quote a text.  JSON's escapes are TOML's, but JSON does not escape DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,6 +1,8 @@
-"""Reading a job from TOML: one typed reader, which checks every field before anything is computed.
+"""Reads a job from TOML, and checks every field before anything is computed.
 
-First the whole of it for its size, then each field for its type, then each class its own values for their meaning.
+The reader checks first the size of the whole file, then the type of each field; then each class checks the meaning of
+its own values. `ErrorCollector` gathers the faults of all parts, so that a job file can be corrected in one go. A path
+in a job file is relative to the job file, unless it exists only relative to the working directory (`resolve_path`).
 """
 
 from __future__ import annotations
@@ -23,11 +25,12 @@ from reticent.limits import MAX_JOB_FILE_BYTES, require_moderate_job
 from reticent.models.rational_bounds import flag
 from reticent.registry import check_fields, check_known
 
-# MERGED: reticent.gathered: Faults of a request gathered and told together, so that a job file is mended in one go.
-
 
 class ErrorCollector:
-    """`with gathered.one():` around each part that may be at fault; `settle` raises all faults as one error, or the only one."""
+    """Collects the errors of several parts of a request.
+
+    Wrap each part in `with errors.collect():`; `raise_all` raises all errors as one, or the only one as it is.
+    """
 
     def __init__(self) -> None:
         self.errors: list[RequestError] = []
@@ -48,11 +51,8 @@ class ErrorCollector:
             raise kind(f"{len(self.errors)} faults:\n" + "\n".join(f"- {error}" for error in self.errors)) from None
 
 
-# MERGED: reticent.located: Where the paths that a job file names lie: beside it, unless they are found from the working directory only.
-
-
 def resolve_paths_relative_to(value: Any, key: str, beside: Path | None) -> Any:
-    """A path, or every path under a `key` of a table ("*": under any), at whatever depth."""
+    """Resolve a path, or every path under a `key` of a table ("*": under any), at any depth."""
     if isinstance(value, str) and not key:
         return resolve_path(value, beside)
     if not isinstance(value, Mapping):
@@ -87,7 +87,7 @@ JOB_PARTS = ["source", "columns", "promise", "prepare", "method", "release", "jo
 
 
 def read_job(path: str | Path) -> Job:
-    """A job from a TOML file; relative paths in it are relative to it."""
+    """Read a job from a TOML file; relative paths in it are relative to it."""
     path = Path(path)
     return parse_job(_parse_toml(path, _read_job_text(path)), beside=path.parent)
 
@@ -138,7 +138,7 @@ def parse_job(table: Mapping[str, Any], beside: Path | None = None) -> Job:
 
 
 def _parse_parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any]:
-    """The parts of a job from their tables; the faults of all of them are told at once."""
+    """Parse the parts of a job from their tables; the faults of all parts are raised together."""
     gathered = ErrorCollector()
     found: dict[str, Any] = {"columns": {}, "promises": [], "prepare": [], "method": None}
     with gathered.collect():
@@ -199,7 +199,7 @@ def _parse_column(name: str, table: Any, beside: Path | None) -> Column:
 
 
 def _parse_component(make: Callable[[Any], Any], kind: Callable[[str], Any], entry: Any, beside: Path | None) -> Any:
-    """A promise or method, the paths that it names (`paths` of its class) lying beside the job file."""
+    """Make a promise or method; the paths that it names (`paths` of its class) are resolved relative to the job file."""
     if not isinstance(entry, Mapping):
         return make(entry)
     name = entry.get("model", entry.get("name"))

@@ -1,8 +1,8 @@
-"""A JSON Schema of the job file, so that an editor completes and checks a job while it is written.
+"""Builds a JSON Schema of the job file, so that an editor completes and checks a job while it is written.
 
-It is made from what a job is made of: the dataclasses of columns, source and output, and the catalogue's promises,
-methods and stages.  `python -m reticent.job.schema` prints it; docs/job.schema.json is that output.  A schema knows names and
-types; whether a promise can be kept, `reticent check` says.
+It is made from the dataclasses of columns, source and output, and the catalogue's promises, methods and stages.
+`python -m reticent.job.schema` prints it; docs/job.schema.json is that output.  A schema knows names and types;
+`reticent check` tells whether a promise can be kept.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FIELD_SCHEMAS: dict[tuple[type, str], dict[str, Any]] = {
 
 
 def build_job_schema() -> dict[str, Any]:
-    """The schema of a job file."""
+    """Build the schema of a job file."""
     column = _build_dataclass_schema(Column, required=("role",))
     promises = [_build_component_schema("model", name, registry.load_promise_class(name)) for name in registry.MODELS]
     methods = [_build_component_schema("name", name, registry.load_method_class(name)) for name in registry.METHODS]
@@ -75,7 +75,7 @@ def _build_dataclass_schema(kind: type, required: Iterable[str] = ()) -> dict[st
 
 
 def _build_component_schema(key: str, name: str, kind: Any) -> dict[str, Any]:
-    """A promise, method or stage: its name and its parameters."""
+    """Build the schema of a promise, method or stage: its name and its parameters."""
     parameters = {registry.strip_keyword_suffix(f.name): _build_field_schema(f) for f in fields(kind)}
     required = [
         registry.strip_keyword_suffix(f.name)
@@ -94,7 +94,7 @@ def _close_object(properties: dict[str, Any], required: Iterable[str]) -> dict[s
 
 
 def _build_field_schema(field: Field[Any]) -> dict[str, Any]:
-    """What a field's annotation allows; anything where it is not made of plain types alone."""
+    """Return what a field's annotation allows; anything if it is not made of plain types alone."""
     written = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", "")
     parts = [part.strip() for part in written.split("|") if part.strip() != "None"]
     if not parts or any(part not in TYPE_SCHEMAS for part in parts):
@@ -107,7 +107,7 @@ def _get_first_line(kind: Any) -> str:
 
 
 def format_schema() -> str:
-    """The schema as a file holds it."""
+    """Format the schema as its file has it."""
     return json.dumps(build_job_schema(), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Counted combinations in parts -> cells in parts, coded alike everywhere; and what must be known of all of them."""
+"""Encodes counted combinations in parts as cells in parts, with the same codes everywhere, and computes facts about all of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ColumnCodings:
 
     @property
     def columns(self) -> list[str]:
-        """What codes are called: as no column of a table is."""
+        """The names of the columns of codes, which no column of a table has."""
         return [*(f"\x00q{at}" for at in range(len(self.quasi))), *(f"\x00s{at}" for at in range(len(self.sensitive)))]
 
     @property
@@ -52,12 +52,12 @@ class ColumnCodings:
         return tuple(self.codings[name].domain for name in names)
 
     def encode(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The codes of a frame's values; of one that was not there when values were counted, -1 or the null's."""
+        """Return the codes of a frame's values; a value that was not there when values were counted has -1 or the null's."""
         found = [self.codings[name].encode(frame[name]) for name in self.names]
         return pl.DataFrame(dict(zip(self.columns, found, strict=True)), schema=self.schema)
 
     def build_cells(self, coded: pl.DataFrame, rows_per_person: int = 1) -> Cells:
-        """Cells of coded combinations."""
+        """Build cells from coded combinations."""
         many = len(self.quasi)
         both = to_matrix(coded, self.columns)
         parts = self.get_domains(self.quasi), self.get_domains(self.sensitive), both[:, :many], both[:, many:]
@@ -65,7 +65,7 @@ class ColumnCodings:
 
 
 def to_matrix(frame: pl.DataFrame, names: list[str]) -> np.ndarray:
-    """Columns of 32-bit numbers as one array."""
+    """Return columns of 32-bit numbers as one array."""
     return np.column_stack([np.zeros((len(frame), 0), np.int32), *(frame[name].to_numpy() for name in names)])
 
 
@@ -108,7 +108,7 @@ def _sum_multiplicities(frames: list[pl.DataFrame], by: list[str]) -> pl.DataFra
 
 
 def encode_partitions(parts: Partitions, codes: ColumnCodings, rng: Random) -> Partitions:
-    """The combinations as codes, each with its word."""
+    """Encode the combinations, each with its random word."""
     return parts.map_partitions(
         _encode_part, {**codes.schema, MULTIPLICITY: pl.Int64(), WORD_COLUMN: pl.Int64()}, codes, rng
     )
@@ -122,7 +122,7 @@ def _encode_part(frames: Frames, number: int, codes: ColumnCodings, rng: Random)
 
 
 def draw_sample(parts: Partitions, codes: ColumnCodings, combinations: int) -> Cells:
-    """The cells of the least words, and a few more; all of them where they are few."""
+    """Return the cells of the least words, and a few more; all of them if they are few."""
     most = (1 << 63) - 1
     limit = (
         most
@@ -138,7 +138,7 @@ def _select_least_words(frames: Frames, limit: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class LeafTotals:
-    """How many rows of each leaf have each combination of sensitive values: cells without quasi-identifiers, and their leaves."""
+    """The rows of each leaf with each combination of sensitive values: cells without quasi-identifiers, and their leaves."""
 
     cells: Cells
     leaf: np.ndarray

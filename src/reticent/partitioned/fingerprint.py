@@ -1,6 +1,7 @@
-"""The fingerprint of rows that are in parts: what `owner.fingerprint` says of a table, added up over its parts.
+"""The fingerprint of rows in parts: that of `ledger.fingerprint`, added up over the parts of a table.
 
-A combination stands in one part, so marks are sums, samples are the least of the parts' least, and sizes are counted together.
+A combination is in one part, so marks are sums, samples are the least of the parts' least, and sizes are counted
+together.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _PART_COLUMN = "\x00part"
 
 
 class PartitionedCountedRows(CountedRows):
-    """The rows of a table in parts; asked of the parts as long as these are there."""
+    """The rows of a table in parts; it queries the parts as long as these exist."""
 
     def __init__(self, parts: Partitions, names: Sequence[str], source: Source | None):
         super().__init__(pl.DataFrame(schema=dict.fromkeys(names, pl.Null())), np.zeros(0, np.int64), source)
@@ -37,7 +38,7 @@ class PartitionedCountedRows(CountedRows):
 
 
 class PartitionedHashedRows(HashedRows):
-    """What the ledger asks of a table's hashes."""
+    """The hashes of a table in parts, as the ledger needs them."""
 
     def __init__(self, parts: Partitions, names: Sequence[str], key: bytes):
         super().__init__(dict.fromkeys(names, np.zeros(0, np.uint64)), np.zeros(0, np.int64))
@@ -88,7 +89,7 @@ class PartitionedHashedRows(HashedRows):
 
 @dataclass(frozen=True, eq=False)
 class CombinationSample:
-    """Some combinations: the hashes of their values, their own hash, and the rows of each; least rank first."""
+    """A sample of combinations: the hashes of their values, their own hash, and the rows of each; least rank first."""
 
     hashes: np.ndarray
     combined: np.ndarray
@@ -104,7 +105,7 @@ class CombinationSample:
 
 @dataclass(frozen=True, eq=False)
 class PartFingerprint:
-    """What a part says of its rows."""
+    """The fingerprint of one part."""
 
     rows: int
     combinations: int
@@ -114,7 +115,7 @@ class PartFingerprint:
 
 
 def _select_least_ranked(samples: list[CombinationSample]) -> CombinationSample:
-    """Of some samples the combinations of least rank, one more than are kept."""
+    """Select the combinations of least rank from some samples, one more than are kept."""
     both = CombinationSample(
         np.concatenate([one.hashes for one in samples]),
         np.concatenate([one.combined for one in samples]),

@@ -1,4 +1,4 @@
-"""A table counted, planned, written and audited in parts, in the order in which `publish` asks for it."""
+"""Counts, plans, writes and audits a table in parts, in the order in which `publish` calls it."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class PartitionedTable:
 
     @property
     def domains_by_role(self) -> tuple[tuple[Domain, ...], tuple[Domain, ...]]:
-        """Those of quasi-identifying, and those of sensitive columns."""
+        """The domains of quasi-identifying, and those of sensitive columns."""
         return self.codes.get_domains(self.codes.quasi), self.codes.get_domains(self.codes.sensitive)
 
     def far_values(self) -> list[FarValues]:
-        """Values that stand far from all others in their column."""
+        """Find values that are far from all others in their column."""
         found = []
         for name in self.codes.names:
             coding = self.codes.codings[name]
@@ -94,19 +94,19 @@ class PartitionedTable:
         return found
 
     def values_of(self, name: str) -> tuple[pl.Series, np.ndarray]:
-        """The distinct values of a column, and how many rows have each."""
+        """Return the distinct values of a column, and the number of rows of each."""
         counted = self.marginals.values[name]
         return counted[name], counted[MULTIPLICITY].to_numpy().astype(np.int64)
 
     @property
     def carried(self) -> dict[str, pl.DataType]:
-        """The carried columns; texts as texts."""
+        """The passthrough columns; texts as texts."""
         schema = self.rows.collect_schema()
         found = {name: schema[name] for name in find_columns_with_role(self.columns, Role.INSENSITIVE)}
         return {name: pl.String() if is_text(dtype) else dtype for name, dtype in found.items()}
 
     def plan(self, job: Job, rng: Random, regions: int) -> PartitionedPlan:
-        """Coarse cuts from a sample; each side counted exactly; each region planned where it is."""
+        """Make coarse cuts from a sample, count each side exactly, and plan each region where it is."""
         promises = select_method_promises(job.prepare, job.promises)
         method = job.method
         folder = self.context.make_temp_dir()
@@ -133,7 +133,7 @@ class PartitionedTable:
 
 @dataclass(frozen=True, eq=False)
 class PartitionedPlan:
-    """Every region's plan is in a file of `folder`; `cells` are the whole table's, without quasi-identifiers."""
+    """A plan in parts: every region's plan is in a file of `folder`; `cells` are the whole table's, without quasi-identifiers."""
 
     table: PartitionedTable
     kind: str
@@ -145,7 +145,7 @@ class PartitionedPlan:
 
     @cached_property
     def telling_labels(self) -> list[list[str | None]]:
-        """The labels of all regions numbered; of each quasi-identifier, those that tell what the manifest says of it."""
+        """The labels of all regions, numbered; for each quasi-identifier those that determine the manifest's entry."""
         asked = [(self.folder, at, domain, len(self.summaries)) for at, domain in enumerate(self.cells.quasi)]
         return self.table.engine.map(planning.number_labels, asked)
 
@@ -160,12 +160,12 @@ class PartitionedPlan:
         return describe_label_cost(self.cells.quasi, tight, printed)
 
     def describe_lone_people(self) -> list[str]:
-        """What the steward should hear of people who would stand alone; the promises that regions keep know no priors."""
+        """Describe people who would be alone, for the steward; the promises that regions keep know no priors."""
         return describe_lone_people(sum(one.alone for one in self.summaries))
 
     @cached_property
     def writer(self) -> Any:
-        """What writes the kind from parts."""
+        """The writer of the kind from parts."""
         sensitive = len(self.table.codes.sensitive)
         carried = self.table.carried
         kind: Any = registry.load_writer(self.kind)
@@ -173,7 +173,7 @@ class PartitionedPlan:
         return kind.make_partitioned(self.table.columns, self.cells, sensitive, self.telling_labels, texts, carried)
 
     def frames(self) -> Mapping[str, FileRows]:
-        """The data files, written bucket by bucket."""
+        """Return the data files, written bucket by bucket."""
         codes = self.table.codes
         many = writers.choose_bucket_count(self.rows, len(codes.names), len(self.table.carried))
         writing = writers.RowEncoding(codes, self.writer.numbers, self.rng, self.folder, many)
@@ -198,7 +198,7 @@ class PartitionedPlan:
         return writers.sort_buckets(shown, writing, carried).persist(folder / "done", "Writing the rows")
 
     def audit(self, staged: Path) -> Audit:
-        """The staged release recounted from its files, its groups in parts."""
+        """Audit the staged release from its files, with its groups in parts."""
         worker = self.table.engine
         subject = read_folder_subject(staged)
         seen: Any = auditor_for(self.kind)
@@ -228,7 +228,7 @@ class PartitionedPlan:
 def _read_release(
     frames: Frames, number: int, reading: Callable[..., Iterator[pl.DataFrame]], given: tuple[Any, ...], readers: int
 ) -> Iterator[pl.DataFrame]:
-    """What is read of the staged release by each of so many readers."""
+    """Yield what each of a number of readers reads of the staged release."""
     for frame in frames:
         for part in frame[PART_NUMBER].to_list():
             yield from reading(*given, part, readers)

@@ -1,6 +1,12 @@
-"""The second level: each region planned where its cells are, against the whole table's totals, and kept in a file of its own.
+"""The second level of partitioned planning: each region is planned where its cells are, against the totals of the whole table.
 
-A region's plan is a function of its cells and of the key, so whoever plans it twice writes the same file twice.
+`route_cells` moves cells into one part for each region; `plan_regions` plans every region and writes its plan to a file
+of its own.  A region's plan is a function of its cells and of the key, so a region that is planned twice writes the
+same file twice.
+
+The labels of all regions are numbered column by column where regions are planned, so that the publishing process holds
+none of them. Equal labels of two regions are one.  The labels of a column are written in order to a shared file, and a
+label's number is its place there (`number_labels`, `look_up_labels`).
 """
 
 from __future__ import annotations
@@ -31,19 +37,13 @@ from reticent.recipe.labels import draw_padded_ends, merge_equal_labels
 from reticent.recipe.loss import compute_label_loss, compute_total_loss
 from reticent.recipe.recipe import Recipe
 
-# MERGED: reticent.regional.labels: The labels of all regions, numbered column by column where regions are planned: whoever publishes holds none of them.
-#
-# Equal labels of two regions are one.  The labels of a column are written in order to a file that all see, and a label's number is
-# its place there.
-
-
 LabelTexts = tuple[list[str | None], ...]
 _LABEL_COLUMN = "label"
-_LABELS_PER_BATCH = 1 << 16  # labels that whoever looks some up reads at once
+_LABELS_PER_BATCH = 1 << 16  # labels that a lookup reads at once
 
 
 def write_region_labels(folder: Path, region: int, texts: LabelTexts) -> None:
-    """The labels of a region, by column."""
+    """Write the labels of a region, by column."""
     write_atomically(folder / f"region-{region}.labels", pickle.dumps(texts, protocol=5))
 
 
@@ -52,7 +52,7 @@ def read_region_labels(folder: Path, region: int) -> LabelTexts:
 
 
 def number_labels(folder: Path, column: int, domain: Domain, regions: int) -> list[str | None]:
-    """Number a column's labels; those of them that tell what the manifest says of the column."""
+    """Number a column's labels; return those that determine the manifest's entry of the column."""
     found = {text for region in range(regions) for text in read_region_labels(folder, region)[column]}
     labels = pl.Series(_LABEL_COLUMN, list(found), dtype=pl.String).sort(nulls_last=True)
     packed = io.BytesIO()
@@ -62,12 +62,12 @@ def number_labels(folder: Path, column: int, domain: Domain, regions: int) -> li
 
 
 def read_column_labels(folder: Path, column: int) -> pl.Series:
-    """The labels of a column, each at the place that is its number."""
+    """Read the labels of a column, each at the place that is its number."""
     return pl.read_parquet(folder / f"labels-{column}.parquet", memory_map=False, glob=False)[_LABEL_COLUMN]
 
 
 def look_up_labels(folder: Path, column: int, wanted: np.ndarray) -> pl.Series:
-    """Some labels of a column, by their numbers in order; all others are read, and not held."""
+    """Look up some labels of a column by their sorted numbers; the others are read, and not kept in memory."""
     import pyarrow.parquet as pq
 
     found = [pl.Series(_LABEL_COLUMN, [], pl.String)]
@@ -82,7 +82,7 @@ def look_up_labels(folder: Path, column: int, wanted: np.ndarray) -> pl.Series:
 
 
 def find_label_numbers(labels: pl.Series, texts: list[str | None]) -> np.ndarray:
-    """The number of each of some labels of a column."""
+    """Find the numbers of some labels of a column."""
     known = pl.DataFrame({_LABEL_COLUMN: labels}).with_row_index("number")
     asked = pl.DataFrame({_LABEL_COLUMN: texts}, schema={_LABEL_COLUMN: pl.String})
     found = asked.join(known, on=_LABEL_COLUMN, how="left", nulls_equal=True, maintain_order="left")["number"]
@@ -90,7 +90,7 @@ def find_label_numbers(labels: pl.Series, texts: list[str | None]) -> np.ndarray
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: another attempt may be at it too, and would write the same."""
+    """Write a file whole or not at all: another attempt may be writing it too, with the same content."""
     made = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     made.write_bytes(content)
     os.replace(made, path)
@@ -101,7 +101,10 @@ REGION_COLUMN = "\x00region"
 
 @dataclass(frozen=True, eq=False)
 class RegionRequest:
-    """What a region is planned by; `promises` know the whole table's totals, `whole` how several sensitive columns are one."""
+    """What is needed to plan a region.
+
+    `promises` have the totals of the whole table; `whole` tells how several sensitive columns are combined into one.
+    """
 
     method: Method
     promises: Promises
@@ -113,7 +116,7 @@ class RegionRequest:
 
 @dataclass(frozen=True, slots=True)
 class RegionSummary:
-    """What a region says of its plan: its groups, rows, what their labels lose beside tight ones, and groups of one row."""
+    """Summary of a region's plan: its groups, its rows, the loss of its labels beside tight ones, and groups of one row."""
 
     region: int
     groups: int
@@ -125,7 +128,7 @@ class RegionSummary:
 
 @dataclass(frozen=True, eq=False)
 class RegionPlan:
-    """A region's plan as it is kept; its labels stand in a file of their own, `of_group` says which of them a group publishes."""
+    """A region's plan as it is stored; its labels are in a file of their own; `of_group` has the labels of each group."""
 
     recipe: Recipe
     of_group: np.ndarray
@@ -142,14 +145,14 @@ def _locate_plan(folder: Path, number: int) -> Path:
 
 
 def number_regions(tree: RegionTree) -> np.ndarray:
-    """Regions are numbered in the order of their leaves."""
+    """Number regions in the order of their leaves."""
     found = np.full(len(tree.column), -1, np.int32)
     found[tree.leaves] = np.arange(len(tree.leaves))
     return found
 
 
 def route_cells(parts: Partitions, codes: ColumnCodings, tree: RegionTree) -> Partitions:
-    """Cells in one part for each region."""
+    """Move cells into one part for each region."""
     schema = {**codes.schema, MULTIPLICITY: pl.Int64(), REGION_COLUMN: pl.Int32()}
     return parts.map_partitions(_route_part, schema, codes, tree).repartition(REGION_COLUMN, len(tree.leaves))
 
@@ -162,7 +165,7 @@ def _route_part(frames: Frames, number: int, codes: ColumnCodings, tree: RegionT
 
 
 def plan_regions(parts: Partitions, asked: RegionRequest) -> list[RegionSummary]:
-    """Every region planned; what each says."""
+    """Plan every region; return the summaries."""
     found = parts.map_collect(_plan_part, asked, doing="Planning regions")
     return sorted((one for told in found for one in told), key=lambda one: one.region)
 

@@ -1,8 +1,8 @@
-"""From the regions' plans to the published rows: expanded where nothing is carried, read once more where something is.
+"""Writes published rows from the regions' plans: expanded without passthrough columns, otherwise read once more.
 
-Each row gets a random word, by the key and by where it was first written; the word's first bits say its bucket and the word its
-place in it.  Rows that choose their bucket independently, and buckets in uniform order within, are in uniform order altogether
-(ADR 8).  Whoever writes the release reads bucket after bucket.
+Each row gets a random word, by the key and by where it was first written; the word's first bits are its bucket and the
+word its place in it.  Rows that choose their bucket independently, and buckets in uniform order within, are in uniform
+order altogether (ADR 8).  The release is written bucket after bucket.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from reticent.randomness import Random
 from reticent.recipe.labels import name_label_column, name_value_column
 
 BUCKET_COLUMN = "\x00bucket"
-BUCKET_BYTES = 1 << 24  # of a bucket, about: whoever publishes reads them one by one
+BUCKET_BYTES = 1 << 24  # of a bucket, about: the publishing process reads them one by one
 MAX_BUCKETS = 1 << 12  # buckets
 _CELL_COLUMN = "\x00cell"
 
 
 @dataclass(frozen=True, eq=False)
 class RowEncoding:
-    """How rows are spelled: by the numbers of their labels, and by the numbers `values` of their sensitive values."""
+    """How rows are encoded: by the numbers of their labels, and by the numbers `values` of their sensitive values."""
 
     codes: ColumnCodings
     values: tuple[np.ndarray, ...]
@@ -45,7 +45,7 @@ class RowEncoding:
 
     @property
     def number_columns(self) -> list[str]:
-        """What the numbers are called."""
+        """The names of the columns of numbers."""
         labelled = range(len(self.codes.quasi))
         valued = range(len(self.values))
         return [*map(name_label_column, labelled), *map(name_value_column, valued)]
@@ -64,7 +64,7 @@ class RowEncoding:
         return [planning.read_column_labels(self.folder, at) for at in range(len(self.codes.quasi))]
 
     def encode_rows(self, number: int, region: RegionPlan, entry: np.ndarray, word: np.ndarray) -> pl.DataFrame:
-        """What rows of some entries of a region's plan show, and where they go."""
+        """Return what rows of some entries of a region's plan show, and their bucket."""
         recipe = region.recipe
         found = {}
         texts = planning.read_region_labels(self.folder, number)
@@ -81,12 +81,12 @@ class RowEncoding:
 
 
 def choose_bucket_count(rows: int, columns: int, texts: int = 0) -> int:
-    """So many that one fits memory easily; `texts` are carried columns, of which a value is taken for 24 bytes."""
+    """Choose the number of buckets so that one fits memory easily; `texts` are passthrough columns, estimated at 24 bytes a value."""
     return min(max(-(-rows * (4 * columns + 24 * texts + 12) // BUCKET_BYTES), 1), MAX_BUCKETS)
 
 
 def expand_regions(parts: Partitions, writing: RowEncoding) -> Partitions:
-    """The rows of each region, from its plan alone; `parts` are as many as there are regions."""
+    """Return the rows of each region, from its plan alone; there are as many `parts` as regions."""
     return parts.map_partitions(_expand_part, writing.schema({}), writing)
 
 
@@ -127,7 +127,7 @@ def _locate_part(
 
 
 def assign_entries(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
-    """What each row shows, and what it carries; `parts` are regions."""
+    """Return what each row shows, with its passthrough values; `parts` are regions."""
     return parts.map_partitions(_assign_part, writing.schema(carried), writing, list(carried))
 
 
@@ -144,7 +144,7 @@ def _assign_part(frames: Frames, number: int, writing: RowEncoding, carried: lis
 
 
 def _find_cells(rows: pl.DataFrame, region: RegionPlan, codes: ColumnCodings) -> np.ndarray:
-    """The cell of each row; refused where rows are not those that were counted."""
+    """Find the cell of each row; refuse if rows are not those that were counted."""
     cells = region.recipe.cells
     known = pl.DataFrame(np.hstack([cells.codes, cells.values]), schema=codes.schema, orient="row")
     known = known.with_columns(pl.Series(_CELL_COLUMN, np.arange(len(cells))))
@@ -158,7 +158,7 @@ def _find_cells(rows: pl.DataFrame, region: RegionPlan, codes: ColumnCodings) ->
 
 
 def sort_buckets(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
-    """The rows by bucket, each in the order of its rows' words."""
+    """Return the rows by bucket, each in the order of its rows' words."""
     kept = {name: dtype for name, dtype in writing.schema(carried).items() if name not in (WORD_COLUMN, BUCKET_COLUMN)}
     return parts.repartition(BUCKET_COLUMN, writing.buckets).map_partitions(_sort_bucket, kept)
 
@@ -172,7 +172,7 @@ def _sort_bucket(frames: Frames, number: int) -> Iterator[pl.DataFrame]:
 
 
 def iterate_batches(kept: Partitions, rows: int) -> Iterator[RowBatch]:
-    """What was settled and kept, bucket by bucket."""
+    """Yield the persisted rows, bucket by bucket."""
     seen = 0
     for frame in kept.iterate_partitions():
         seen += len(frame)

@@ -1,7 +1,17 @@
-"""A question as plain SQL over the tables of a release: count the selected rows of each group, look up, add up.
+"""Compiles a question to plain SQL over the tables of a release.
 
-No function of ours and no extension: what runs is GROUP BY, a join and a sum (Koudas et al., VLDB 2009, section 3.3).  A view could
-not do it, because the reader's condition belongs below its aggregation.
+The SQL counts the selected rows of each group, looks up, and adds up.  It has no function of ours and no extension:
+what runs is GROUP BY, a join and a sum (Koudas et al., VLDB 2009, section 3.3).  A view could not do it, because the
+reader's condition belongs below its aggregation.
+
+Plain SQL can answer one aggregate of the sensitive column, if conditions on that column and on other columns are
+separate: `separate_question` splits them, and refuses other questions.
+
+For a release of perturbed values (`compile_perturbed_sql`) every row adds a number that belongs to the value it shows.
+A score s of the true value (1 or 0 for COUNT, the value for SUM and AVG) is estimated by w = M^-1 s of the shown one;
+the variance of a row is estimated by w^2 - M^-1 s^2 of it (`estimate/reconstruction.py`, which also adds 30 rows of the
+whole table's spread). Both are one CASE over the values.  The root of `variance` is the standard error: not every
+database has a root.
 """
 
 from __future__ import annotations
@@ -26,15 +36,15 @@ from reticent.format.manifest import Manifest
 from reticent.query.sql import ParsedQuestion, join_conjunction, make_condition, parse_question, split_conjunction
 from reticent.release.kind import reader_for
 
-# MERGED: reticent.query.separated: A question that plain SQL can answer: one aggregate of the sensitive column, conditions on it and on other columns apart.
-
-
 OTHER_WAYS_TO_ASK = "release.query, or `reticent query` without --print-sql and --at."
 
 
 @dataclass(frozen=True, slots=True)
 class WithheldRows:
-    """Rows that are not published, as a count sees them: how many must and may be counted; and what all rows are of the published."""
+    """Rows that are not published, as a count treats them.
+
+    `must` and `may` are how many of them must and may be counted; `share` is all rows divided by the published ones.
+    """
 
     rows: int
     must: int
@@ -47,7 +57,7 @@ NONE_WITHHELD = WithheldRows(0, 0, 0, Fraction(1))
 
 @dataclass(frozen=True, slots=True)
 class SqlQuestion:
-    """`where` is over exact columns, as SQL; `holding` over the sensitive one, and `held` the same as SQL."""
+    """A question for plain SQL: `where` is over exact columns, as SQL; `holding` over the sensitive one, and `held` the same as SQL."""
 
     aggregate: str
     where: Any | None
@@ -97,7 +107,7 @@ def separate_question(asked: ParsedQuestion, manifest: Manifest) -> SqlQuestion:
 
 
 def require_plain_columns(asked: ParsedQuestion, manifest: Manifest) -> None:
-    """Plain SQL would take a value for itself that stands for others."""
+    """Refuse questions about values that stand for others: plain SQL would take such a value for itself."""
     named = set() if asked.where is None else {column.name for column in asked.where.find_all(exp.Column)}
     for column in manifest.columns:
         if column.round_to is not None and column.name in named | set(asked.by):
@@ -113,7 +123,7 @@ def require_plain_columns(asked: ParsedQuestion, manifest: Manifest) -> None:
 
 
 def _count_withheld(asked: ParsedQuestion, manifest: Manifest) -> WithheldRows:
-    """By groups, any of the withheld rows may be in each, and none need be."""
+    """Count the withheld rows; with GROUP BY, any of them may be in each group, and none need be."""
     if not manifest.withheld:
         return NONE_WITHHELD
     columns = {column.name: column for column in manifest.columns}
@@ -128,7 +138,7 @@ def _count_withheld(asked: ParsedQuestion, manifest: Manifest) -> WithheldRows:
 
 
 def find_matching_values(domain: pl.Series, asked: SqlQuestion) -> tuple[object, ...] | None:
-    """The values of the domain that meet the condition on the sensitive column; None where there is no such condition."""
+    """Find the values of the domain that meet the condition on the sensitive column; None if there is no such condition."""
     if asked.holding is None:
         return None
     axis = make_value_axis(
@@ -138,15 +148,10 @@ def find_matching_values(domain: pl.Series, asked: SqlQuestion) -> tuple[object,
     return tuple(domain.filter(pl.Series(met)).to_list())
 
 
-# MERGED: reticent.query.printed_redrawn: A question to a release of redrawn values as plain SQL: every row adds a number that belongs to the value it shows.
-#
-# A score s of the true value (1 or 0 for COUNT, the value for SUM and AVG) is estimated by w = M^-1 s of the shown one; the variance of
-# a row is estimated by w^2 - M^-1 s^2 of it (`release/asking/redrawn.py`, where 30 rows of the whole table's spread are added in).  Both
-# are one CASE over the values.  The root of `variance` is the standard error: not every database has a root.
-
-
 def compile_perturbed_sql(manifest: Manifest, asked: SqlQuestion, dialect: str, double: str, table: str) -> str:
-    """`table` is the quoted name of the rows, `dialect` sqlglot's, `double` the database's type."""
+    """Compile a question to a perturbed release: `table` is the quoted name of the rows, `dialect` sqlglot's, `double`
+    the database's type.
+    """
     model = Reconstruction.of(manifest)
     column = manifest.sensitive
     score = _compute_scores(model.values, asked)
@@ -217,7 +222,7 @@ TABLE_SUFFIXES = ("quasi", "sensitive", "bounds")
 
 
 def compile_sql(manifest: Manifest, text: str, dialect: str, table: str = "release") -> str:
-    """The question in a database's SQL; its tables are NAME, or NAME_quasi and so on, as `export` writes them."""
+    """Compile the question to a database's SQL; its tables are NAME, or NAME_quasi and so on, as `export` writes them."""
     if dialect not in SQLGLOT_DIALECTS:
         raise RequestError(f"SQL of {dialect!r} is not printed.", attempt=suggest(dialect, list(SQLGLOT_DIALECTS)))
     kind = reader_for(manifest.kind)
@@ -318,7 +323,7 @@ def _compile_count(
 def _compile_matching(
     manifest: Manifest, asked: SqlQuestion, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
 ) -> str:
-    """Of groups that list their values as they are: every matching alike, and the least and the most of all matchings."""
+    """Compile for groups that list exact values: the mean over all matchings, and the least and the most of any."""
     if asked.aggregate != "count":
         raise RequestError(
             f"{asked.aggregate.upper()} is not printed as plain SQL: there is no table of bounds to look it up in.",
@@ -343,7 +348,7 @@ def _compile_matching(
 
 
 def add_withheld_columns(published: dict[str, str], withheld: WithheldRows, double: str, whole: str) -> str:
-    """The columns of a count: of the source's rows, and where some are withheld, of published ones beside them."""
+    """Return the columns of a count: of the source's rows and, if some are withheld, of published rows beside them."""
     if not withheld.rows:
         return ", ".join(f"{form} AS {name}" for name, form in published.items())
     share = f"CAST({float(withheld.share)!r} AS {double})"
@@ -357,7 +362,7 @@ def add_withheld_columns(published: dict[str, str], withheld: WithheldRows, doub
 
 
 def write_withheld_comment(asked: SqlQuestion) -> str:
-    """What a reader of the SQL has to know where rows are withheld."""
+    """Write the comment for readers of the SQL if rows are withheld."""
     if not asked.withheld.rows:
         return ""
     groups = " any of them may be in each group, or in one that has no line;" if asked.by else ""
@@ -370,7 +375,7 @@ def _compute_target_means(manifest: Manifest) -> np.ndarray:
 
 
 def _compile_target_case(manifest: Manifest, of_target: np.ndarray, dialect: str) -> str:
-    """A number of each group's target, by the group from which on it is assigned."""
+    """Compile a number of each group's target, by the first group to which the target is assigned."""
     numbers = [
         (group, f"CAST({float(of_target[target])!r} AS {DOUBLE_TYPES[dialect]})")
         for group, target in manifest.own["assigned"]
@@ -382,7 +387,7 @@ def _compile_target_case(manifest: Manifest, of_target: np.ndarray, dialect: str
 
 
 def _compile_label_filter(annotated: AnnotatedHierarchy, marked: np.ndarray, manifest: Manifest) -> str:
-    """Entries of `sensitive` that are one of the marked nodes, by their labels."""
+    """Compile a filter for entries of `sensitive` that are marked nodes, by their labels."""
     labels = [
         _format_node_label(annotated, node, manifest.sensitive.type == "numeric")
         for node in np.flatnonzero(marked).tolist()

@@ -1,6 +1,7 @@
-"""The combinations that GROUP BY asks for: of exact columns those that occur, of labels and of the sensitive column those possible.
+"""The groups of GROUP BY: for exact columns those that occur, for labels and the sensitive column those that are
+possible.
 
-Beside them a line of all others, where labels or withheld rows may hide some.
+If labels or withheld rows may hide others, one more line stands for all of these.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ OTHER_GROUPS_TEXT = "any other value"
 
 @dataclass(frozen=True, eq=False)
 class GroupSelection:
-    """A group that is asked for: its keys as they are shown, the condition that selects it, and whether it is all that others are not."""
+    """One group: its keys as they are shown, the condition that selects it, and whether it is the rest of all other groups."""
 
     keys: dict[str, Any]
     condition: Condition | None
@@ -60,9 +61,9 @@ class _GroupKey:
 
 
 def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequence[str]) -> Iterator[GroupSelection]:
-    """Each combination with the condition that selects it; without GROUP BY the one that selects everything.
+    """Yield each combination with the condition that selects it; without GROUP BY the one that selects everything.
 
-    The last line is of what no other shows, where there may be such: values that only `*` covers, and groups of withheld rows.
+    The last line is the rest, if there may be one: values that only `*` covers, and groups of withheld rows.
     """
     if not by:
         yield GroupSelection({}, None)
@@ -99,7 +100,7 @@ def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequenc
 
 
 def _make_key(entry: ColumnEntry, value: Any) -> _GroupKey:
-    """A value beyond which nothing is told apart stands for all beyond it, a rounded one for all that are rounded to it."""
+    """Make the key of a value; a top or bottom stands for all values beyond it, a rounded value for all that are rounded to it."""
     if value is None:
         return _GroupKey(None, None, Atom(entry.name, IS_NULL))
     if entry.round_to is not None:
@@ -136,7 +137,7 @@ def _convert_end(entry: ColumnEntry, end: Any) -> Any:
 
 
 def _exclude_listed(entry: ColumnEntry, values: Sequence[Any]) -> Condition:
-    """The condition that a column has none of the values that have a line; where a missing one has none, it may be missing."""
+    """Make the condition that a column has none of the listed values; if null is not listed, the value may be missing."""
     keys = [_make_key(entry, value) for value in values]
     listed = [key.atom.value for key in keys if key.atom.test == "="]
     if entry.type in ("numeric", "date") and listed:  # all values of a stretch
@@ -155,7 +156,7 @@ def _make_sort_key(value: Any) -> tuple[bool, Any]:
 
 
 def _is_uncertain(kind: Reader, entry: ColumnEntry, rows: pl.DataFrame) -> bool:
-    """Whether a row does not say its value: labels, and a sensitive column whose values are elsewhere or were redrawn."""
+    """Tell whether rows do not show the column's value: labels, and a sensitive column in another table or perturbed."""
     if entry.role == Role.QUASI:
         return kind.labelled
     return entry.role == Role.SENSITIVE and kind.elsewhere

@@ -1,4 +1,10 @@
-"""A steward's own list of questions: a file of SQL, each statement answered, and measured against the table it was made from."""
+"""Answers questions about a release: one question, a database's copy of a release, or a file of questions.
+
+`ask` parses a question and has the reader of the release's kind answer it, once for each group of GROUP BY.
+`ask_database` runs the printed SQL (`compile`) in a database that `export` wrote to, where the recipient's data is.
+`measure_questions` answers each statement of a steward's own SQL file and measures the answers against the table from
+which the release was made.
+"""
 
 from __future__ import annotations
 
@@ -39,16 +45,13 @@ from reticent.redaction import redact
 from reticent.release.kind import AskedColumns, reader_for
 from reticent.time_limit import check_deadline, limit_cpu_time
 
-# MERGED: reticent.query.ask: A question put to a release: understood, then answered by the reader of the release's kind, once for each group asked for.
-
-
 DEFAULT_TIME_LIMIT_SECONDS = 60.0
 """CPU seconds that one question may take, unless it is asked with another limit."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QueryOptions:
-    """The level of intervals, how redrawn values are reconstructed, and what earlier questions found of the same tables.
+    """The level of intervals, how perturbed values are reconstructed, and a cache of what earlier questions found.
 
     `time_limit` is in CPU seconds, for each question; None sets no limit.
     """
@@ -66,7 +69,7 @@ class QueryOptions:
 
 
 def ask(tables: Tables, manifest: Manifest, text: str, how: QueryOptions | None = None) -> Answer | list[Answer]:
-    """The answer to a question; with GROUP BY or several aggregates a list: by keys, sorted, and then as they are selected."""
+    """Answer a question; with GROUP BY or several aggregates return a list, sorted by keys and then in the order of SELECT."""
     asked = parse_question(text, manifest)
     how = how or QueryOptions()
     with limit_question_time(how):
@@ -75,7 +78,7 @@ def ask(tables: Tables, manifest: Manifest, text: str, how: QueryOptions | None 
 
 
 def find_asked_columns(texts: Iterable[str], manifest: Manifest) -> AskedColumns:
-    """The columns that some questions name."""
+    """Find the columns that some questions name."""
     names: set[str] = set()
     aggregated: set[str] = set()
     for text in texts:
@@ -88,7 +91,7 @@ def find_asked_columns(texts: Iterable[str], manifest: Manifest) -> AskedColumns
 
 
 def limit_question_time(how: QueryOptions) -> AbstractContextManager[None]:
-    """Let the body, which answers one question, take no longer than its time limit."""
+    """Limit the body, which answers one question, to its time limit."""
 
     def make_error() -> RequestError:
         return RequestError(
@@ -103,7 +106,7 @@ def limit_question_time(how: QueryOptions) -> AbstractContextManager[None]:
 def iterate_answers(
     tables: Tables, manifest: Manifest, asked: ParsedQuestion, how: QueryOptions
 ) -> Iterator[tuple[Answer, Question]]:
-    """Every answer beside the question that the kind was asked."""
+    """Yield every answer with the question that the reader of the kind answered."""
     kind = reader_for(manifest.kind)
     where = make_condition(asked.where, {column.name: column for column in manifest.columns})
     for line in iterate_groups(kind, tables, manifest, asked.by):
@@ -140,17 +143,14 @@ def _set_level(answer: Answer, level: float) -> Answer:
 
 
 def _says_nothing(answer: Answer) -> bool:
-    """Whether an answer is one that a group without rows has: no number, or none but zero."""
+    """Tell whether an answer is that of a group without rows: no number, or zero."""
     return not any((answer.estimate, answer.lower, answer.upper, answer.std_error))
 
 
 def _is_nobody(people: Answer) -> bool:
-    """Whether a group's number of rows is certainly none: SQL has no line for such a group."""
+    """Tell whether a group certainly has no rows: SQL has no line for such a group."""
     is_certain = people.rest and people.estimate == 0 and people.std_error == 0 and people.published is None
     return people.upper == 0 or is_certain
-
-
-# MERGED: reticent.query.database: A question answered where the recipient's data lives: the printed SQL, run in a database that `export` wrote to.
 
 
 NORMAL_INTERVAL_NOTE = (
@@ -160,7 +160,7 @@ NORMAL_INTERVAL_NOTE = (
 
 
 def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer | list[Answer]:
-    """The answer from the tables NAME_quasi, NAME_sensitive and NAME_bounds of a database."""
+    """Answer a question from the tables NAME_quasi, NAME_sensitive and NAME_bounds of a database."""
     sql = compile_sql(manifest, text, parse_scheme(url), table)
     try:
         names, rows = _run_sql(url, sql)
@@ -183,7 +183,7 @@ def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer 
 
 
 def _make_rest_answer(asked: ParsedQuestion, withheld: int) -> Answer:
-    """The line of all groups without a line of their own, which only withheld rows can be in."""
+    """Make the line of all groups without a line of their own, to which only withheld rows can belong."""
     keys = dict.fromkeys(asked.by, OTHER_GROUPS_TEXT)
     if asked.aggregates[0].name == "count":
         return Answer(0, 0, withheld, keys=keys, published=Answer(0, 0, 0), rest=True)
@@ -234,7 +234,7 @@ def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
 
 
 def read_questions(path: str | Path) -> list[str]:
-    """The statements of a file, one after the other; a semicolon ends each."""
+    """Read the statements of a file, one after the other; a semicolon ends each."""
     try:
         text = read_text_file(path, "utf-8")
     except (OSError, UnicodeDecodeError):
@@ -255,9 +255,9 @@ def measure_questions(
     source: pl.DataFrame | None = None,
     how: QueryOptions | None = None,
 ) -> list[dict[str, Any]]:
-    """Each answer with its question; with the source, the `true` answer and the relative `error` of the estimate too.
+    """Answer each question; with the source, add the `true` answer and the relative `error` of the estimate.
 
-    Every question is understood before the first is answered.
+    Every question is parsed before the first is answered.
     """
     asked = [parse_question(question, manifest) for question in questions]
     rows = None if source is None else cast_source(source, manifest)
@@ -277,12 +277,12 @@ def measure_questions(
 
 
 def _asks_rounded_values(question: Question) -> bool:
-    """Whether a line is of numbers that are rounded to one: the source has them as they were."""
+    """Tell whether a line is of numbers that were rounded to one value: the source has them unrounded."""
     return any(atom.column.startswith(AS_PUBLISHED_PREFIX) for atom in list_atoms(question.condition))
 
 
 def cast_source(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """The release's columns of the source, in the types that the release says; numbers that were rounded are not."""
+    """Return the release's columns of the source, in the types of the release; numbers are not rounded."""
     missing = [column.name for column in manifest.columns if column.name not in source.columns]
     if missing:
         raise RequestError(
@@ -306,14 +306,14 @@ def cast_source(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
 
 
 def _fill_missing(values: pl.Series) -> pl.Series:
-    """Values as they are compared: categories as texts, and what is not a number as missing."""
+    """Return values as they are compared: categories as texts, and NaN as missing."""
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         return values.cast(pl.String)
     return values.fill_nan(None) if values.dtype.is_float() else values
 
 
 def _read_values(values: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Values in the type that a release has them in, null where they do not read as that."""
+    """Convert values to the type that the release has; null if they do not read as that."""
     if values.dtype == dtype:
         return values
     try:
@@ -346,13 +346,13 @@ def _read_texts(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 
 def summarize_errors(lines: list[dict[str, Any]]) -> dict[str, Any]:
-    """How many answers have an error, and the median and the mean of these; empty where none has."""
+    """Return the number of answers that have an error, and the median and mean error; empty if none has."""
     errors = [line["error"] for line in lines if "error" in line]
     return {"answers": len(errors), "median": median(errors), "mean": fmean(errors)} if errors else {}
 
 
 def answer_exactly(source: pl.DataFrame, question: Question) -> float | None:
-    """What the table itself answers: nothing in it is uncertain."""
+    """Answer a question from the table itself, where nothing is uncertain."""
     put = BoundQuestion(
         PublishedRows(source, {}), question.condition, question.aggregate, question.column, sensitive=False
     )

@@ -1,7 +1,13 @@
-"""Conditions of a question: checked, their literals brought to the types of their columns, and as estimators take them.
+"""Parses a question: SQL text into aggregates, a condition and GROUP BY.
 
-AND, OR, NOT, comparisons, BETWEEN, IN and IS NULL, with SQL's three-valued logic: a row for which a condition is unknown is not
-selected.
+`parse_question` accepts SELECT [columns,] COUNT(*) | COUNT, SUM, AVG, MIN or MAX of a column [, ...] FROM release
+[WHERE ...] [GROUP BY columns].  Anything else is refused by its name: nothing is answered that was not asked.
+
+`parse_statements` makes a tree of each statement, none deeper than the functions that walk it can go.
+
+Conditions have AND, OR, NOT, comparisons, BETWEEN, IN and IS NULL, with SQL's three-valued logic: a row for which a
+condition is unknown is not selected.  `check_condition` checks the parts and converts literals to the types of their
+columns; `make_condition` converts the result to the `Condition` of estimators.
 """
 
 from __future__ import annotations
@@ -23,9 +29,6 @@ from reticent.errors import RequestError, suggest
 from reticent.estimate.condition import IS_NULL, Atom, CompoundCondition, Condition, NegatedCondition
 from reticent.format.manifest import ColumnEntry, Manifest
 
-# MERGED: reticent.query.parsed: SQL text as trees, one for each statement, none of them deeper than what walks through it can go.
-
-
 MAX_DEPTH = 200  # conditions within one another; a chain of ANDs is one, too
 MAX_LITERALS = 1_000  # that one question compares with: what it takes to answer grows with their square
 MAX_LITERALS_PARSED = 4 * MAX_LITERALS  # of one statement, counted roughly: parsing costs 16 microseconds for each
@@ -46,7 +49,7 @@ PART_NAMES: dict[Any, str] = {
 
 
 def parse_statements(text: str, what: str, attempt: str) -> list[Any]:
-    """The statements, None for one that is empty; `what` says what is refused where it is no SQL.
+    """Parse the statements; None for an empty one.  `what` names the text in the error if it is no SQL.
 
     A statement that is too long is refused before anything is parsed.
     """
@@ -64,7 +67,7 @@ def parse_statements(text: str, what: str, attempt: str) -> list[Any]:
 
 
 def name_part(part: Any) -> str:
-    """A part of a question by the name that SQL has for it: no value of it is quoted."""
+    """Name a part of a question in SQL's words; no value of it is quoted."""
     if isinstance(part, exp.Column):
         return f"The column {part.name!r}"
     if isinstance(part, exp.Between):
@@ -77,7 +80,7 @@ def name_part(part: Any) -> str:
 
 
 def find_extra_part(part: Any, known: Collection[str]) -> str | None:
-    """The name of something that a part has beside what is known; None where there is nothing."""
+    """Return the name of an argument of a part that is not among those known; None if there is none."""
     return next((name for name, value in part.args.items() if value and name not in known), None)
 
 
@@ -142,7 +145,7 @@ SUPPORTED_CONDITIONS = "AND, OR, NOT, =, <>, <, <=, >, >=, BETWEEN, IN (...) and
 
 
 def split_conjunction(condition: Any | None) -> list[Any]:
-    """The conditions that AND joins at the top."""
+    """List the conditions that AND joins at the top."""
     if condition is None:
         return []
     if isinstance(condition, exp.Paren):
@@ -157,7 +160,7 @@ def join_conjunction(found: Sequence[Any]) -> Any | None:
 
 
 def check_condition(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
-    """The same condition with known parts only, columns quoted, each literal written as its column's type has it."""
+    """Return the condition with known parts only, columns quoted, and each literal written in its column's type."""
     if isinstance(one, exp.Paren):
         return exp.Paren(this=check_condition(one.this, columns))
     if isinstance(one, exp.And | exp.Or):
@@ -216,7 +219,7 @@ def _check_column(one: Any, columns: Mapping[str, ColumnEntry]) -> exp.Column:
 
 
 def _convert_literal(one: Any, column: ColumnEntry) -> Any:
-    """A value as the column's type has it; a text for a number or the reverse is read as what the column holds.
+    """Convert a value to the column's type; a text for a number, or the reverse, is read as the column's type.
 
     A number keeps its sign in its text: sqlglot would put a node for the sign around it.
     """
@@ -254,12 +257,12 @@ def _convert_literal(one: Any, column: ColumnEntry) -> Any:
 
 
 def _is_date_cast(one: Any, dtype: Any) -> bool:
-    """DATE '2020-01-31', which is a cast to sqlglot; casts that would change a value are not understood."""
+    """Tell whether a part is DATE '2020-01-31', a cast in sqlglot; casts that would change a value are not understood."""
     return isinstance(one, exp.Cast) and dtype.is_temporal() and one.to.is_type(*exp.DataType.TEMPORAL_TYPES)
 
 
 def read_literal(literal: Any, column: ColumnEntry) -> Any:
-    """The value that a literal stands for."""
+    """Return the value of a literal."""
     if isinstance(literal, exp.Boolean):
         return bool(literal.this)
     text = literal.name
@@ -277,7 +280,7 @@ def _is_finite(text: str) -> bool:
 
 
 def make_condition(one: Any | None, columns: Mapping[str, ColumnEntry]) -> Condition | None:
-    """A typed condition as estimators take it."""
+    """Convert a typed condition to the form of estimators."""
     return None if one is None else _convert_condition(one, columns)
 
 
@@ -312,7 +315,7 @@ def _make_atom(column: ColumnEntry, test: str, literal: Any) -> Atom:
 
 
 def _require_within_bounds(column: ColumnEntry, atom: Atom) -> None:
-    """A comparison that values beyond a declared top or bottom would answer differently is not told by the release."""
+    """Refuse a comparison whose result is different for values beyond a declared top or bottom: the release cannot answer it."""
     for end, side, alike in ((column.top, "top", ("<", ">=")), (column.bottom, "bottom", (">", "<="))):
         if end is None:
             continue
@@ -323,12 +326,6 @@ def _require_within_bounds(column: ColumnEntry, atom: Atom) -> None:
                 f"Column {column.name!r} is published up to a declared {side} of {end}: what lies beyond it is not told apart.",
                 attempt=f"{column.name} {alike[1]} {end}.",
             )
-
-
-# MERGED: reticent.query.asked: A question as it was understood: SQL text -> aggregates, a condition, GROUP BY.
-#
-# Understood is SELECT [columns,] COUNT(*) | COUNT, SUM, AVG, MIN or MAX of a column [, ...] FROM release [WHERE ...] [GROUP BY columns].
-# What is not understood is refused by its name: nothing is answered that was not asked.
 
 
 AGGREGATE_NAMES: dict[Any, str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
@@ -344,7 +341,7 @@ CLAUSE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`column` None: of rows."""
+    """An aggregate of a column; `column` None: of rows."""
 
     name: str
     column: str | None
@@ -355,7 +352,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """`where` is checked, and its literals have the types of their columns."""
+    """A parsed question; `where` is checked, and its literals have the types of their columns."""
 
     aggregates: tuple[Aggregate, ...]
     where: Any | None
@@ -397,7 +394,7 @@ def _parse_select(text: str) -> exp.Select:
 
 
 def _require_release_table(tree: exp.Select) -> None:
-    """A question is put to the release, under its name or the one that FROM gives it, and to all of it."""
+    """Refuse a question that is not to the whole release, under its name or its alias in FROM."""
     source = tree.args.get("from_")
     table = None if source is None else source.this
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
@@ -425,7 +422,7 @@ def _require_release_table(tree: exp.Select) -> None:
 def _parse_aggregates(
     shown: Sequence[Any], by: Sequence[str], columns: dict[str, ColumnEntry]
 ) -> tuple[Aggregate, ...]:
-    """What is asked for; other columns that are shown are those of GROUP BY."""
+    """Parse the selected aggregates; other selected columns must be those of GROUP BY."""
     found = []
     for one in shown:
         inner = one.this if isinstance(one, exp.Alias) else one

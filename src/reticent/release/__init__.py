@@ -1,1 +1,1 @@
-"""Releases: one file per kind, and the bundle they are kept in."""
+"""Releases: a reader for each kind, the bundle in which they are stored, and export."""

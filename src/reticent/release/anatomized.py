@@ -1,8 +1,8 @@
-"""The anatomized kind as its recipient reads it: exact quasi-identifiers with a group, sensitive values by group.
+"""Reader of the anatomized kind: exact quasi-identifiers with a group, sensitive values by group.
 
-A question is answered with every way to match the rows and the values of a group being equally likely, and bounded over all ways.
-For a count of rows that meet a condition on quasi-identifiers and hold one of some values, of group g, with a_g rows that meet the
-condition, c_g that hold one of the values and s_g in all, that is
+A question is answered with every way to match the rows and the values of a group being equally likely, and bounded over
+all ways. For a count of rows that meet a condition on quasi-identifiers and hold one of some values, with a_g rows of
+group g that meet the condition, c_g that hold one of the values and s_g in all, that is
 
     estimate   sum of a_g c_g / s_g
     lower      sum of max(0, a_g + c_g - s_g)
@@ -51,7 +51,7 @@ MAX_TYPES_COUNTED_ONE_BY_ONE = 8  # types of rows for which values are counted o
 
 
 def value_type(values: int) -> np.dtype:
-    """The type in which an owner's witness numbers so many distinct values."""
+    """Return the type in which an owner's witness numbers this many distinct values."""
     return np.dtype("<u1" if values <= 1 << 8 else "<u2" if values <= 1 << 16 else "<u4")
 
 
@@ -86,7 +86,7 @@ class AnatomizedReader:
             require_integers_between(tables["sensitive"], COUNT_COLUMN, 1, manifest.rows)
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
-        """The rows with their group; the groups' values are the table `sensitive`."""
+        """Return the rows with their group; the groups' values are in the table `sensitive`."""
         return add_value_bounds(tables["quasi"], manifest) if bounds else tables["quasi"]
 
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
@@ -104,7 +104,7 @@ class AnatomizedReader:
         return tables["sensitive"][manifest.sensitive.name].unique()
 
     def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
-        """Of the sensitive column, which row is in which group; else counts of the columns asked about suffice."""
+        """List the needed columns: for the sensitive column, the group of each row; otherwise counts of the columns suffice."""
         if manifest.sensitive.name not in asked.names:
             return {"quasi": NeededColumns(asked.names, counted=True)}
         own = asked.names - {manifest.sensitive.name}
@@ -115,7 +115,7 @@ class AnatomizedReader:
         }
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """Every matching of a group's rows and values alike, with bounds over all of them."""
+        """Estimate with every matching of a group's rows and values equally likely, with bounds over all of them."""
         times = times_counted(tables["quasi"])
         put = BoundQuestion.of(tables["quasi"], manifest, question, people=times)
         if not put.sensitive:
@@ -171,7 +171,7 @@ def _describe_limits(manifest: Manifest) -> list[str]:
 
 
 class _EqualChances:
-    """Every row of a group holds each of its values with their share."""
+    """Chances of values if every row of a group holds each of its values with their share."""
 
     def compute_chances(self, rows: GroupTypeCounts, held: GroupTypeCounts, _: np.ndarray | None) -> ValueChances:
         return _compute_chances(rows, held)
@@ -183,7 +183,7 @@ class _EqualChances:
 
 
 def _compute_group_shares(number: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of groups with so many values of which so many are meant: the kind of each, and the share in each kind."""
+    """Return the kind of each group by its number of values and of wanted values, and the share of each kind."""
     great = int(size.max(initial=0)) + 1
     kind, many = compact_codes(number * great + size, great * great)
     share = np.zeros(many)
@@ -192,7 +192,7 @@ def _compute_group_shares(number: np.ndarray, size: np.ndarray) -> tuple[np.ndar
 
 
 def _compute_chances(rows: GroupTypeCounts, held: GroupTypeCounts) -> ValueChances:
-    """The same by types of rows and of values.  Both sides are sorted by group."""
+    """Compute the chances by types of rows and of values.  Both sides are sorted by group."""
     group, value, number = held
     size = np.bincount(group, weights=number).astype(np.int64)
     few = np.flatnonzero(np.bincount(value))
@@ -211,7 +211,7 @@ def _compute_chances(rows: GroupTypeCounts, held: GroupTypeCounts) -> ValueChanc
 def _compute_chances_by_value(
     rows: GroupTypeCounts, held: GroupTypeCounts, size: np.ndarray, values: np.ndarray
 ) -> ValueChances:
-    """The same where there are few values: rows of a type to which a value has the same share are taken together."""
+    """Compute the chances if there are few values: rows of a type for which a value has the same share are merged."""
     found = []
     for value in values:
         here = held[1] == value
@@ -226,7 +226,7 @@ def _compute_chances_by_value(
 
 
 def _compute_chances_by_share(rows: GroupTypeCounts, held: GroupTypeCounts, size: np.ndarray) -> ValueChances:
-    """The same, a value of equal share in many groups being taken once, with the rows of all of them."""
+    """Compute the chances with a value of equal share in many groups taken once, with the rows of all of them."""
     group, value, number = held
     most = int(number.max(initial=0)) + 1
     great = int(size.max(initial=0)) + 1
@@ -244,7 +244,7 @@ def _compute_chances_by_share(rows: GroupTypeCounts, held: GroupTypeCounts, size
 
 
 def _read_group_values(sensitive: pl.DataFrame, column: str) -> tuple[GroupTypeCounts, pl.Series]:
-    """Group, value and number of the published values, and which values these are."""
+    """Return group, value and number of the published values, and the distinct values."""
     value, values = PublishedRows(sensitive, {}).codes(column)
     return (
         sensitive[GROUP_COLUMN].to_numpy().astype(np.int64),

@@ -33,9 +33,9 @@ REPORT_FILE = catalogue.REPORT_FILE_NAME
 def write_bundle(
     folder: Path, frames: Mapping[str, FileRows | pl.DataFrame], fields: Mapping[str, Any], format: str
 ) -> str:
-    """Data files, README and manifest into an empty folder; the digest.
+    """Write data files, README and manifest into an empty folder; return the digest.
 
-    A file of more rows than the field `part_rows` is cut into parts; where none is, the manifest does not state it.
+    A file of more rows than the field `part_rows` is cut into parts; if no file is cut, the manifest does not state it.
     """
     rows = len(next(iter(frames.values())))
     part_rows = fields.get("part_rows")
@@ -67,7 +67,7 @@ def write_bundle(
 
 
 def _check_own_manifest(stated: Mapping[str, Any]) -> Manifest:
-    """What is about to be published, as whoever opens it will read it."""
+    """Check what is about to be published with the reader of manifests."""
     try:
         return parse_manifest(stated)
     except MisshapenValue as error:
@@ -79,7 +79,7 @@ def _check_own_manifest(stated: Mapping[str, Any]) -> Manifest:
 
 
 def seal_folder(folder: Path, fields: Mapping[str, Any]) -> str:
-    """Write the manifest with the checksums of all that is in the folder; the digest."""
+    """Write the manifest with the checksums of all that is in the folder; return the digest."""
     return _write_manifest(folder, {**fields, "format": FORMAT_VERSION, "files": _compute_checksums(folder)})
 
 
@@ -97,7 +97,7 @@ def _compute_checksum(path: Path) -> dict[str, Any]:
 
 
 def format_manifest(manifest: Mapping[str, Any]) -> str:
-    """JSON that a person can skim: a line for each field, and for each column, promise and file."""
+    """Format JSON that a person can skim: a line for each field, and for each column, promise and file."""
 
     def line(value: Any) -> str:
         return json.dumps(value, sort_keys=True, ensure_ascii=False)
@@ -119,7 +119,7 @@ def compute_digest(folder: str | Path) -> str:
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """The manifest, every part of it checked; parameters as they were written (decimals exact)."""
+    """Read the manifest and check every part of it; parameters stay as they were written (decimals exact)."""
     folder = Path(folder)
     if MANIFEST_FILE not in format_folder.list_files(folder):
         raise BundleDamaged(f"{folder} has no {MANIFEST_FILE}.", why="It is no release, or an incomplete one.")
@@ -140,7 +140,7 @@ def read_manifest(folder: str | Path) -> Manifest:
 
 
 def parse_manifest(raw: Any) -> Manifest:
-    """A manifest from what JSON gave, held to what its kind has; raises `MisshapenValue`."""
+    """Make a manifest from parsed JSON and check it against its kind; raises `MisshapenValue`."""
     if not isinstance(raw, dict) or not isinstance(kind := raw.get("kind"), str) or kind not in catalogue.KINDS:
         raise MisshapenValue("it names no release kind that is known")
     if (stated := raw.get("format")) != FORMAT_VERSION:
@@ -159,7 +159,7 @@ def _capitalize(words: str) -> str:
 
 
 def verify_bundle(folder: str | Path, expect_digest: str | None = None) -> Manifest:
-    """The manifest of a folder that is complete, undamaged and, given a digest, unchanged."""
+    """Return the manifest of a folder if it is complete, undamaged and, given a digest, unchanged."""
     folder = Path(folder)
     present = format_folder.list_files(folder)
     manifest = read_manifest(folder)
@@ -190,7 +190,7 @@ def verify_bundle(folder: str | Path, expect_digest: str | None = None) -> Manif
 
 
 def require_digest(folder: Path, expected: str | None) -> None:
-    """Refuse a folder that has another digest than the one expected; None expects none."""
+    """Refuse a folder whose digest is not the expected one; None expects none."""
     if expected is not None and (found := compute_digest(folder)) != expected.strip().lower():
         raise BundleDamaged(
             f"The release {folder} is not the one expected.",

@@ -1,4 +1,9 @@
-"""A release as tables of a database, with its manifest beside it; a failed export leaves nothing."""
+"""Exports a release as tables of a database, with its manifest beside them; a failed export leaves nothing.
+
+`open_export_tables` opens the data files for reading a batch of rows at a time; batches are checked as whole tables
+are. `require_table_name` and `require_column_names` refuse names that a database cannot have, before any file is made.
+`export_tables` writes to PostgreSQL, SQLite or DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +40,12 @@ from reticent.format.manifest import Manifest
 from reticent.redaction import redact
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
-# MERGED: reticent.release.piecewise: The tables of a release as whoever hands them on reads them: a piece of rows at a time, checked as tables read whole are.
-
-
 EXPORT_BATCH_ROWS = 122_880  # rows that are read at once: as many as DuckDB packs together, to which other numbers cost half as much again
 
 
 @dataclass(frozen=True, eq=False)
 class ExportTable:
-    """`empty` has the columns and their types; `pieces` reads the rows in their order, whenever it is called."""
+    """A table to export: `empty` has the columns and their types; `pieces` reads the rows in their order on each call."""
 
     empty: pl.DataFrame
     pieces: Callable[[], Iterator[pl.DataFrame]]
@@ -54,7 +56,7 @@ class ExportTable:
 
 
 def open_export_tables(folder: Path, manifest: Manifest, *, bounds: bool = False) -> dict[str, ExportTable]:
-    """Every data file by its name; with `bounds`, typed ends beside the columns of the one that people are in."""
+    """Open every data file by its name; with `bounds`, the file of people gets typed ends beside its columns."""
     people = reader_for(manifest.kind).files[0]
     return {
         name: _open_export_table(folder, manifest, name, bounds=bounds and name == people)
@@ -78,9 +80,6 @@ def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: b
     return ExportTable(shown(pl.DataFrame(schema=scan_data(file, schema).collect_schema())), pieces)
 
 
-# MERGED: reticent.release.table_names: The names that an exported table and its columns can have in each database; others are refused before a file is made.
-
-
 MAX_NAME_LENGTHS = {
     "postgresql": 63,
     "sqlite": 200,
@@ -91,7 +90,7 @@ _UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]
 
 
 def require_table_name(table: str, database: str, files: Sequence[str]) -> None:
-    """Refuse a name that is empty, dotted where there are no schemas, reserved, too long or not to be printed."""
+    """Refuse a name that is empty, dotted in a database without schemas, reserved, too long or not printable."""
     parts = table.split(".")
     fault = (
         "is empty"
@@ -119,7 +118,7 @@ def require_table_name(table: str, database: str, files: Sequence[str]) -> None:
 
 
 def _is_reserved(part: str) -> bool:
-    """A prefix of a database's own tables, or the name of a schema of its own."""
+    """Tell whether a name has the prefix of a database's own tables, or is one of its own schemas."""
     return any(part.lower().startswith(name) if name.endswith("_") else part.lower() == name for name in RESERVED_NAMES)
 
 
@@ -130,7 +129,7 @@ def _describe_excess_length(parts: Sequence[str], database: str, files: Sequence
 
 
 def require_column_names(tables: Iterable[Sequence[str]], database: str) -> None:
-    """Refuse columns, of any table, that the database would cut, merge (names that differ in case alone) or not take."""
+    """Refuse columns, of any table, that the database would cut, merge (names that differ in case alone) or reject."""
     for columns in tables:
         folded = [name.lower() if database != "postgresql" else name for name in columns]
         alike = [name for name, small in zip(columns, folded, strict=True) if folded.count(small) > 1]
@@ -156,10 +155,10 @@ INDEX_COLUMNS: dict[str, tuple[str, ...]] = {"bounds": ("group", "selected")}
 def export_tables(
     tables: dict[str, ExportTable], manifest: str, url: str, table: str, path: Path | None = None
 ) -> list[str]:
-    """One table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
+    """Write one table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
 
-    Rows are read and written a piece at a time.  An existing table is never replaced.  `path` is where a new database file
-    is staged.  Returns the tables' names.
+    Rows are read and written a batch at a time.  An existing table is never replaced.  `path` is where a new database
+    file is staged.  Returns the tables' names.
     """
     database = parse_scheme(url)
     require_table_name(table, database, list(tables))
@@ -182,7 +181,7 @@ def export_tables(
 
 
 def _translate_database_error(error: Exception, where: str) -> ReticentError:
-    """What a database, or the disk it is on, means by an error of its own."""
+    """Translate an error of a database, or of the disk it is on, into one of ours."""
     if _is_disk_error(error):
         return DiskError(
             f"{where} cannot be written: the disk is full, read-only or broken.",
@@ -209,7 +208,7 @@ def _translate_database_error(error: Exception, where: str) -> ReticentError:
 
 
 def find_new_file(url: str) -> Path | None:
-    """The database file that a URL names and that is not there yet; None of a database that is."""
+    """Return the database file that a URL names if it does not exist yet; None for an existing database."""
     if parse_scheme(url) == "postgresql":
         return None
     path = parse_database_path(url, there=False)
@@ -223,7 +222,7 @@ def find_new_file(url: str) -> Path | None:
 
 
 def _is_disk_error(error: Exception) -> bool:
-    """SQLite numbers what the disk refuses (read-only, failed, full, cannot be opened), DuckDB has a class for it."""
+    """Tell whether the disk failed: SQLite numbers such errors (read-only, failed, full, cannot be opened), DuckDB has a class for them."""
     number = getattr(error, "sqlite_errorcode", None)
     if number is not None:
         return number & 0xFF in (8, 10, 13, 14)
@@ -284,7 +283,7 @@ def _write_sqlite(
 
 
 def _list_text_columns(table: ExportTable) -> list[str]:
-    """What SQLite has no type for: dates and times, decimals, and whole numbers of which some are beyond 2^63."""
+    """List columns without a type in SQLite: dates and times, decimals, and whole numbers if some are beyond 2^63."""
     schema = table.empty.schema
     large = {name for name, dtype in schema.items() if dtype == pl.UInt64}
     beyond: set[str] = set()
@@ -304,7 +303,7 @@ def _choose_affinity(dtype: pl.DataType) -> str:
 
 
 class _ArrowStream:
-    """A table's rows as Arrow hands them on; what goes wrong while they are read is raised after, and not in Arrow's words."""
+    """A table's rows as an Arrow stream; an error while they are read is raised afterwards, not in Arrow's words."""
 
     def __init__(self, table: ExportTable):
         self._table = table
@@ -331,7 +330,7 @@ class _ArrowStream:
 def _write_duckdb(
     url: str, tables: dict[str, ExportTable], indexes: dict[str, tuple[str, ...]], path: Path | None
 ) -> None:
-    """DuckDB joins by hashing, and needs no index."""
+    """Write to DuckDB, which joins by hashing and needs no index."""
     duckdb = import_driver("duckdb", "query")
     with duckdb.connect(str(path or parse_database_path(url, there=False))) as connection:
         connection.begin()

@@ -1,4 +1,4 @@
-"""The generalized kind as its recipient reads it: one data file, quasi-identifiers as labels, sensitive values as they were."""
+"""Reader of the generalized kind: one data file, quasi-identifiers as labels, sensitive values unchanged."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class GeneralizedReader:
             raise MisshapenValue("no column is quasi-identifying", inside=True)
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
-        """Quasi-identifiers are labels: texts, whatever their values were."""
+        """Return the schema; quasi-identifiers are labels: texts, whatever their values were."""
         return {"data": {c.name: "String" if c.role == Role.QUASI else c.dtype for c in manifest.columns}}
 
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
-        """Labels and values are texts and values: nothing is sized by them."""
+        """Check nothing: labels and values are texts and values, and nothing is sized by them."""
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         return add_label_bounds(tables["data"], manifest) if bounds else tables["data"]
@@ -70,12 +70,12 @@ class GeneralizedReader:
         return tables["data"][manifest.sensitive.name].unique()
 
     def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
-        """All labels of a row together are a box: counts of distinct ones suffice."""
+        """List the needed columns: all labels of a row together are a box, and counts of distinct ones suffice."""
         labels = {column.name for column in manifest.named(Role.QUASI)}
         return {"data": NeededColumns(asked.names | labels, counted=True)}
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """Uniform within each row's box, with bounds over all tables that the labels cover."""
+        """Estimate uniformly within each row's box, with bounds over all tables that the labels cover."""
         data = tables["data"]
         times = times_counted(data)
         shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
@@ -104,7 +104,7 @@ class GeneralizedReader:
 
 
 def _describe_counted_rows(manifest: Manifest) -> list[str]:
-    """What a declared number of rows per person makes of promises that count."""
+    """Describe what a declared number of rows per person means for promises that count."""
     most = manifest.rows_per_person
     asked = [
         int(parse_fraction(p.parameters["k"]))

@@ -1,4 +1,4 @@
-"""The perturbed kind as its recipient reads it: exact quasi-identifiers, redrawn sensitive values, and the counts behind them."""
+"""Reader of the perturbed kind: exact quasi-identifiers, redrawn sensitive values, and the counts behind them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MAX_CACHED_TEXT_LENGTH = 32  # characters of a number that is remembered
 
 
 def _check_probability(value: Any) -> Any:
-    """A probability of nine digits, as values are drawn by: sums of such have nine digits too, however many there are."""
+    """Check a probability of nine digits, by which values are drawn: sums of such have nine digits too, however many there are."""
     if isinstance(value, float) or (isinstance(value, str) and len(value) <= MAX_CACHED_TEXT_LENGTH):
         _require_nine_digits(value)
     else:
@@ -89,7 +89,7 @@ class PerturbedReader:
         return {"data": {column.name: column.dtype for column in manifest.columns}}
 
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
-        """Every published value is one that the manifest lists."""
+        """Refuse a published value that the manifest does not list."""
         if manifest.sensitive.name in tables["data"].columns:
             require_listed_values(tables["data"], manifest.sensitive.name, manifest.own["values"])
 
@@ -113,11 +113,11 @@ class PerturbedReader:
         return parse_texts(list(manifest.own["values"]), column.dtype).alias(column.name)
 
     def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
-        """Values were redrawn row by row: how often each combination is shown suffices."""
+        """List the needed columns: values were redrawn row by row, so counts of each combination suffice."""
         return {"data": NeededColumns(asked.names, counted=True)}
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """Reconstructed, with a standard error; exact where the sensitive column is not asked about."""
+        """Estimate by reconstruction, with a standard error; exact if the question is not about the sensitive column."""
         times = times_counted(tables["data"])
         put = BoundQuestion.of(tables["data"], manifest, question, people=times)
         if not put.sensitive:
@@ -160,7 +160,7 @@ class PerturbedReader:
 
 
 def _mark_exact_answer(found: Answer) -> Answer:
-    """An answer in which nothing is random has no error; where rows or values are not told, bounds stand in its place."""
+    """Return an answer without an error if nothing in it is random; if rows or values are unknown, it has bounds instead."""
     if found.lower is None or found.lower != found.upper:
         return found
     return replace(found, std_error=0.0)
@@ -177,7 +177,7 @@ def _describe_limits(manifest: Manifest) -> list[str]:
 
 
 def _describe_likeness(column: str, promise: ComponentEntry) -> str:
-    """What beta-likeness means where values are redrawn: it is about belief, not about groups."""
+    """Describe what beta-likeness means for redrawn values: it is about belief, not about groups."""
     given = promise.parameters
     form = ", less for frequent values (enhanced)" if given.get("enhanced", True) else ""
     form += ", nor fall by as much" if given.get("two_sided") else ""

@@ -1,4 +1,10 @@
-"""Sentences that the READMEs of several kinds share.  Functions of the manifest alone."""
+"""Sentences and Markdown that the READMEs of several kinds share.  All are functions of the manifest alone.
+
+A column may have any name, and a README is opened in browsers and terminals.  A plain name is written as code.  Any
+other is written with numeric entities for its marks (`&#60;`), which every reader shows as the characters and none
+interprets; unprintable characters, such as a line end or a terminal's escape, are spelled out (`format_code`,
+`escape_markup`).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +19,6 @@ from reticent.errors import pluralize
 from reticent.format.data_files import format_file_pattern, group_files_by_table
 from reticent.format.manifest import ColumnEntry, ComponentEntry, Manifest
 
-# MERGED: reticent.release.markup: Names and lines in Markdown: a column may be called anything, and a README is opened in browsers and terminals.
-#
-# A plain name stands as code.  Any other is written with numbers for its marks (`&#60;`), which every reader shows as they were and
-# none obeys; what has no form on paper, a line end or a terminal's escape, is spelled out.
-
-
 _PLAIN_NAME_PATTERN = re.compile(
     r"[^\x00-\x1f\x7f-\x9f`<>&|\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+"
 )
@@ -28,12 +28,12 @@ _UNPRINTABLE_PATTERN = re.compile(
 )
 _WORD_PATTERN = re.compile(r"[\w .-]+")
 _UNBREAKABLE_PATTERN = re.compile(r"(?:`[^`]*`|\S)+")  # what stands on one line: a word, or words in code
-_LINE_MARKUP_PATTERN = re.compile(r"[-+*#>|=~]|\d+[.)]$")  # what would say something else at the beginning of a line
+_LINE_MARKUP_PATTERN = re.compile(r"[-+*#>|=~]|\d+[.)]$")  # what would be markup at the beginning of a line
 MAX_LINE_WIDTH = 120
 
 
 def render_page(lines: Iterable[str]) -> str:
-    """The lines of a README as it is written: none too wide to be read, but for tables and code."""
+    """Render the lines of a README; none is too wide to read, except tables and code."""
     made: list[str] = []
     fenced = False
     for line in "\n".join(lines).split("\n"):
@@ -53,7 +53,7 @@ def _wrap_lines(lines: Iterable[str]) -> Iterator[str]:
 
 
 def wrap_line(line: str) -> list[str]:
-    """A line, or several of a paragraph or of one item of a list; code and names are never divided."""
+    """Wrap a paragraph or one item of a list; code and names are never divided."""
     if len(line) <= MAX_LINE_WIDTH or line.startswith("|"):
         return [line]
     made = []
@@ -69,22 +69,22 @@ def wrap_line(line: str) -> list[str]:
 
 
 def format_code(name: str) -> str:
-    """A name inside a sentence or a table."""
+    """Format a name inside a sentence or a table."""
     return f"`{name}`" if _PLAIN_NAME_PATTERN.fullmatch(name) and name.strip() else f'"{escape_markup(name)}"'
 
 
 def format_cell(name: str) -> str:
-    """A name that stands alone in a cell of a table: as it is where that says nothing to Markdown."""
+    """Format a name alone in a cell of a table: unchanged if it means nothing to Markdown."""
     return name if _WORD_PATTERN.fullmatch(name) and name.strip() else f'"{escape_markup(name)}"'
 
 
 def format_example_name(name: str) -> str:
-    """A name in a block of code, or dots where it is no plain one."""
+    """Format a name in a block of code; dots if it is not a plain name."""
     return name if _WORD_PATTERN.fullmatch(name) and name.strip() else "..."
 
 
 def escape_markup(text: str) -> str:
-    """A text in which nothing is markup."""
+    """Escape a text so that nothing in it is markup."""
     spelled = _UNPRINTABLE_PATTERN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return "".join(f"&#{ord(mark)};" if mark.isascii() and _MARK_PATTERN.fullmatch(mark) else mark for mark in spelled)
 
@@ -113,13 +113,13 @@ def format_heading(manifest: Manifest) -> list[str]:
 
 
 def list_file_names(manifest: Manifest) -> list[str]:
-    """Each data file as a sentence names it: one file, or its first part to its last."""
+    """Name each data file for a sentence: one file, or its first part to its last."""
     found = group_files_by_table(manifest.data).values()
     return [f"`{names[0]}`" if len(names) == 1 else f"`{names[0]}` to `{names[-1]}`" for names in found]
 
 
 def list_file_subjects(manifest: Manifest) -> list[str]:
-    """Each data file as the subject of a sentence, with its verb."""
+    """Name each data file as the subject of a sentence, with its verb."""
     many = [len(names) > 1 for names in group_files_by_table(manifest.data).values()]
     return [
         f"{named} hold" if cut else f"{named} holds" for named, cut in zip(list_file_names(manifest), many, strict=True)
@@ -127,7 +127,7 @@ def list_file_subjects(manifest: Manifest) -> list[str]:
 
 
 def _explain_parts(manifest: Manifest) -> list[str]:
-    """How to read files that are cut into parts, without reticent."""
+    """Explain how to read files that are cut into parts, without reticent."""
     cut = {name: names for name, names in group_files_by_table(manifest.data).items() if len(names) > 1}
     if not cut:
         return []
@@ -157,7 +157,7 @@ def _explain_parts(manifest: Manifest) -> list[str]:
 
 
 def format_count_example(condition: str, found: str) -> list[str]:
-    """How rows are counted by who has reticent."""
+    """Show how to count rows with reticent."""
     return [
         "```python",
         "import polars as pl, reticent as rt",
@@ -169,13 +169,13 @@ def format_count_example(condition: str, found: str) -> list[str]:
 
 
 def format_promises(manifest: Manifest, sentence: Callable[[ComponentEntry], str] | None = None) -> list[str]:
-    """The promises, in sentences."""
+    """Write the promises in sentences."""
     said = sentence or describe_promise
     return ["## What is promised", "", *(f"- {said(promise)}" for promise in manifest.promises)]
 
 
 def format_limits(*limits: str) -> list[str]:
-    """What a kind's promises do not say, and what no promise says."""
+    """Write what a kind's promises do not cover, and what no promise covers."""
     return ["", "## What is not", "", *limits, STATISTICS_LIMIT, OTHER_READERS_LIMIT]
 
 
@@ -190,7 +190,7 @@ def describe_promise(promise: ComponentEntry) -> str:
 
 
 def _format_parameter(value: Any) -> Any:
-    """A parameter in a sentence: a table as its entries, a list as one thing after the other."""
+    """Format a parameter for a sentence: a table as its entries, a list as its items."""
     if isinstance(value, Mapping):
         return ", ".join(f"{format_cell(name)} {_format_parameter(entry)}" for name, entry in sorted(value.items()))
     if isinstance(value, list | tuple):
@@ -199,7 +199,7 @@ def _format_parameter(value: Any) -> Any:
 
 
 def describe_coarsening(column: ColumnEntry) -> list[str]:
-    """What top and bottom coding and rounding did to a column."""
+    """Describe what top and bottom coding and rounding did to a column."""
     less, more = ("earlier", "later") if column.type == "date" else ("less", "more")
     ends = ((column.bottom, less), (column.top, more))
     said = [f"`{end}` means {end} or {word}" for end, word in ends if end is not None]
@@ -225,7 +225,7 @@ _WIDER_ENDS_SENTENCES = {
 
 
 def describe_range_ends(manifest: Manifest) -> list[str]:
-    """What the ends of ranges tell: of columns whose labels are tight, and of each that has others."""
+    """Describe what the ends of ranges reveal: for columns with tight labels, and for each column with other labels."""
     lines = [column for column in manifest.named(Role.QUASI) if column.type != "categorical"]
     wider = {column.name: LabelOptions.of(column.labels) for column in lines if column.labels is not None}
     tight = [column for column in lines if column.name not in wider]
@@ -249,13 +249,13 @@ def _format_step(how: LabelOptions) -> str:
 
 
 def format_rows_per_person(manifest: Manifest) -> str:
-    """How many rows a person has, as the job declares it."""
+    """Describe how many rows a person has, as the job declares it."""
     most = manifest.rows_per_person
     return "one row per person" if most == 1 else f"at most {most} rows per person"
 
 
 def describe_several_rows(manifest: Manifest, because: str) -> list[str]:
-    """What a promise about rows does not say of a person who has several."""
+    """Describe what a promise about rows does not cover for a person who has several."""
     if manifest.rows_per_person == 1:
         return []
     return [f"- A person with several rows is protected in each row alone: {because}."]

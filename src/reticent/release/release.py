@@ -1,4 +1,4 @@
-"""A release as its recipient holds it: the folder, its manifest and its rows."""
+"""The release as its recipient holds it: the folder, its manifest and its rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MAX_TABLES_CACHED = 4
 
 
 def _check_questions(value: Any, name: str) -> Any:
-    """The path of a file, or a list of questions."""
+    """Check the path of a file, or a list of questions."""
     if isinstance(value, str | Path):
         return path(value, name)
     listed = [text(one, name) for one in value_list(value, name)]
@@ -83,7 +83,7 @@ class Release:
 
     @cached_property
     def audited(self) -> Audit:
-        """What `rt.audit` gives: found at publication or, of a release that was opened, recounted from its files now."""
+        """What `rt.audit` returns: found at publication or, for a release that was opened, recounted from its files now."""
         if self._owned is not None:
             return self._owned["audit"]
         from reticent.audit.audit import audit
@@ -115,12 +115,12 @@ class Release:
 
     @validate_arguments(bounds=flag)
     def frame(self, *, bounds: bool = False) -> pl.DataFrame:
-        """What the recipient sees; with `bounds`, typed lower and upper ends beside each column that has an order."""
+        """Return what the recipient sees; with `bounds`, typed lower and upper ends beside each column that has an order."""
         return self._reader.frame(self.tables, self.manifest, bounds=bounds)
 
     @validate_arguments(bounds=flag)
     def to_pandas(self, *, bounds: bool = False) -> Any:
-        """`frame()` as a pandas data frame; texts that are missing are None, numbers that are missing NaN."""
+        """Return `frame()` as a pandas data frame; missing texts are None, missing numbers NaN."""
         try:
             return self.frame(bounds=bounds).to_pandas()
         except ImportError:
@@ -130,14 +130,16 @@ class Release:
 
     @validate_arguments(bounds=flag)
     def to_arrow(self, *, bounds: bool = False) -> Any:
-        """`frame()` as a pyarrow table."""
+        """Return `frame()` as a pyarrow table."""
         return self.frame(bounds=bounds).to_arrow()
 
     @validate_arguments(values=optional(value_list), by=text)
     def count(
         self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
     ) -> Answer:
-        """How many people in a selection of published rows have one of the sensitive values; `query` asks about values."""
+        """Estimate how many people in a selection of published rows have one of the sensitive values; `query` takes
+        conditions on values.
+        """
         try:
             return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
         except pl.exceptions.PolarsError:
@@ -151,11 +153,11 @@ class Release:
     def query(
         self, sql: str, *, level: float = CONFIDENCE_LEVEL, by: str = "inversion", time_limit: float | None = 60.0
     ) -> Any:
-        """The `Answer` to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
+        """Return the `Answer` to a question in SQL, with guaranteed bounds or a standard error if the kind has them.
 
-        With GROUP BY or several aggregates a list of them, each answer with its `keys`.  `level` is that of the `interval` that a
-        standard error gives; `by` how redrawn values are reconstructed: "inversion", or "em", which is never negative.
-        `time_limit` is in CPU seconds, without reading the release; None sets no limit.
+        With GROUP BY or several aggregates a list of them, each answer with its `keys`.  `level` is that of the
+        `interval` that a standard error gives; `by` is how perturbed values are reconstructed: "inversion", or "em",
+        which is never negative. `time_limit` is in CPU seconds, without reading the release; None sets no limit.
         """
         from reticent.query import QueryOptions, ask
 
@@ -163,10 +165,10 @@ class Release:
         return ask(tables, self.manifest, sql, QueryOptions(level=level, by=by, known=known, time_limit=time_limit))
 
     def _find_tables(self, questions: Sequence[str]) -> tuple[Mapping[str, pl.DataFrame], dict[str, Any]]:
-        """The tables that questions are put to, and what earlier questions found of them.
+        """Return the tables for some questions, and the cache of what earlier questions found in them.
 
-        A large release is not read whole: of each file the columns that are needed are read, as counts of distinct rows where these
-        suffice, and kept for the next questions about the same columns.
+        A large release is not read whole: only the needed columns of each file are read, as counts of distinct rows if
+        these suffice, and cached for the next questions about the same columns.
         """
         if self.manifest.rows < MAX_ROWS_READ or "tables" in self.__dict__:
             return self.tables, self._question_cache
@@ -194,9 +196,9 @@ class Release:
         by: str = "inversion",
         time_limit: float | None = 60.0,
     ) -> list[dict[str, Any]]:
-        """Answers to a list of questions in SQL, or to those of a file; with the source, the `true` answers and relative `error`s too.
+        """Answer a list of questions in SQL, or those of a file; with the source, add the `true` answers and relative `error`s.
 
-        What is true tells about the source: it stays with its owner.  `time_limit` is in CPU seconds, for each question.
+        True answers are about the source: they stay with its owner.  `time_limit` is in CPU seconds, for each question.
         """
         from reticent.query import QueryOptions
         from reticent.query.run import measure_questions, read_questions
@@ -212,19 +214,19 @@ class Release:
 
     @validate_arguments(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: str, table: str = "release") -> str:
-        """The same question as plain SQL over the tables that `to_database` writes: "duckdb", "sqlite" or "postgresql"."""
+        """Return the same question as plain SQL over the tables that `to_database` writes: "duckdb", "sqlite" or "postgresql"."""
         from reticent.query.compile import compile_sql
 
         return compile_sql(self.manifest, sql, dialect, table)
 
     @validate_arguments(cells=counted_cells)
     def sight(self, cells: Cells) -> AdversaryView:
-        """What an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
+        """Return what an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
         return self._reader.sight(self.tables, self.manifest, cells)
 
     @validate_arguments(column=text)
     def value_counts(self, column: str) -> pl.DataFrame:
-        """The published values of a sensitive column, and the `count` of rows that hold each; of a column called count, the `rows`."""
+        """Return the published values of a sensitive column, with the `count` of their rows; for a column called count, the `rows`."""
         sensitive = [entry.name for entry in self.manifest.named("sensitive")]
         if column not in sensitive:
             raise ColumnError(f"{column!r} is no sensitive column of the release.", attempt=suggest(column, sensitive))
@@ -234,7 +236,7 @@ class Release:
     def save(
         self, target: str | Path, *, force: bool = False, again: bool = False, ledger: str | Path | None = None
     ) -> Path:
-        """Put the folder in its place, atomically, and note it in the ledger and in the owner's folder beside it."""
+        """Move the folder to its target, atomically, and record it in the ledger and in the owner's folder beside it."""
         target = Path(target)
         owned = self._owned or {}
         book = Ledger.of(ledger or owned.get("ledger"))
@@ -285,5 +287,5 @@ class Release:
 
 @validate_arguments(folder=path)
 def open(folder: str | Path) -> Release:
-    """A release from its folder, complete and undamaged, types restored from the manifest."""
+    """Open a release from its folder, complete and undamaged, with types restored from the manifest."""
     return Release(folder)

@@ -1,4 +1,32 @@
-"""The sampled kind as its recipient reads it: one row for each group, labels, a perturbed sensitive value, and the group's size G."""
+"""Reader of the sampled kind: one row for each group, with labels, a perturbed sensitive value, and the group's size G.
+
+`SampledReader` reads, checks and answers; `SampledCounts` estimates the counts and sums behind a sampled release (Tao
+et al. 2008, sections II-C and IV): tuples weighted by G, values reconstructed.
+
+Each published row stands for G people of whom one was drawn, and shows a value that was kept with probability p, or
+else drawn from the m values of the domain.  For a score s(x) of a person's value, (s(y) - (1 - p) mean of s) / p has
+the mean s(x), so that
+
+    estimate    sum of G (s(y) - (1 - p) mean of s) / p        s: the share of the group's box that meets the condition, given x
+
+is unbiased as far as that share is known.  The part of a score that is common to all values is added by G alone and is
+exact.  The standard error includes both draws, of the tuple and of its value.  One row gives no information on the
+spread within its own group, so every group gets the spread of all selected ones, less what means of G people differ by
+if they are grouped at random: sigma^2 / G.  What groups differ by beyond that is included, and the error is not made
+smaller by it.  A few rows do not determine that spread either, and may all show one value: the rows of the whole
+release count as much as 30 of them, and among those every value of the domain as one row.
+
+An interval holds each possible truth from which the estimate does not lie too far (`EstimateSpread`).  For a count of
+values with the share v of the domain, which a share f of a group's people have, a row shows one with probability t = p
+f + (1 - p) v, and the variance is the sum of
+
+    G^2 t (1 - t) / p^2 - G f (1 - f)
+
+a quadratic in f: Wilson's interval, and the same for a set of values and for all others.  For sums the mean square of
+shown scores is assumed to grow with their mean as it does over the values.  A mean's interval is Fieller's.  If labels
+are cut, each person of the group is assumed to lie in the selected part with the share's probability, independently:
+that adds G s (1 - s).
+"""
 
 from __future__ import annotations
 
@@ -54,29 +82,6 @@ from reticent.release.readme import (
     render_page,
 )
 
-# MERGED: reticent.release.sampled_counts: Counts and sums behind a sampled release (Tao et al. 2008, sections II-C and IV): tuples weighted by G, values reconstructed.
-#
-# Each published row stands for G people of whom one was drawn, and shows a value that was kept with probability p, or else drawn from
-# the m values of the domain.  Of a score s(x) of a person's value, (s(y) - (1 - p) mean of s) / p has the mean s(x), so that
-#
-#     estimate    sum of G (s(y) - (1 - p) mean of s) / p        s: the share of the group's box that meets the condition, given x
-#
-# is unbiased as far as that share is known.  What a score has in common for all values is added by G alone and is exact.  The standard error
-# has both draws, of the tuple and of its value.  One row tells nothing of the spread within its own group, so every group is given the
-# spread of all that are selected, less what means of G people differ by if they are put together at random: sigma^2 / G.  What groups
-# differ by beyond that is counted in, and the error is not made smaller by it.  A handful of rows cannot tell that spread either, and may
-# all show one value: the rows of the whole release count as much as 30 of them, and among those every value of the domain as one row.
-#
-# An interval asks each possible truth how far from it the estimate would lie (`spread`).  For a count of values with the share v of the
-# domain, of which a group's people have f, a row shows one with t = p f + (1 - p) v, and the variance is the sum of
-#
-#     G^2 t (1 - t) / p^2 - G f (1 - f)
-#
-# a quadratic in f: Wilson's interval, and the same for a set of values and for all others.  For sums the mean square of what is shown is
-# taken to grow with its mean as it does over the values.  A mean's interval is Fieller's.  Where labels are cut, each person of the group
-# is taken to lie in the selected part with the share's probability, independently: that adds G s (1 - s).
-
-
 SQUARES_KEY = "squares"
 CUT_GROUPS_NOTE = (
     "The condition selects parts of groups. Their people are taken to be spread evenly over what the labels cover; where they are not, "
@@ -103,7 +108,7 @@ class SampledCounts:
         return cls(size, value.to_numpy(), domain, float(Fraction(str(manifest.own["p"]))))
 
     def answer(self, scores: ValueScores, aggregate: str, *, by: str, bounds: Answer | None = None) -> Answer:
-        """How many of the selected people there are, or what their numbers sum or average to."""
+        """Estimate the number of selected people, or the sum or mean of their numbers."""
         require_no_extreme(aggregate)
         note = CUT_GROUPS_NOTE if scores.cut else None
         tallies = self._tally(scores)
@@ -128,7 +133,7 @@ class SampledCounts:
         return Answer(mean, std_error=error, note=note, spread=compute_fieller_spread(mean, people, variances, bounds))
 
     def _tally(self, scores: ValueScores) -> RowTypeTallies:
-        """People, squares of group sizes, and people by the value that their group shows, of each row type."""
+        """Tally each row type: people, squares of group sizes, and people by the value that their group shows."""
         known = scores.combined.tallies
         types = len(scores.selected)
         wide = len(self.domain)
@@ -139,13 +144,13 @@ class SampledCounts:
         return RowTypeTallies(known[SEEN_KEY].sum(axis=1), known[SQUARES_KEY], known[SEEN_KEY])
 
     def _estimate_total(self, tallies: RowTypeTallies, score: np.ndarray) -> float:
-        """What every value alike gives is certain; only what values differ by is reconstructed."""
+        """Estimate a total; the part that is common to all values is exact, and only differences of values are reconstructed."""
         least = score[:, :1]
         apart = self._compute_shown_score(score - least)
         return float(tallies.people @ least[:, 0]) + float((tallies.seen * apart).sum())
 
     def _compute_shown_score(self, score: np.ndarray) -> np.ndarray:
-        """What a shown value adds to the estimate: its mean over the draw is the score of the true one."""
+        """Compute what a shown value adds to the estimate: its mean over the draw is the score of the true value."""
         found: np.ndarray = (score - (1 - self.p) * score.mean(axis=1, keepdims=True)) / self.p
         return found
 
@@ -157,7 +162,7 @@ class SampledCounts:
         return Moments(chance, true, shown)
 
     def _compute_variance(self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray) -> float:
-        """Of a sum of scores: of which person is drawn, how their value is redrawn, and where in their labels people lie."""
+        """Compute the variance of a sum of scores: of the drawn person, the redrawn value, and the place of people in their labels."""
         varying = (np.ptp(score, axis=1) > 0) | placed.any(axis=1)
         if not varying.any():
             return 0.0
@@ -175,7 +180,7 @@ class SampledCounts:
         return np.maximum(found, 0.0)
 
     def _compute_spread(self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray) -> EstimateSpread | None:
-        """Of a sum: the variance that it would have at other truths, more of which comes to the row types that are less certain."""
+        """Compute the spread of a sum: its variance at other truths, more of which goes to the less certain row types."""
         center = self._estimate_total(tallies, score)
         varying = ((np.ptp(score, axis=1) > 0) | placed.any(axis=1)) & (tallies.people > 0)
         if not varying.any():
@@ -203,7 +208,7 @@ class SampledCounts:
         return EstimateSpread(center, float(constant.sum()), float(slope.sum()), float(curvature.sum()))
 
     def _compute_means(self, tallies: RowTypeTallies, shown: np.ndarray) -> np.ndarray:
-        """The mean that each row type shows; types of few rows take most of it from what all of them show together."""
+        """Compute the mean that each row type shows; types of few rows take most of it from all types together."""
         own = (tallies.seen * shown).sum(axis=1) / tallies.people
         together = tallies.seen.sum(axis=0) / tallies.people.sum()
         rows = tallies.people**2 / tallies.squares
@@ -212,7 +217,7 @@ class SampledCounts:
         return found + shift
 
     def _placed(self, scores: ValueScores, score: np.ndarray) -> np.ndarray:
-        """The variance of one person's score where labels are cut: each lies in the part that is selected, or does not."""
+        """Compute the variance of one person's score if labels are cut: each person lies in the selected part, or does not."""
         selected = scores.selected
         cut = (selected > 0) & (selected < 1)
         worth = np.divide(score, selected, out=np.zeros_like(score, dtype=float), where=cut)
@@ -220,7 +225,7 @@ class SampledCounts:
         return found
 
     def _estimate_chance(self, tallies: RowTypeTallies) -> np.ndarray:
-        """How likely a selected row is to show each value: as the selected rows do, those of all the release, and any value alike."""
+        """Estimate how likely a selected row shows each value: from selected rows, all rows of the release, and any value alike."""
         seen = tallies.seen.sum(axis=0)
         if not seen.sum():
             return self._overall
@@ -229,13 +234,13 @@ class SampledCounts:
 
     @cached_property
     def _overall(self) -> np.ndarray:
-        """How likely any row is to show each value: as the rows of all the release do, and any value alike."""
+        """Estimate how likely any row shows each value: from all rows of the release, and any value alike."""
         seen = np.bincount(self.value, weights=self.size, minlength=len(self.domain))
         rows = float(self.size.sum() ** 2 / (self.size**2).sum())
         return (seen / seen.sum() * rows + np.ones(len(self.domain))) / (rows + len(self.domain))
 
     def _maximise_total(self, tallies: RowTypeTallies, score: np.ndarray) -> float:
-        """By row types: of all people of the groups of a type, the most likely counts that are not negative."""
+        """Estimate by row types: the most likely non-negative counts of all people of the groups of a type."""
         wide = len(self.domain)
         return float(
             sum(maximise_counts(line, self.p, wide) @ one for line, one in zip(tallies.seen, score, strict=True))
@@ -244,7 +249,7 @@ class SampledCounts:
 
 @dataclass(frozen=True, eq=False)
 class RowTypeTallies:
-    """Of each row type: people, the sum of squared group sizes, and people by the value that their group shows."""
+    """Tallies of each row type: people, the sum of squared group sizes, and people by the value that their group shows."""
 
     people: np.ndarray
     squares: np.ndarray
@@ -257,7 +262,7 @@ class RowTypeTallies:
 def merge_alike(
     tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray
 ) -> tuple[RowTypeTallies, np.ndarray, np.ndarray]:
-    """Row types of which the same is asked, as one."""
+    """Merge row types with equal scores into one."""
     _, first, kind = np.unique(np.column_stack([score, placed]), axis=0, return_index=True, return_inverse=True)
     kind = kind.reshape(-1)
     seen = np.zeros((len(first), score.shape[1]))
@@ -272,7 +277,7 @@ def merge_alike(
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """How likely each value is to be shown and to be true, and what each shown value adds, by row type."""
+    """By row type: how likely each value is to be shown and to be true, and what each shown value adds."""
 
     chance: np.ndarray
     true: np.ndarray
@@ -364,11 +369,11 @@ class SampledReader:
         return parse_texts(list(manifest.own["domain"]), column.dtype).alias(column.name)
 
     def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
-        """Every row is a group of its own, and it has no column that is not needed."""
+        """Return None: every column is needed, and every row is a group of its own."""
         return None
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """Reconstructed, weighted by G; over quasi-identifiers alone G is exact, and so are the bounds."""
+        """Estimate by reconstruction, weighted by G; over quasi-identifiers alone G is exact, and so are the bounds."""
         data = tables["data"]
         column = manifest.sensitive.name
         if question.where is not None and column in question.where.meta.root_names():
@@ -425,7 +430,7 @@ def _describe_groups(manifest: Manifest) -> str:
 
 
 def _require_true_declaration(manifest: Manifest) -> None:
-    """A domain that a hierarchy or an order declares is the one that the manifest has of the column."""
+    """Refuse a manifest whose domain of the column differs from the one that a hierarchy or an order declares."""
     column = manifest.sensitive
     domain = manifest.own["domain"]
     said = manifest.own.get("declared")
@@ -443,7 +448,7 @@ def _require_true_declaration(manifest: Manifest) -> None:
 
 
 def _list_whole_numbers(domain: list[str]) -> list[str]:
-    """Every whole number from the first to the last of a domain; none where these are no such numbers."""
+    """List every whole number from the first to the last of a domain; none if the domain has other values."""
     try:
         least = int(domain[0])
         greatest = int(domain[-1])

@@ -1,7 +1,8 @@
-"""The transformed kind as its recipient reads it (Koudas, Srivastava, Yu & Zhang, VLDB 2009).
+"""Reader of the transformed kind (Koudas, Srivastava, Yu & Zhang, VLDB 2009), and its README.
 
-`quasi` has exact quasi-identifiers with a group; `sensitive` the generalized values of each group, permuted and mixed with fakes;
-`bounds` the least and greatest SUM, MIN and MAX of any number of selected rows of a group.
+The table `quasi` has exact quasi-identifiers with a group; `sensitive` has the generalized values of each group,
+permuted and mixed with fakes; `bounds` has the least and greatest SUM, MIN and MAX of any number of selected rows of a
+group. `render_readme` is a function of the manifest.
 """
 
 from __future__ import annotations
@@ -45,9 +46,6 @@ from reticent.release.readme import (
     list_file_subjects,
     render_page,
 )
-
-# MERGED: reticent.release.transformed_readme: README.md of a transformed release: a function of its manifest.
-
 
 _SUM_QUERY = """SELECT SUM(b.sum_lower - (b.selected - p.n) * b.max_lower) AS lower,
        SUM(b.sum_upper - (b.selected - p.n) * b.min_upper) AS upper
@@ -178,11 +176,11 @@ class TransformedReader:
             require_integers_between(tables["bounds"], SELECTED_COLUMN, 1, manifest.rows)
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
-        """The rows with their group; the groups' values are the table `sensitive`."""
+        """Return the rows with their group; the groups' values are in the table `sensitive`."""
         return add_value_bounds(tables["quasi"], manifest) if bounds else tables["quasi"]
 
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
-        """Of every group its target: what a release says of the values of its people."""
+        """Return the target of every group: what a release tells about the values of its people."""
         annotated = AnnotatedHierarchy.of(manifest)
         column = cells.sensitive[0]
         rows = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy())
@@ -204,7 +202,7 @@ class TransformedReader:
         )
 
     def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
-        """Of the sensitive column, which row is in which group, and the bounds of groups for what they bound; else counts suffice."""
+        """List the needed columns: for the sensitive column, groups of rows and bounds of groups; otherwise counts suffice."""
         sensitive = manifest.sensitive.name
         if sensitive not in asked.names:
             return {"quasi": NeededColumns(asked.names, counted=True)}
@@ -215,7 +213,7 @@ class TransformedReader:
         return files
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """The mean under the groups' targets, with bounds over all choices of nodes and values."""
+        """Estimate the mean under the groups' targets, with bounds over all choices of nodes and values."""
         times = times_counted(tables["quasi"])
         put = BoundQuestion.of(tables["quasi"], manifest, question, people=times)
         if not put.sensitive:

@@ -1,1 +1,1 @@
-"""What `reticent calibrate` asks and answers for each method: one module each."""
+"""Options and answers of `reticent calibrate` for each method: one module each."""

@@ -18,7 +18,7 @@ def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def show(found: dict[str, Any]) -> None:
-    """The answer, and a table like table III: what other p and k would give."""
+    """Print the answer, and a table like table III: what other p and k would give."""
     from reticent.cli.output import say, say_table
 
     if "p_theorem2" in found or "p_theorem3" in found:

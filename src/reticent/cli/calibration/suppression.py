@@ -68,7 +68,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def _format_advice(found: dict[str, Any]) -> list[str]:
-    """Where a figure may not be the worst of all, and where `safe` is the kind to take."""
+    """Format where a figure may not be the worst of all, and where `safe` is the kind to take."""
     proven = {"calibrated"} if found["prior"] == "uniform" else set()  # to stay within 1 / l
     some = [
         f"{name} {one['attacked']:,} of {one['releases']:,}"

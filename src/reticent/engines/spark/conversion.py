@@ -1,7 +1,13 @@
-"""How values cross between Polars and Spark: as types that both hold exactly, under names that neither reads anything into.
+"""Converts values between Polars and Spark, and Spark's batches into rows as every engine reads them.
 
-Spark has no unsigned numbers, no times of day and no nanoseconds: these cross as wider or as plain whole numbers, and are
-cast back.  Columns cross as c0, c1, ...: Spark reads dots and backticks in names, and takes `Age` and `age` for one.
+Values cross as types that both hold exactly, under names that neither interprets. Spark has no unsigned numbers, no
+times of day and no nanoseconds: these cross as wider or as plain whole numbers, and are cast back.  Columns cross as
+c0, c1, ...: Spark interprets dots and backticks in names, and takes `Age` and `age` for one.
+
+`BatchReader` gives a batch its names, types, null values, and values as they are declared. Some facts about a whole
+column must be known before one of its values can be parsed (are all moments midnights, are all numbers whole): the
+driver decides them from the distinct values, and a value is then looked up.  Everything else is done row by row, by the
+functions that the local engine calls.
 """
 
 from __future__ import annotations
@@ -26,7 +32,7 @@ _SAME_TYPES = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl
 
 
 def to_crossing_type(dtype: pl.DataType) -> pl.DataType:
-    """The type that a column crosses as."""
+    """Return the type that a column crosses as."""
     if isinstance(dtype, pl.Datetime | pl.Time):
         return pl.Int64()
     if isinstance(dtype, _SAME_TYPES):
@@ -35,7 +41,7 @@ def to_crossing_type(dtype: pl.DataType) -> pl.DataType:
 
 
 def can_cross(dtype: pl.DataType) -> bool:
-    """Whether Spark can hold the column at all: nested values and bytes are refused by name, and are not sent."""
+    """Tell whether Spark can hold the column: nested values and bytes are refused by name, and are not sent."""
     return is_text(dtype) or not (dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration))
 
 
@@ -44,21 +50,21 @@ def number_columns(count: int) -> list[str]:
 
 
 def encode_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame as it crosses."""
+    """Convert a frame to the form in which it crosses."""
     found = frame.select(pl.col(name).cast(to_crossing_type(dtype)) for name, dtype in frame.schema.items())
     found.columns = number_columns(found.width)
     return found
 
 
 def decode_frame(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """A frame that crossed, with its names and types."""
+    """Restore names and types of a frame that crossed."""
     found = frame.clone()
     found.columns = list(schema)
     return found.select(_cast_back(name, found.schema[name], dtype) for name, dtype in schema.items())
 
 
 def _cast_back(name: str, held: pl.DataType, wanted: pl.DataType) -> pl.Expr:
-    """Moments of a zone are the same moments in another; Spark holds those of no zone as they are."""
+    """Cast a column back.  Moments of a zone are the same moments in another; Spark holds those without a zone unchanged."""
     found = pl.col(name)
     if held == pl.String and not is_text(wanted):
         return _parse_folder_value(found, wanted)
@@ -70,7 +76,7 @@ def _cast_back(name: str, held: pl.DataType, wanted: pl.DataType) -> pl.Expr:
 
 
 def _parse_folder_value(text: pl.Expr, wanted: pl.DataType) -> pl.Expr:
-    """What a folder's name says (`day=2020-01-31`), which Spark holds as text."""
+    """Parse the value in a folder's name (`day=2020-01-31`), which Spark holds as text."""
     if wanted == pl.Boolean:
         return text == "true"
     if wanted == pl.Date:
@@ -81,7 +87,7 @@ def _parse_folder_value(text: pl.Expr, wanted: pl.DataType) -> pl.Expr:
 
 
 def build_spark_schema(dtypes: Iterable[pl.DataType], names: Iterable[str] | None = None) -> Any:
-    """A Spark schema of columns that cross."""
+    """Build the Spark schema of columns that cross."""
     from pyspark.sql import types
 
     plain = {
@@ -99,12 +105,12 @@ def build_spark_schema(dtypes: Iterable[pl.DataType], names: Iterable[str] | Non
 
 
 def read_polars_schema(frame: Any) -> dict[str, pl.DataType]:
-    """The Polars types of a Spark frame's columns, by place: names may repeat."""
+    """Return the Polars types of a Spark frame's columns, by place: names may repeat."""
     return {f"c{at}": _to_polars_type(field.dataType) for at, field in enumerate(frame.schema.fields)}
 
 
 def _to_polars_type(kind: Any) -> pl.DataType:
-    """A type that Arrow does not hold is one of Spark's own objects, and refused by the column's name where it is declared."""
+    """Convert a type; one that Arrow does not hold is a Spark object, and is refused by its column's name if it is declared."""
     import pyarrow as pa
     from pyspark.errors import PySparkException
     from pyspark.sql import types
@@ -125,7 +131,7 @@ def _to_polars_type(kind: Any) -> pl.DataType:
 
 
 def to_record_batches(frame: pl.DataFrame) -> Any:
-    """The record batches of a frame that crosses."""
+    """Return the record batches of a frame that crosses."""
     import pyarrow as pa
 
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -134,19 +140,12 @@ def to_record_batches(frame: pl.DataFrame) -> Any:
     return table.cast(plain).to_batches()
 
 
-# MERGED: reticent.engines.spark.reading: How a batch of Spark's becomes rows as every engine reads them: names, types, missing marks, values as they are declared.
-#
-# What must be known of a whole column before a value of it can be read (whether all moments are midnights, whether all numbers
-# are whole) was asked of its distinct values on the driver: a value is then looked up.  Everything else is done row by row, by
-# the functions that `local` calls.
-
-
 READ_ROWS = 1 << 18  # that are read at once
 
 
 @dataclass(frozen=True, eq=False)
 class BatchReader:
-    """`schema` is what the source has; `read` maps values of a column to what they are declared to be."""
+    """Reads batches: `schema` is the source's; `read` maps values of a column to what they are declared to be."""
 
     schema: Mapping[str, pl.DataType]
     missing: tuple[str, ...] = ()
@@ -154,7 +153,7 @@ class BatchReader:
     columns: Mapping[str, Column] = field(default_factory=dict)  # those that are rounded
 
     def select_columns(self, names: Iterable[str]) -> BatchReader:
-        """The reading of some columns, in that order."""
+        """Return the reader of some columns, in that order."""
         wanted = list(names)
         return replace(
             self,
@@ -177,13 +176,13 @@ class BatchReader:
         return round_passthrough(rows.lazy(), self.columns).collect() if self.columns else rows
 
     def read_frames(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
-        """The rows of a partition, so many at a time."""
+        """Read the rows of a partition, a limited number at a time."""
         for table in gather_frames(batches):
             yield self.read_frame(table)
 
 
 def gather_frames(batches: Iterable[Any], most: int = READ_ROWS) -> Iterator[pl.DataFrame]:
-    """Record batches as frames of so many rows or a few more."""
+    """Gather record batches into frames of `most` rows or a few more; the last may have fewer."""
     held = []
     rows = 0
     for batch in batches:

@@ -1,8 +1,9 @@
 """The spark engine: tables larger than a machine, read, counted and written by executors.
 
-Counting is a group-by; the driver holds the cells and plans as on one machine.  Where no other column is carried, the release
-is expanded from the cells; otherwise rows get their outcomes on the executors (`carrying.py`).  The quasi-identifiers and
-sensitive values that are published are those of `local` with the same seed; which of equal rows is chosen is drawn anew.
+Counting is a group-by; the driver holds the cells and plans as on one machine.  If there are no passthrough columns,
+the release is expanded from the cells; otherwise rows get their outcomes on the executors (`passthrough.py`).  The
+published quasi-identifiers and sensitive values are those of the local engine with the same seed; which of equal rows
+is chosen is drawn anew.
 """
 
 from __future__ import annotations
@@ -61,21 +62,21 @@ class Spark:
             raise JobError(f"regions must be from 2 to {MAX_REGIONS:,}.", attempt="regions = 64.")
 
     def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
-        """What a function makes of each of some arguments, on the executors; the results in the same order."""
+        """Call a function with each tuple of arguments on the executors; the results are in the same order."""
         from reticent.engines.spark.session import map_on_executors, open_session
 
         return map_on_executors(open_session(self.master, self.config), self.ship, function, asked)
 
     def count_combinations(self, rows: Any, names: list[str], folder: Path) -> SparkPartitions:
-        """The distinct combinations of some columns, counted by a group-by and kept in a folder."""
+        """Count the distinct combinations of some columns by a group-by and persist them in a folder."""
         return rows.group_combinations(names).persist(folder, "Counting the rows")
 
     def read_rows(self, rows: Any, names: list[str]) -> SparkPartitions:
-        """Some columns of the rows, as they are read."""
+        """Return some columns of the rows, as they are read."""
         return rows.to_partitions(names)
 
     def number_partitions(self, many: int) -> SparkPartitions:
-        """So many parts of one row each, which holds the part's number."""
+        """Make parts of one row each, which holds the part's number."""
         from reticent.engines.spark.rows import SparkPartitions
         from reticent.engines.spark.session import open_session
 
@@ -147,5 +148,5 @@ class Spark:
 
 
 def _count_part_passthrough(frames: Frames, columns: Mapping[str, Column]) -> PassthroughCounts:
-    """The counts of one part."""
+    """Count the passthrough values of one part."""
     return PassthroughCounts.add_up(count_passthrough(frame.lazy(), columns) for frame in frames)

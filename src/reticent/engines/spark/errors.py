@@ -1,7 +1,11 @@
-"""What goes wrong on a cluster, told without a record's value.
+"""Errors of a cluster, translated without the value of any record, and Ctrl-C while Spark works.
 
-Spark's messages quote values and its logs travel.  A task catches what its libraries raise and names the type only; what we
-raise there on purpose comes back word for word and is raised here as it was.
+Spark's messages quote values and its logs travel.  A task catches what its libraries raise and names the type only
+(`encode_fault`); an error that we raise there on purpose comes back word for word and is raised on the driver
+(`translate_spark_errors`).
+
+On Ctrl-C our jobs are cancelled first, and then the usual handling of the signal follows (`cancel_on_signal`). PySpark
+waits for a job's end on its way out of a call, so an interruption alone would last as long as the job.
 """
 
 from __future__ import annotations
@@ -21,18 +25,13 @@ from reticent import errors
 from reticent.engines.spark.shim import MISSING_MODULE_MARK
 from reticent.errors import DiskError, RequestError, ReticentError, SourceError, SourceUnreachable
 
-# MERGED: reticent.engines.spark.interrupts: Ctrl-C while Spark works: our jobs are cancelled first, and then happens what would happen anyway.
-#
-# PySpark waits for a job's end on its way out of a call, so an interruption alone would last as long as the job.
-
-
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 CANCEL_REQUEST_SECONDS = 10.0  # seconds for asking Spark to cancel
 
 
 @contextmanager
 def silence_interrupt_logs() -> Iterator[None]:
-    """Meanwhile no traceback of a Ctrl-C is logged; PySpark's way to Java logs one, by no logger of its own but by the root."""
+    """Suppress log records of a Ctrl-C meanwhile; PySpark's gateway to Java logs its traceback by the root logger."""
 
     def other(record: logging.LogRecord) -> bool:
         return not (record.module == "java_gateway" and record.getMessage().startswith("KeyboardInterrupt"))
@@ -47,7 +46,7 @@ def silence_interrupt_logs() -> Iterator[None]:
 
 @contextmanager
 def cancel_on_signal(cancel: Callable[[], Any]) -> Iterator[None]:
-    """In the main thread: signals that somebody handles `cancel` first.  In another thread there are no signals."""
+    """In the main thread, call `cancel` before the handler of a signal that has one; other threads get no signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -70,7 +69,7 @@ def cancel_on_signal(cancel: Callable[[], Any]) -> Iterator[None]:
 
 
 def find_interruption(error: BaseException | None) -> BaseException | None:
-    """The interruption that an error came of: a job that was cancelled fails, on the way out of Ctrl-C."""
+    """Find the interruption that caused an error: a job that was cancelled by Ctrl-C fails."""
     while error is not None and isinstance(error, Exception):
         error = error.__context__
     return error
@@ -82,11 +81,11 @@ CANCEL_SECONDS = 20.0  # seconds that cancelled tasks are waited for
 
 
 class TaskFault(Exception):
-    """What a task says to the driver."""
+    """An error of a task, sent to the driver."""
 
 
 def encode_fault(error: BaseException) -> TaskFault:
-    """An error as it crosses: ours with its words, any other by its type."""
+    """Encode an error to be sent: ours with its words, any other by its type."""
     if isinstance(error, ReticentError):
         said = {"kind": type(error).__name__, "what": error.what, "why": error.why, "attempt": error.attempt}
     elif isinstance(error, OSError) and error.errno == 28:
@@ -98,10 +97,10 @@ def encode_fault(error: BaseException) -> TaskFault:
 
 @contextmanager
 def translate_spark_errors(doing: str, session: Any = None) -> Iterator[None]:
-    """Whatever Spark raises, as an error of ours without Spark's own words.
+    """Translate Spark's errors into ours, without Spark's own words.
 
-    Of a session, what was begun is over when this ends, however it ends: a task that runs on would write rows where they were
-    just removed.
+    With a session, all jobs that were begun have ended when this ends, however it ends: a task that goes on would write
+    rows where they were just removed.
     """
     context = None if session is None else session.sparkContext
     if context is not None:
@@ -132,7 +131,7 @@ def _cancel_jobs(context: Any) -> None:
 
 
 def _end_jobs(context: Any) -> None:
-    """Our jobs cancelled, and their tasks waited for; a session that is gone has none."""
+    """Cancel our jobs and wait for their tasks; a session that is gone has none."""
     _cancel_jobs(context)
     with suppress(Exception):
         until = time.monotonic() + CANCEL_SECONDS
@@ -162,7 +161,7 @@ def _translate_error(error: BaseException, doing: str) -> Exception:
 
 
 def _name_condition(error: BaseException) -> str:
-    """Spark's own name for what happened, which holds no value; or the type."""
+    """Return Spark's own name of the error, which holds no value; or the type."""
     asked = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
     try:
         name = asked() if asked else None
@@ -183,7 +182,7 @@ _START_ADVICE = {
 
 @contextmanager
 def translate_start_errors(master: str) -> Iterator[None]:
-    """Whatever keeps Spark from starting, by its name; what it says may hold settings, and these a password."""
+    """Translate errors that keep Spark from starting, by their name; their text may hold settings, and these a password."""
     try:
         with silence_interrupt_logs():
             yield

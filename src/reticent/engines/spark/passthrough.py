@@ -1,10 +1,15 @@
-"""Carried rows on their way from the source to the release, on executors; the driver sees one bucket at a time.
+"""Moves passthrough rows from the source to the release, on executors; the driver sees one bucket at a time.
 
-1. Rows find their cell and are written to the release's disk once, each with its number among its partition's rows of that
-   cell.  Spark keeps one attempt of each task, and whatever runs again later reads these files.
-2. Rows are counted by (partition, cell); the driver splits each cell's quotas over partitions (`split.py`).
-3. Each row gets the outcome of its number in its partition's share, in an order drawn from the key.
-4. Rows are moved to buckets by a random word, or by their place, and each bucket is sorted and written.
+  1. Rows find their cell and are written to the release's disk once, each with its number among its partition's rows of that
+     cell.  Spark keeps one attempt of each task, and whatever runs again later reads these files.
+  2. Rows are counted by (partition, cell); the driver splits each cell's quotas over partitions (`split_quotas`).
+  3. Each row gets the outcome of its number in its partition's share, in an order drawn from the key.
+  4. Rows are moved to buckets by a random word, or by their place, and each bucket is sorted and written.
+
+Quotas are split so: among a cell's rows, N in all, the rows of entry e are a uniform subset of its quota's size; so the
+partitions' shares of the quotas are multivariate hypergeometric, drawn partition by partition and within one entry by
+entry (ADR 9).  NumPy refuses populations of 10^9; for these each item is taken by itself with the probability n / N,
+and the excess or shortage is corrected by as many uniform draws: every subset of the size n stays equally likely.
 """
 
 from __future__ import annotations
@@ -32,20 +37,12 @@ from reticent.format.rows import BATCH_ROWS, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
-# MERGED: reticent.engines.spark.split: Quotas split over partitions: how many of a partition's rows of a cell get which entry of the recipe.
-#
-# Of a cell's rows, N in all, the rows of entry e are a uniform subset of its quota's size; so the partitions' shares of the
-# quotas are multivariate hypergeometric, drawn partition by partition and within one entry by entry (ADR 9).  NumPy refuses
-# populations of 10^9; there each item is taken by itself with the probability n / N, and what is too much or too little is
-# put right by as many uniform draws: every subset of the size n stays equally likely.
-
-
 MAX_HYPERGEOMETRIC_POPULATION = 10**9  # NumPy's bound on either kind of a hypergeometric population
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionShare:
-    """One partition's part: rows of `cell` get `entry` as often as `quota` says; by cell, and within one by entry."""
+    """One partition's share: rows of `cell` get `entry` `quota` times; sorted by cell, and within one by entry."""
 
     cell: np.ndarray
     entry: np.ndarray
@@ -59,7 +56,7 @@ def split_quotas(
     held: list[tuple[np.ndarray, np.ndarray]],
     draw: np.random.Generator,
 ) -> list[PartitionShare]:
-    """The share of each partition, given the entries (sorted by cell) and, of each partition, cells with their rows."""
+    """Return the share of each partition, given the entries (sorted by cell) and the cells of each partition with their rows."""
     left = quota.astype(np.int64).copy()
     cells, first = np.unique(cell, return_index=True)
     until = np.append(first, len(cell))[1:]
@@ -78,7 +75,7 @@ def split_quotas(
 
 
 def _draw_by_cell(left: np.ndarray, many: np.ndarray, rows: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """For each cell, whose entries stand one after the other (`many` of them), a draw of so many rows without replacement."""
+    """For each cell, with `many` consecutive entries, draw a number of rows without replacement."""
     found = np.zeros(len(left), np.int64)
     first = np.cumsum(many) - many
     total = np.add.reduceat(left, first) if len(left) else left
@@ -100,7 +97,7 @@ def _draw_by_cell(left: np.ndarray, many: np.ndarray, rows: np.ndarray, draw: np
 
 
 def draw_hypergeometric(good: np.ndarray, bad: np.ndarray, sample: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """How many good ones are among `sample` drawn without replacement, whatever the size of the population."""
+    """Draw how many good ones are among `sample` items drawn without replacement, for any size of the population."""
     small = (
         (good < MAX_HYPERGEOMETRIC_POPULATION)
         & (bad < MAX_HYPERGEOMETRIC_POPULATION)
@@ -114,7 +111,7 @@ def draw_hypergeometric(good: np.ndarray, bad: np.ndarray, sample: np.ndarray, d
 
 
 def _draw_large(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
-    """Each item with the probability sample / (good + bad), and then as many more or fewer as are wanted."""
+    """Take each item with the probability sample / (good + bad), and then as many more or fewer as are missing."""
     share = sample / (good + bad)
     taken = int(draw.binomial(good, share))
     others = int(draw.binomial(bad, share))
@@ -125,7 +122,7 @@ def _draw_large(good: int, bad: int, sample: int, draw: np.random.Generator) -> 
 
 
 def _draw_few(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
-    """A sample that is small beside its population: different numbers below the population's size, those below `good` counted."""
+    """Draw a sample that is small relative to its population: distinct numbers below its size; count those below `good`."""
     seen = np.zeros(0, np.int64)
     while len(seen) < sample:
         seen = np.unique(np.append(seen, draw.integers(0, good + bad, sample - len(seen))))
@@ -137,7 +134,7 @@ MAX_BUCKETS = 1 << 12  # buckets
 
 @dataclass(frozen=True, eq=False)
 class SparkPassthroughWriter:
-    """One publication: what was counted, what is to be done with it, and where there is room."""
+    """Writes one publication: the counted table, the recipe, and temporary folders."""
 
     counted: CountedTable
     recipe: Recipe
@@ -154,7 +151,7 @@ class SparkPassthroughWriter:
         yield from _read_batches(folder / "done", types)
 
     def _write_rows(self, rows: SparkRows, types: dict[str, pl.DataType], folder: Path, sent: ExitStack) -> None:
-        """The published rows, in their order, in files by bucket."""
+        """Write the published rows, in their order, to files by bucket."""
         session = rows.session
         entries = np.bincount(self.recipe.cell, minlength=len(self.recipe.cells))
         self.context.progress("writing: numbering rows")
@@ -183,7 +180,7 @@ class SparkPassthroughWriter:
     def _number_rows(
         self, rows: SparkRows, types: dict[str, pl.DataType], shared: np.ndarray, folder: Path, sent: ExitStack
     ) -> Any:
-        """Rows with their numbers, as they were written."""
+        """Write the rows with their numbers; return them as they were written."""
         keys = self.counted.combinations.columns
         texts = [pl.col(name).cast(pl.String) for name in keys if is_text(self.counted.combinations.schema[name])]
         facts = tasks.CountedCombinations(self.counted.combinations.with_columns(texts), self.counted.cell, shared)
@@ -198,7 +195,7 @@ class SparkPassthroughWriter:
             return rows.session.read.options(**LITERAL_PATH_OPTIONS).schema(kinds).parquet(to_file_url(folder))
 
     def _write_shares(self, rows: SparkRows, held: Any, shared: np.ndarray, folder: Path) -> None:
-        """Each partition's share of the quotas, in a file of its own; refused where rows are not those that were counted."""
+        """Write each partition's share of the quotas to a file of its own; refuse if rows are not those that were counted."""
         from pyspark.sql import functions as f
 
         kinds = build_spark_schema([pl.Int32(), pl.Int64(), pl.Int64()], [PART, CELL, ROW_COUNT])
@@ -244,7 +241,7 @@ class SparkPassthroughWriter:
 
 
 def _broadcast_value(session: Any, value: Any, sent: ExitStack) -> Any:
-    """A value for every executor, destroyed with its files when `sent` is closed."""
+    """Broadcast a value to every executor; it is destroyed with its files when `sent` is closed."""
     known = session.sparkContext.broadcast(value)
 
     def destroy() -> None:
@@ -256,7 +253,7 @@ def _broadcast_value(session: Any, value: Any, sent: ExitStack) -> Any:
 
 
 def _read_batches(folder: Path, types: dict[str, pl.DataType]) -> Iterator[RowBatch]:
-    """What executors wrote, bucket by bucket, each file removed once it is read; an empty table is one empty piece."""
+    """Read what executors wrote, bucket by bucket, removing each file once it is read; an empty table is one empty batch."""
     some = False
     for path in sorted(folder.glob("part-*")):
         frame = pl.read_parquet(path, memory_map=False, glob=False)

@@ -1,4 +1,8 @@
-"""Rows that Spark holds, and what is asked of them without a row coming to the driver."""
+"""Rows that Spark holds, and questions about them that bring no row to the driver.
+
+`SparkRows` are the rows of a source.  `SparkPartitions` is a table in parts on Spark: partitions, whose frames are made
+by functions that are sent to the executors.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +35,13 @@ from reticent.engines.spark.errors import translate_spark_errors
 from reticent.engines.spark.session import LITERAL_PATH_OPTIONS, build_task, to_file_url
 from reticent.errors import ColumnError, pluralize, quote_list
 
-# MERGED: reticent.engines.spark.parts: Parts of a table on Spark: partitions, whose frames are made by functions that are sent to the executors.
-
-
 # Java's lz4 cuts a page of more than 256 KB into blocks, which Polars does not read.
 WRITE_OPTIONS = {"mapreduce.fileoutputcommitter.algorithm.version": "1", "compression": "snappy"}
 
 
 @dataclass(frozen=True, eq=False)
 class SparkPartitions:
-    """A Spark frame whose columns are called c0, c1, ..., and what they are; `reading` where they are the source's own."""
+    """A Spark frame with columns c0, c1, ..., and their schema; `reading` is set if they are the source's own columns."""
 
     frame: Any
     schema: Schema
@@ -116,11 +117,11 @@ def _run_map(batches: Iterable[Any], read: Any, function: Callable, arguments: t
 
 @dataclass(frozen=True, eq=False)
 class SparkRows:
-    """A Spark frame whose columns are called c0, c1, ..., and how a batch of it is read.
+    """A Spark frame with columns c0, c1, ..., and how a batch of it is read.
 
-    `types` are those of the columns once they are read.  `narrow` makes the frame of some columns, where that costs less than
-    choosing from all of them.  `unread` are columns that Spark cannot read from where they are.  `has_types`: the source says
-    which of its columns are text, as a CSV does not.
+    `types` are those of the columns once they are read.  `make_narrow_frame` makes the frame of some columns, if that
+    costs less than choosing from all of them.  `unreadable` are columns that Spark cannot read from their source.
+    `has_types`: the source knows which of its columns are text, as a CSV does not.
     """
 
     frame: Any
@@ -138,7 +139,7 @@ class SparkRows:
 
     @property
     def names(self) -> list[str]:
-        """As the source has them, repeated ones repeated."""
+        """The names as the source has them, repeated ones repeated."""
         return [*self.types, *self.repeated]
 
     def collect_schema(self) -> pl.Schema:
@@ -148,7 +149,7 @@ class SparkRows:
         return build_task(self.session, self.ship, function, *arguments, shared=shared)
 
     def select_columns(self, names: Iterable[str]) -> tuple[Any, BatchReader]:
-        """The Spark frame of some columns, and how it is read."""
+        """Return the Spark frame of some columns, and its reader."""
         wanted = list(names)
         known = list(self.reading.schema)
         self._require_readable(wanted)
@@ -170,12 +171,12 @@ class SparkRows:
     def map_task(
         self, function: Callable, names: Iterable[str], schema: Any, *arguments: Any, shared: Sequence[Any] = ()
     ) -> Any:
-        """A Spark frame of what a task makes of some columns."""
+        """Return a Spark frame of what a task makes of some columns."""
         frame, reading = self.select_columns(names)
         return frame.mapInArrow(self.task(function, reading, *arguments, shared=shared), schema)
 
     def group_combinations(self, keys: list[str]) -> SparkPartitions:
-        """The distinct combinations of some columns, counted by a group-by; the last column says how many rows have each."""
+        """Count the distinct combinations of some columns by a group-by; the last column is the number of rows of each."""
         from pyspark.sql import functions
 
         types = {name: self.types[name] for name in keys}
@@ -185,13 +186,13 @@ class SparkRows:
         return SparkPartitions(summed, {**types, MULTIPLICITY: pl.Int64()}, self.ship)
 
     def collect_combinations(self, keys: list[str]) -> pl.DataFrame:
-        """The same on the driver."""
+        """Count the same, and collect the result on the driver."""
         found = self.group_combinations(keys)
         with translate_spark_errors("Counting the rows", self.session):
             return decode_frame(_to_polars(found.frame.toArrow()), found.schema)
 
     def filter_equal(self, by: str, value: Any, names: list[str]) -> SparkRows:
-        """Some columns of the rows with that value, which Spark compares as it holds it."""
+        """Return some columns of the rows with that value, as Spark compares it."""
         from pyspark.sql import functions as f
 
         kind = self.types[by]
@@ -208,12 +209,12 @@ class SparkRows:
         return SparkRows(frame, reading, types, self.ship, has_types=self.has_types)
 
     def to_partitions(self, names: list[str]) -> SparkPartitions:
-        """Some columns, as they are read."""
+        """Return some columns, as they are read."""
         frame, reading = self.select_columns(names)
         return SparkPartitions(frame, {name: self.types[name] for name in names}, self.ship, reading)
 
     def count_frequencies(self, names: list[str]) -> tuple[int, dict[str, ValueFrequencies]]:
-        """How many rows there are, and how often the values of each column occur."""
+        """Count the rows, and how often the values of each column occur."""
         from pyspark.sql import functions as f
 
         kinds = build_spark_schema([pl.Int32(), pl.Int64(), pl.Int64()], ["column", "hash", tasks.ROW_COUNT])
@@ -241,7 +242,7 @@ class SparkRows:
         }
 
     def cast(self, columns: Mapping[str, Column]) -> SparkRows:
-        """With columns as they are declared.  What a whole column decides is asked of its distinct values."""
+        """Return the rows with columns as they are declared.  What depends on a whole column is decided from its distinct values."""
         read = {}
         types = dict(self.types)
         for name, column in columns.items():

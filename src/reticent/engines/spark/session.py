@@ -1,7 +1,21 @@
 """A Spark session that can run our tasks: the caller's own, one that is active already, or a new one.
 
-Sessions that were there are not stopped and not configured.  One that we start ends with the process; on one machine it
+Existing sessions are neither stopped nor configured.  A session that we start ends with the process; on one machine it
 listens on the loopback address only, and its log is not printed, because logs quote records.
+
+Java: `require_java` finds Java 17 or later before anything is started.
+
+Paths: Spark's paths are not URLs: `%20` is no blank there but a folder of that name, which nobody would remove; and
+`a[1]` is a pattern unless an option turns patterns off.  `to_file_url` names a path literally.
+
+Folders: a session that we start has a folder on this machine (`get_session_folder`) for its catalogue, the archive for
+executors, and rows that Spark spills.  It is staged as everything temporary is: it is removed when the process ends
+and, if the process is killed, by the next command that writes, through the record in the user's ledger. By default
+Spark would make its catalogue's folder in the working directory; nothing is written there, because we only read tables.
+Spilled rows would stay in the temporary folder after a kill.  Settings that the user made, also a Hive catalogue, are
+left as they are (`build_warehouse_settings`, `build_spill_settings`).
+
+Code: `build_archive` packs the package, kernels included, into an archive that Spark unpacks on every executor.
 """
 
 from __future__ import annotations
@@ -30,9 +44,6 @@ from reticent.engines.spark.errors import make_missing_module_error, translate_s
 from reticent.errors import RequestError, SourceUnreachable
 from reticent.ledger import staging
 
-# MERGED: reticent.engines.spark.java: Java 17 or later, found before anything is started.
-
-
 MIN_JAVA_VERSION = 17
 
 
@@ -55,7 +66,7 @@ def require_java() -> None:
 
 
 def read_java_version(path: str) -> int | None:
-    """The major version of a Java; None of something that does not run."""
+    """Return the major version of a Java; None if it does not run."""
     try:
         said = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.SubprocessError):
@@ -66,12 +77,6 @@ def read_java_version(path: str) -> int | None:
     return int(found[2] or 0) if found[1] == "1" else int(found[1])
 
 
-# MERGED: reticent.engines.spark.places: Places on the disk as Spark is told of them: as they are named, whatever a name holds.
-#
-# Spark's paths are no addresses of the web: `%20` is not a blank there, but a folder of that name, which nobody would remove.  And
-# it takes `a[1]` for a pattern, unless it is told not to.
-
-
 LITERAL_PATH_OPTIONS = {"__globPaths__": "false"}  # for whatever reads
 
 
@@ -79,35 +84,22 @@ def to_file_url(path: Path) -> str:
     return f"file://{path.resolve()}"
 
 
-# MERGED: reticent.engines.spark.session_folder: The folder on this machine of a session that we start: its catalogue, the archive for executors, and rows that Spark spills.
-#
-# It is staged as everything temporary is: it goes when the process ends and, if the process is killed, with the next command that
-# writes, by the record that the user's ledger has of it.
-
-
 _SESSION_STACK = ExitStack()
 
 
 @cache
 def get_session_folder() -> Path:
-    """Return the folder; it is made when it is first asked for."""
+    """Return the folder; it is made on the first call."""
     folder = _SESSION_STACK.enter_context(staging.stage_folder(None))
     atexit.register(staging.discard_staged, folder)
     return folder
 
 
 def make_session_folder(name: str) -> Path:
-    """Make a folder of this name in the session's."""
+    """Make a folder of this name in the session's folder."""
     folder = get_session_folder() / name
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder.resolve()
-
-
-# MERGED: reticent.engines.spark.warehouse: Where a session that we start keeps its catalogue's folder and, on one machine, the rows that it spills.
-#
-# Spark would make the first in the working directory of whoever runs it; nothing is written there, because we only read tables.
-# The second would stay in the temporary folder after a kill.  Whoever says where they are, or keeps tables by Hive, has them where
-# they said.
 
 
 WAREHOUSE_SETTING = "spark.sql.warehouse.dir"
@@ -118,7 +110,7 @@ SPILL_VARIABLE = "SPARK_LOCAL_DIRS"
 
 
 def build_warehouse_settings(config: Mapping[str, str]) -> dict[str, str]:
-    """The setting for a session with this configuration, if nobody has made it."""
+    """Return the setting for a session with this configuration, unless the user has made it."""
     said = {**_read_defaults(), **config}
     if WAREHOUSE_SETTING in said or said.get(CATALOG_SETTING, "in-memory") != "in-memory":
         return {}
@@ -128,7 +120,7 @@ def build_warehouse_settings(config: Mapping[str, str]) -> dict[str, str]:
 def build_spill_settings(config: Mapping[str, str]) -> dict[str, str]:
     """Return the settings that have a session on this machine spill, and Java keep its own files, in the session's folder.
 
-    What somebody set is left as it is.
+    Settings that the user made are left as they are.
     """
     stated = {**_read_defaults(), **config}
     settings = {}
@@ -140,7 +132,7 @@ def build_spill_settings(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_defaults() -> dict[str, str]:
-    """What spark-defaults.conf says, which Spark reads by itself: a name, and after a blank, "=" or ":" its value."""
+    """Read spark-defaults.conf, which Spark reads by itself: a name, and after a blank, "=" or ":" its value."""
     home = os.environ.get("SPARK_HOME")
     folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
     if folder is None:
@@ -155,16 +147,13 @@ def _read_defaults() -> dict[str, str]:
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
-# MERGED: reticent.engines.spark.shipped: The package as an archive that Spark unpacks on every executor, kernels included.
-
-
 PACKAGE_FOLDER = Path(__file__).parents[2]
 _EXCLUDED_SUFFIXES = {".c", ".pyc", ".html"}
 
 
 @cache
 def build_archive() -> tuple[Path, str]:
-    """Where the archive is, and the name that it is unpacked under: another one for other code."""
+    """Return the path of the archive, and the name that it is unpacked under: another one for other code."""
     folder = make_session_folder("shipped")
     digest = hashlib.blake2b(digest_size=8)
     path = folder / "reticent.zip"
@@ -186,7 +175,7 @@ SESSION_SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.legacy.parquet.nanosAsLong": "true",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `parquet.py` knows the types
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `sources.py` knows the types
 }
 LOOPBACK_SETTINGS = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _shipped_archives: dict[tuple[str, bool], str] = {}
@@ -194,7 +183,7 @@ _shipped_archives: dict[tuple[str, bool], str] = {}
 
 
 def open_session(master: str | None, config: Mapping[str, str]) -> Any:
-    """A session for reading: the settings of what is read are its own, the application may be somebody else's."""
+    """Open a session for reading: its settings for reading are its own, the application may be another's."""
     require_spark()
     from pyspark.sql import SparkSession
 
@@ -250,7 +239,7 @@ def _start_session(master: str, config: Mapping[str, str]) -> Any:
 
 
 def _restore_sigint_after(start: Callable[[], Any]) -> Any:
-    """PySpark puts itself in charge of Ctrl-C; it is ours, and cancels our own jobs."""
+    """Restore our handler of Ctrl-C, which cancels our own jobs, after a start in which PySpark replaces it."""
     if threading.current_thread() is not threading.main_thread():
         return start()
     before = signal.getsignal(signal.SIGINT)
@@ -268,7 +257,7 @@ def _apply_settings(session: Any) -> Any:
 
 
 def _require_reachable(master: str) -> None:
-    """A standalone master is knocked at: Spark would take a minute to say that nobody is there."""
+    """Connect to a standalone master first: Spark would take a minute to report that it does not answer."""
     if not re.fullmatch(r"local(-cluster)?(\[.*\])?|spark://.+|yarn|k8s://.+", master):
         raise RequestError(
             f"{master!r} is no master that Spark knows.",
@@ -292,7 +281,7 @@ def _require_reachable(master: str) -> None:
 
 @contextmanager
 def _silence_java(said: Mapping[str, str]) -> Iterator[None]:
-    """What Spark's Java prints goes nowhere: it quotes records, and nobody asked for it.  `said` is its environment."""
+    """Discard what Spark's Java prints, because it quotes records.  `said` is the environment of Java."""
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     before = {name: os.environ.get(name) for name in said}
@@ -312,7 +301,7 @@ def _silence_java(said: Mapping[str, str]) -> Iterator[None]:
 
 
 def build_task(session: Any, ship: bool, function: Callable, *arguments: Any, shared: Sequence[Any] = ()) -> Callable:
-    """A function of `tasks.py` with its arguments and with broadcast values after them, as Spark runs it on executors."""
+    """Wrap a function of `tasks.py`, its arguments and broadcast values after them, as a task that Spark runs on executors."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(shim)
@@ -321,7 +310,7 @@ def build_task(session: Any, ship: bool, function: Callable, *arguments: Any, sh
 
 
 def map_on_executors(session: Any, ship: bool, function: Callable, asked: Iterable[tuple[Any, ...]]) -> list[Any]:
-    """A function called with each of some arguments on the executors, which open them once they have the package."""
+    """Call a function with each tuple of arguments on the executors; arguments are unpickled once the package is there."""
     from reticent.engines.spark.tasks import call_each
 
     items = [pickle.dumps(arguments, protocol=5) for arguments in asked]
@@ -332,7 +321,7 @@ def map_on_executors(session: Any, ship: bool, function: Callable, asked: Iterab
 
 
 def _ship_package(session: Any, ship: bool) -> str:
-    """The name of the archive that executors have, sent once for each application; "" where the package is installed."""
+    """Return the name of the archive that executors have, sent once for each application; "" if the package is installed."""
     context = session.sparkContext
     key = (context.applicationId, ship)
     if key not in _shipped_archives:
@@ -347,7 +336,7 @@ def _ship_package(session: Any, ship: bool) -> str:
 
 
 def _require_same_versions(context: Any, ship: bool) -> None:
-    """Ask executors what they have, before data is read: modules that are missing, or of another version than here."""
+    """Ask executors for missing modules and other versions, before data is read."""
     with translate_spark_errors("Asking the executors"):
         rows = context.parallelize(range(8), 8).mapPartitions(shim.list_versions).collect()
     here = next(shim.list_versions([0]))

@@ -1,7 +1,8 @@
-"""What runs first on an executor.  It is sent by value, because nothing of the package may be there: it imports nothing of it.
+"""The code that runs first on an executor.
 
-The package comes as an archive that Spark unpacks in a folder of each executor, and goes before whatever is installed there,
-so that executors run the driver's own code.
+It is sent by value, because the package may not be there yet: it imports nothing of the package. The package comes as
+an archive that Spark unpacks in a folder of each executor, and precedes any installed version, so that executors run
+the driver's own code.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ MISSING_MODULE_MARK = "reticent-lacks:"
 
 
 def wrap_task(archive, payload, shared):
-    """A function over the batches of a partition: what `payload` names, called with what it holds and what is broadcast."""
+    """Make a function over the batches of a partition: it calls what `payload` names with its arguments and what is broadcast."""
 
     def task(batches):
         import os
@@ -38,7 +39,7 @@ def wrap_task(archive, payload, shared):
 
 
 def list_versions(rows):
-    """What an executor has: for the question that is asked before any data is read."""
+    """List the versions that an executor has, for the check before any data is read."""
     import importlib
     import sys
     from importlib.metadata import PackageNotFoundError, version

@@ -1,4 +1,13 @@
-"""Where Spark finds rows: Parquet and CSV (a file, a folder, a pattern), tables behind JDBC and of a catalogue, and frames."""
+"""Finds rows for Spark: Parquet and CSV (a file, a folder, a pattern), tables behind JDBC and of a catalogue, and frames.
+
+Parquet: Spark reads the files that the local engine reads, with the columns and types that it finds in them. Times of
+day and numbers of half precision keep Spark from opening a file at all.  So if there are some, Spark gets a schema of
+the columns that it reads, and the others are refused by their names if they are needed.
+
+CSV: executors read the files with the same functions as the local engine; one task reads one file. Spark's own reader
+treats blank lines, damaged bytes and line ends within quotes differently, knows other encodings and guesses other null
+values: the same file would be another table.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +41,11 @@ from reticent.engines.spark.rows import SparkRows
 from reticent.engines.spark.session import LITERAL_PATH_OPTIONS, build_task, to_file_url
 from reticent.errors import SourceError, SourceUnreachable
 
-# MERGED: reticent.engines.spark.parquet: Parquet files as Spark reads them: those files that `local` reads, with the columns and types that it finds in them.
-#
-# Times of day and numbers of half precision keep Spark from opening a file at all.  So where there are some, Spark is told which
-# columns it reads, and the others are refused by their names if anybody asks for them.
-
-
 _UNREADABLE_TYPES = (pl.Time, pl.Float16)
 
 
 def scan_parquet_files(session: Any, source: Source, files: FileSet, ship: bool) -> SparkRows:
-    """The rows, none of them read yet."""
+    """Return the rows; none is read yet."""
     known = dict(sources.scan_source(Source(path=source.path), by_pieces=True).collect_schema())
     unread = tuple(name for name, kind in known.items() if isinstance(kind, _UNREADABLE_TYPES))
     reader = session.read.options(**LITERAL_PATH_OPTIONS)
@@ -59,7 +62,7 @@ def scan_parquet_files(session: Any, source: Source, files: FileSet, ship: bool)
 
 
 def _select_known(held: Any, names: list[str]) -> Any:
-    """The columns that are known, in their order; nothing in those that Spark does not read."""
+    """Select the known columns in their order; those that Spark does not read are null."""
     from pyspark.sql import functions as f
 
     place = {name: f"c{at}" for at, name in enumerate(held.columns)}
@@ -71,7 +74,7 @@ def _select_known(held: Any, names: list[str]) -> Any:
 
 
 def _build_read_schema(files: FileSet, known: Mapping[str, pl.DataType]) -> Any:
-    """What Spark is to read of the files: columns that it can, and that somebody may ask for."""
+    """Build the schema that Spark reads: columns that it can read and that may be needed."""
     from pyspark.sql import types
 
     held = pl.scan_parquet(files.paths[0], glob=False, hive_partitioning=False).collect_schema()
@@ -95,18 +98,12 @@ def _to_spark_type(kind: pl.DataType, old: bool) -> Any:
 
 
 def _find_int96_columns(files: FileSet) -> set[str]:
-    """Columns of moments in 96 bits, which Spark takes for moments of a zone."""
+    """Find columns of moments in 96 bits, which Spark takes for moments of a zone."""
     from pyarrow import parquet
 
     schema = parquet.read_schema(files.paths[0])
     found = parquet.ParquetFile(files.paths[0]).schema
     return {found.column(at).name for at in range(len(schema)) if found.column(at).physical_type == "INT96"}
-
-
-# MERGED: reticent.engines.spark.texts: CSV files, read by executors with the very functions that `local` reads them with; one file is read by one task.
-#
-# Spark's own reader takes blank lines, damaged bytes and line ends within quotes in another way, knows other encodings and guesses
-# other marks: the same file would be another table.
 
 
 SENT_ROWS = 1 << 16  # that are sent at once
@@ -115,7 +112,7 @@ _MIN_TASK_BYTES = 1 << 22  # bytes that a task reads, if files are small; openin
 
 
 def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship: bool) -> SparkRows:
-    """The rows, each field a text, none of them read yet."""
+    """Return the rows, each field a text; none is read yet."""
     paths = [path.resolve() for path in files.paths]
     for path in paths:
         sources.require_not_empty(path)
@@ -140,7 +137,7 @@ def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship
 
 
 def _group_files(paths: list[Path], at_once: int) -> list[list[str]]:
-    """Files that a task reads one after the other: small ones together, so that all cores have something to do."""
+    """Group files that a task reads one after the other: small ones together, so that all cores have work."""
     sizes = [path.stat().st_size + _MIN_TASK_BYTES for path in paths]
     room = min(_MAX_TASK_BYTES, max(_MIN_TASK_BYTES, sum(sizes) // max(at_once, 1)))
     held = 0
@@ -157,7 +154,7 @@ def _group_files(paths: list[Path], at_once: int) -> list[list[str]]:
 def read_csv_groups(
     batches: Iterable[Any], groups: list[list[str]], source: Source, names: list[str], places: list[int]
 ) -> Iterator[Any]:
-    """The wanted columns of the files whose group's number a batch holds."""
+    """Read the wanted columns of the files in the groups whose numbers are in the batches."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
             for path in groups[number]:
@@ -184,7 +181,7 @@ ColumnTypes = list[tuple[str, pl.DataType]]
 
 
 def scan_rows(session: Any, source: Source, frame: Any, ship: bool) -> SparkRows:
-    """The rows of a source or a frame, none of them read yet."""
+    """Return the rows of a source or a frame; none is read yet."""
     if isinstance(frame, SparkRows):
         return frame
     if frame is not None:
@@ -213,14 +210,14 @@ def scan_rows(session: Any, source: Source, frame: Any, ship: bool) -> SparkRows
 
 
 def _number_frame_columns(frame: Any) -> tuple[Any, ColumnTypes]:
-    """A Spark frame; names that repeat are refused by who asks for them."""
+    """Rename a Spark frame's columns to numbers; repeated names are refused where they are used."""
     return frame.toDF(*number_columns(len(frame.columns))), [
         *zip(frame.columns, read_polars_schema(frame).values(), strict=True)
     ]
 
 
 def _send_frame(session: Any, lazy: pl.LazyFrame) -> tuple[Any, ColumnTypes]:
-    """A frame of this process, handed to Spark."""
+    """Send a frame of this process to Spark."""
     rows = sources.collect_frame(lazy, "Reading the frame")
     schema = dict(rows.schema)
     plain = rows.with_columns(
@@ -253,7 +250,7 @@ def _open_jdbc(session: Any, source: Source) -> Any:
 
 
 def _scan_files(session: Any, source: Source, ship: bool) -> SparkRows:
-    """The files that `local` would read; whatever is there is read as it reads it."""
+    """Scan the files that the local engine would read, in the way that it reads them."""
     if source.path is None:
         raise SourceError("The job names no source.", attempt="a path or a table in [source], or frame=.")
     files = resolve_files(source.path)

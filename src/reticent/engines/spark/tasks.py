@@ -1,8 +1,8 @@
-"""What executors do: functions over the Arrow batches of a partition.  None of them draws anything that a retry would draw anew.
+"""Tasks of executors: functions over the Arrow batches of a partition.  None draws anything that a retry would draw anew.
 
-A task may run twice, and its rows may come in another order the second time.  So rows are numbered once, as they are written
-to the release's disk by `number_rows`, and everything that is drawn for a row afterwards is a function of the key and of
-these numbers.
+A task may run twice, and its rows may come in another order the second time.  So rows are numbered once, as they are
+written to the release's disk by `number_rows`, and everything that is drawn for a row afterwards is a function of the
+key and of these numbers.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ NO_PART = -1
 
 
 def call_each(items: Iterable[bytes], function: Callable[..., Any]) -> Iterator[bytes]:
-    """A function called with each item."""
+    """Call a function with each item."""
     for item in items:
         yield pickle.dumps(function(*pickle.loads(item)), protocol=5)
 
 
 def count_combinations(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
-    """The combinations of each piece of a partition, with how many rows have each."""
+    """Count the combinations of each batch of a partition."""
     names = list(reading.schema)
     for rows in reading.read_frames(batches):
         found = cast_texts_to_categories(rows.lazy(), names).group_by(names).len(name="\x00times").collect()
@@ -55,13 +55,13 @@ def count_combinations(batches: Iterable[Any], reading: BatchReader) -> Iterator
 
 
 def list_distinct(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
-    """The values of one column."""
+    """List the distinct values of one column."""
     for rows in reading.read_frames(batches):
         yield from to_record_batches(encode_frame(rows.drop_nulls().unique()))
 
 
 def count_values(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
-    """How often each value of each column occurs, values by their hashes; a missing one has none."""
+    """Count how often each value of each column occurs, values by their hashes; a missing one has none."""
     for rows in reading.read_frames(batches):
         for at, name in enumerate(rows.columns):
             held = rows[name].alias("hash")
@@ -75,14 +75,14 @@ def count_values(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
 
 @dataclass(frozen=True, eq=False)
 class CountedCombinations:
-    """What is known of the counted combinations, sent to every executor; a text has another number in each process."""
+    """The counted combinations, sent to every executor; a text has another category number in each process."""
 
     combinations: pl.DataFrame  # texts as texts
     cell: np.ndarray
     shared: np.ndarray  # whether a cell has more than one entry
 
     def build_locator(self) -> tuple[CellLocator, pl.DataFrame]:
-        """What looks rows up; and the texts with their numbers here, which hold as long as something holds the texts."""
+        """Build the locator of rows; return it with the texts and their numbers here, which are valid while the texts are referenced."""
         held = cast_texts_to_categories(self.combinations.lazy(), self.combinations.columns).collect()
         return CellLocator.of(held, self.cell), held
 
@@ -90,7 +90,7 @@ class CountedCombinations:
 def number_rows(
     batches: Iterable[Any], reading: BatchReader, carried: list[str], rng: Random, facts: CountedCombinations
 ) -> Iterator[Any]:
-    """Each row's partition, cell, number among the partition's rows of that cell, and random word; and what it carries."""
+    """Yield each row's partition, cell, number among the partition's rows of that cell, random word, and passthrough values."""
     from pyspark import TaskContext
 
     part = TaskContext.get().partitionId()
@@ -111,7 +111,7 @@ def number_rows(
 
 
 def _number_in_cell(cell: np.ndarray, shared: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """The number of each row among the rows of its cell, for cells that share; goes on from what was `seen`."""
+    """Number each row among the rows of its cell, for cells that share; the numbers continue from `seen`."""
     found = np.zeros(len(cell), np.int64)
     rows = np.flatnonzero(shared[cell])
     if len(rows):
@@ -125,7 +125,7 @@ def _number_in_cell(cell: np.ndarray, shared: np.ndarray, seen: np.ndarray) -> n
 
 
 def count_by_partition(batches: Iterable[Any]) -> Iterator[Any]:
-    """How many rows of each cell are in each partition."""
+    """Count the rows of each cell in each partition."""
     for rows in gather_frames(batches):
         found = rows.group_by(PART, CELL).len(name=ROW_COUNT)
         yield from to_record_batches(found.select(PART, CELL, pl.col(ROW_COUNT).cast(pl.Int64)))
@@ -133,7 +133,7 @@ def count_by_partition(batches: Iterable[Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True, eq=False)
 class RecipeOutcomes:
-    """What executors know of the recipe; a partition's share of it is a file in `folder`."""
+    """The recipe as executors need it; a partition's share of it is a file in `folder`."""
 
     only: np.ndarray  # the entry of a cell that has one
     shown: np.ndarray
@@ -145,7 +145,7 @@ class RecipeOutcomes:
 
     @cache  # noqa: B019  # as long as the task
     def read_share(self, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Cells of a partition that share, where the outcomes of each begin, and the outcomes, in random order in each cell."""
+        """Read a partition's cells that share, where the outcomes of each begin, and the outcomes, in random order in each cell."""
         held = np.load(self.folder / f"share-{part}.npz")
         cell = np.repeat(held["cell"], held["quota"])
         entry = np.repeat(held["entry"], held["quota"])
@@ -163,14 +163,14 @@ class RecipeOutcomes:
         return found
 
     def choose_bucket(self, entry: np.ndarray, word: np.ndarray) -> np.ndarray:
-        """Of rows that are shuffled, the first bits of the row's word; of rows that are sorted, by place, and places whole."""
+        """Choose buckets: of shuffled rows by the first bits of the row's word; of sorted rows by place, each place in one bucket."""
         if self.first is None:
             return (word.view(np.uint64) >> np.uint64(64 - 16)).astype(np.int64) * self.buckets >> 16
         return self.first[entry] * self.buckets // max(self.rows, 1)
 
 
 def assign_entries(batches: Iterable[Any], outcomes: RecipeOutcomes) -> Iterator[Any]:
-    """The bucket and entry of each published row, and what it carries."""
+    """Yield the bucket and entry of each published row, with its passthrough values."""
     for rows in gather_frames(batches):
         entry = outcomes.find_entries(rows)
         shown = pl.Series(outcomes.shown[entry])
@@ -182,7 +182,7 @@ def assign_entries(batches: Iterable[Any], outcomes: RecipeOutcomes) -> Iterator
 def order_bucket(
     batches: Iterable[Any], schema: dict[str, pl.DataType], place: np.ndarray | None = None
 ) -> Iterator[Any]:
-    """A bucket in the order in which it is written: by the rows' words, or by place and by what is carried."""
+    """Order a bucket as it is written: by the rows' words, or by place and by passthrough values."""
     from reticent.engines.spark.conversion import decode_frame
 
     held = list(batches)
