@@ -56,11 +56,11 @@ def test_a_disk_that_fills_while_it_spills_ends_with_74(server, prepared):
 
 
 PHASES = {
-    "looking": "reticent.engines.stream.StreamEngine.look",
+    "looking": "reticent.engines.stream.StreamEngine.profile_columns",
     "counting": "reticent.engines.stream.StreamEngine.count",
     "planning": "reticent.methods.burel.Burel.plan",
     "ranking": "reticent.engines.external_sort.RowRanker.settle",
-    "scattering": "reticent.engines.external_sort.DiskBuckets.put",
+    "scattering": "reticent.engines.external_sort.DiskBuckets.put_rows",
     "gathering": "reticent.engines.stream._rank_frame",
     "writing": "reticent.release.bundle._write_manifest",
     "auditing": "reticent.publication_audit.audit_staged",
