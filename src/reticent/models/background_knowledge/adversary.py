@@ -61,7 +61,6 @@ from reticent.models.background_knowledge.priors import KernelPriors, PointCount
 from reticent.models.caps import exclude_value
 from reticent.models.promise import CandidateGroups
 
-
 DOUBLE_ROUNDING_UNIT = 2.0**-53
 
 

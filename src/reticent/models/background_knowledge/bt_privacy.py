@@ -42,7 +42,6 @@ from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
 from reticent.models.rational_bounds import Number, parse_fraction
 from reticent.validation import accept_parameter, check_parameters
 
-
 LN2 = 0.6931471805599453
 
 
