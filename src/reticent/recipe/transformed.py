@@ -1,7 +1,14 @@
-"""Publishing a recipe as three tables: exact quasi-identifiers and group, the groups' generalized values, and bounds on aggregates.
+"""Writer of transformed releases: three tables, with exact quasi-identifiers and group, generalized values, and bounds.
 
-Fakes are in `sensitive` like any value: nothing says which they are.  `bounds` is the auxiliary table of Koudas, Srivastava, Yu &
-Zhang (VLDB 2009, section 3.3), cut down to where a slope changes: see `release/transformed.py` for how it is read.
+`quasi` has each row's exact quasi-identifiers and group, `sensitive` the groups' generalized values, `bounds` bounds on
+aggregates.  Fakes are in `sensitive` like any value: nothing tells which they are.
+
+`bounds` is the auxiliary table of Koudas, Srivastava, Yu & Zhang (VLDB 2009, section 3.3): for each group and number of
+selected rows the least and the greatest SUM, MIN and MAX (`compute_bounds`).  Of s selected rows of a group the least
+sum takes the s least lower ends, the greatest the s greatest upper ends; both are linear in s until the next end
+differs.  The table is cut down to rows where a slope changes, so that it is as long as `sensitive`.  Between two rows
+the row above, at S >= s, gives the answer: the s-th least lower end is its `max_lower`, the s-th greatest upper end its
+`min_upper`.  See `release/transformed.py` for how it is read.
 """
 
 from __future__ import annotations
@@ -20,16 +27,10 @@ from reticent.recipe.column_entries import build_exact_entries
 from reticent.recipe.kind import COUNT_COLUMN, GROUP_COLUMN, GroupedWriter, arrange_entries
 from reticent.recipe.recipe import GroupTable, Recipe, TransformedRecipe
 
-# MERGED: reticent.recipe.bounds_table: For each group and number of selected rows the least and the greatest SUM, MIN and MAX (Koudas et al., VLDB 2009, section 3.3).
-#
-# Of s selected rows of a group the least sum takes the s least lower ends, the greatest the s greatest upper ends; both are linear
-# in s until the next end differs.  A row stands where a slope changes, so that the table is as long as `sensitive`.  Between two
-# rows the row above, at S >= s, says it: the s-th least lower end is its `max_lower`, the s-th greatest upper end its `min_upper`.
-
 
 @dataclass(frozen=True, eq=False)
 class IntervalCounts:
-    """Groups' published values: so many (`count`) between `low` and `high`, in whole units."""
+    """Published values of groups: `count` of them between `low` and `high`, in whole units."""
 
     group: np.ndarray
     low: np.ndarray
@@ -44,7 +45,7 @@ class AggregateBounds:
     columns: dict[str, np.ndarray]
 
     def to_series(self, scale: int | None) -> dict[str, pl.Series]:
-        """Whole numbers as they are; others in the column's unit, lower ends rounded down and upper ends up."""
+        """Keep whole numbers as they are; convert others to the column's unit, lower ends rounded down and upper ends up."""
         if scale is None:
             return {name: pl.Series(name, values) for name, values in self.columns.items()}
         found = {}
@@ -59,7 +60,7 @@ class AggregateBounds:
 
 @dataclass(frozen=True, eq=False)
 class _SortedEnds:
-    """One order of the groups' values: where each run of equal ends stops, and the sum up to it."""
+    """One order of the groups' values: where each run of equal ends stops, and the sum up to there."""
 
     key: np.ndarray  # group * wide + values up to here
     value: np.ndarray
@@ -78,13 +79,16 @@ class _SortedEnds:
         return cls(group * wide + until, value, until, total, wide)
 
     def sum_first(self, group: np.ndarray, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The sum of the first `selected` ends, and the last of them."""
+        """Return the sum of the first `selected` ends, and the last of them."""
         place = np.searchsorted(self.key, group * self.wide + selected)
         return self.total[place] - (self.until[place] - selected) * self.value[place], self.value[place]
 
 
 def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
-    """`rows` are those of each group, numbered from 0; a group may have more values than rows."""
+    """Compute the bounds of each group; `rows` are those of each group, numbered from 0.
+
+    A group may have more values than rows.
+    """
     wide = int(ends.count.sum()) + 2
     up = np.lexsort((ends.low, ends.group))
     down = np.lexsort((-ends.high, ends.group))
@@ -115,7 +119,7 @@ def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
 
 @dataclass(frozen=True, eq=False)
 class TransformedWriter(GroupedWriter):
-    """A recipe whose groups publish nodes of a hierarchy, ready to be written."""
+    """Writer of a recipe whose groups publish nodes of a hierarchy."""
 
     recipe: TransformedRecipe
     kind: ClassVar[str] = "transformed"
@@ -130,7 +134,7 @@ class TransformedWriter(GroupedWriter):
         return cls(ready, columns)
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Quasi-identifiers stay as they are: there is no span to lose by."""
+        """Summarize the planned groups; there is no loss, since quasi-identifiers stay as they are."""
         return {}
 
     def frames(self, pieces: RowBatches) -> dict[str, Any]:
@@ -146,7 +150,7 @@ class TransformedWriter(GroupedWriter):
         return self.recipe.listed
 
     def _order_rows(self) -> np.ndarray:
-        """`sensitive` is sorted by group and, within one, by the first and the last value of a node."""
+        """Order `sensitive` by group and, within one, by the first and the last value of a node."""
         listed = self._listed
         recipe = self.recipe
         return np.lexsort((recipe.last[listed.value], recipe.first[listed.value], listed.group))
@@ -168,7 +172,7 @@ class TransformedWriter(GroupedWriter):
         )
 
     def _parse_domain_values(self) -> pl.Series:
-        """The domain's values in the column's own type; categories as texts."""
+        """Parse the domain's values into the column's own type; categories stay texts."""
         dtype = self.recipe.cells.sensitive[0].dtype if self.recipe.units is not None else "String"
         return parse_texts(list(self.recipe.texts), dtype)
 
