@@ -1,18 +1,20 @@
 """Suppression: a preparing stage that restores l-eligibility by withholding records of dominant values.
 
-Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata".  Where one sensitive value is held by more than one in l rows, no
-l-diverse release exists.  The stage withholds records of the most frequent values until one does, and hides which value was the
-most frequent: who knows that must not learn it from what was withheld.
+Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata".  Where one sensitive value is held by more than one in l
+rows, no l-diverse release exists.  The stage withholds records of the most frequent values until one does, and hides
+which value was the most frequent: an adversary who knows the suppression must not infer it from what was withheld.
 
-    calibrated   ours (`calibrated`): with equal prior weight on all violating tables, both the posterior of which value led and
-                 that of the value a withheld person has are at most 1/l, and no more is withheld than by `safe`
+    calibrated   ours (`calibrated_kind`): with equal prior weight on all violating tables, both the posterior of which value
+                 led and that of the value a withheld person has are at most 1/l, and no more is withheld than by `safe`
     safe         all of the l most frequent values down to the l-th count (theorem 1); at most 1/l under any prior that knows
                  no value by name
-    randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1): `attacks/eligibility/attack.py` tells
+    randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1):
+                 `attacks/eligibility/attack.py` computes it
     unsafe       the least (theorem 2), a lower bound: refused unless acknowledged, since who was withheld can be inferred
 
-Which records of a value are withheld is uniform at random, and ties among values are broken at random.  An eligible table is
-returned as it is (ERRATA 2.2).  Rows whose value is missing are left alone: eligibility is that of the known values.
+Which records of a value are withheld is uniform at random, and ties among values are broken at random.  An eligible
+table is returned as it is (ERRATA 2.2).  Rows whose value is missing are left alone: eligibility is that of the known
+values.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
