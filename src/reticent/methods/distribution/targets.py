@@ -296,7 +296,7 @@ def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, ove
 def _compute_nearest_masses(given: Mapping[str, Any], own: list[int], overall: list[int]) -> np.ndarray:
     """Compute whole numbers in the ratio of the nearest distribution.
 
-    Where they have to be rounded, the promise is tightened by ROUNDING_SLACK first.
+    If rounding makes them break the promise, they are computed again for a promise that is stricter by ROUNDING_SLACK.
     """
     masses = _to_whole_masses(find_nearest_distribution(given, own, overall))
     total = int(masses.sum())

@@ -8,7 +8,7 @@ kernel does not know), the promises themselves check the kernel's result again.
 `LossSpace` is the loss of a box as kernels read it: one array of doubles, and where each column's part of it lies.
 places[j] = (kind, offset, codes, extra), spans already multiplied by the column's weight (equation 4 of paper 1):
 
-    0  table    spans[offset + lo * codes + hi], for up to TABLE_LIMIT codes
+    0  table    spans[offset + lo * codes + hi], for up to MAX_LOSS_TABLE_CODES codes
     1  line     spans[offset + hi] - spans[offset + lo]; extra is the null's code or -1, its span stands at its own place
     2  levels   from the leaves up: at offset + 2 * level * codes the ancestor of each code, codes further on what it loses;
                 extra is the number of levels

@@ -78,7 +78,7 @@ def merge_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, til
 def _pair_clusters(
     cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, clusters: list[np.ndarray]
 ) -> np.ndarray:
-    """Pair (group, partner) such that no group is in two pairs: the smallest of each cluster, and the near group it may join at least loss."""
+    """Pair the smallest group of each cluster with the near group it may join at least loss; no group is in two pairs."""
     lower, upper = tiling.boxes(cells)
     sizes = tiling.sizes()
     taken = np.zeros(len(tiling), bool)
