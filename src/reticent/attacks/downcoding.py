@@ -197,7 +197,10 @@ def _build_constraints(column: RangeColumn, k: int | None) -> tuple[Any, Any]:
 def _build_refused_cut_constraints(
     column: RangeColumn, k: int, cut: list[int], choice: int
 ) -> tuple[list[tuple[int, int, float]], list[float]]:
-    """below <= k - 1 + (people - k + 1) z   and   below >= (people - k + 1) z,   0 <= z <= 1, for each place of each group."""
+    """Build the constraints of refused cuts, for each place of each group.
+
+    below <= k - 1 + (people - k + 1) z   and   below >= (people - k + 1) z,   0 <= z <= 1
+    """
     entries: list[tuple[int, int, float]] = []
     limit: list[float] = []
     for group in cut:

@@ -34,7 +34,10 @@ MAX_PAIRS = 40_000_000
 
 @dataclass(frozen=True, eq=False)
 class GroupMembership:
-    """`people` of a `point` are expected in a `group`, sorted by group; group number `groups` is none."""
+    """Expected people by point and group: `people` of a `point` are in a `group`, sorted by group.
+
+    Group number `groups` is none.
+    """
 
     point: np.ndarray
     group: np.ndarray

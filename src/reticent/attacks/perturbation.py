@@ -101,7 +101,7 @@ class PerturbedRows:
         return PerturbationOutcome(**fields, growth=float(lifted.max(initial=1.0)) - 1)
 
     def _promised(self) -> float | None:
-        """The greatest belief that the promises allow, the overall distribution being known beforehand."""
+        """Compute the greatest belief that the promises allow, the overall distribution being known beforehand."""
         rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.seen.promises]
         return min((catalogue.load_object(how)(one.parameters, self.overall) for one, how in rows if how), default=None)
 

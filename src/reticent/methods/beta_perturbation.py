@@ -92,10 +92,10 @@ def build_theorem3_matrix(p: Sequence[Fraction], gains: Sequence[Fraction]) -> t
 def solve_optimal_matrix(
     p: Sequence[Fraction], gains: Sequence[Fraction], margin: float, *, two_sided: bool
 ) -> np.ndarray:
-    """The most retention sum_i p_i M[i][i], in floating point; to be mixed and rounded by `safe`.
+    """Find the matrix of the most retention sum_i p_i M[i][i], in floating point; `round_to_safe_matrix` mixes and rounds it.
 
-    Retention alone gives a singular matrix.  With M = R + 1 b^T, R >= 0 and R[i][i] - sum_{v != i} R[i][v] >= margin, the
-    inverse is (I - 1 b^T) R^-1 and its rows sum in absolute value to at most 2 / margin.
+    Retention alone gives a singular matrix.  With M = R + 1 b^T, R >= 0 and R[i][i] - sum_{v != i} R[i][v] >= margin,
+    the inverse is (I - 1 b^T) R^-1 and its rows sum in absolute value to at most 2 / margin.
     """
     try:
         from scipy.optimize import linprog

@@ -118,7 +118,7 @@ def _find_bucket_starts(bucket: np.ndarray, buckets: int) -> np.ndarray:
 
 
 def _allocate_takes(cells: int, sizes: np.ndarray) -> np.ndarray:
-    """A take either empties a cell or ends a class's draw from a bucket."""
+    """Allocate the arrays of takes: a take either empties a cell or ends a class's draw from a bucket."""
     return np.empty((cells + int((sizes > 0).sum()), 3), np.int64)
 
 
@@ -159,7 +159,10 @@ def _fill_nearest_rows(
 
 
 def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarray, counts: np.ndarray):
-    """A balanced k-d tree over each bucket: places in order, each subtree's bounding box and rows.  All ranges of a depth at once."""
+    """Build a balanced k-d tree over each bucket: places in order, each subtree's bounding box and rows.
+
+    All ranges of a depth are built at once.
+    """
     axes = points.shape[1]
     box = np.empty((len(place), 2 * axes), np.int64)
     alive = np.empty(len(place), np.int64)

@@ -103,9 +103,9 @@ class _Trims:
 
 
 def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, *, bold: bool = False) -> np.ndarray:
-    """How many rows of each original cell to withhold besides, at most `amount`: the trims that gain most for each row.
+    """Choose how many more rows of each original cell to withhold, at most `amount`: the trims that gain most for each row.
 
-    Where it is not `bold`, what is left of a group must keep the promises by itself; a bold trim trusts the next plan to find
+    If not `bold`, what is left of a group must keep the promises by itself; a bold trim trusts the next plan to find
     other places for them.
     """
     cells = recipe.cells

@@ -48,9 +48,9 @@ def plan_recipe(
     say: Callable[[str], None] = lambda stage: None,
     watch: Callable[[Any], bool | None] | None = None,
 ) -> Recipe:
-    """The stages one after the other, then the method on what they kept, for the promises that no stage keeps.
+    """Run the stages one after the other, then the method on what they kept, for the promises that no stage keeps.
 
-    A method that improves as long as it may (`anytime`) says its loss on the way, or tells it to `watch`.
+    A method that improves as long as it may (`anytime`) reports its loss on the way as progress, or to `watch`.
     """
     if suppress_at_most:
         return plan_withholding(method, cells, promises, rng, suppress_at_most)
@@ -107,7 +107,7 @@ def describe_lone_people(alone: int) -> list[str]:
 
 
 def warn_of_lone_people(promises: Iterable[Any], recipe: Recipe, cells: Cells) -> list[str]:
-    """A sentence on groups of one, and one for each promise whose adversary was certain of people before the release.
+    """Warn of groups of one in a sentence, and in one for each promise whose adversary was certain of people before the release.
 
     `cells` are those that the promises were planned on.
     """
@@ -136,10 +136,10 @@ def _describe_bandwidth(bandwidth: Any) -> str:
 
 
 def relabel_recipe(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
-    """The recipe with labels that keep the promises; `cells` are what was planned on.
+    """Return the recipe with labels that keep the promises; `cells` are what was planned on.
 
-    A promise that a union of groups can break is checked on the groups as they read.  Where it breaks, columns that were widened
-    unasked are tight after all; with labels that the steward asked for, it is refused.
+    A promise that a union of groups can break is checked on the groups as they read.  Where it breaks, columns that
+    were widened by default become tight; with labels that the steward asked for, it is refused.
     """
     if promises.union_closed or not any(_is_widened(domain) for domain in recipe.cells.quasi):
         return recipe

@@ -197,7 +197,7 @@ class LineDistance:
 
 
 def _compute_worst_inside(totals: np.ndarray) -> np.ndarray:
-    """For each beginning of a run, the worst inside it if it is drawn in proportion: everything at its first, or at its last value."""
+    """Compute the worst inside each beginning of a run, drawn in proportion: everything at its first, or at its last value."""
     until = np.cumsum(totals)
     prefixes = np.cumsum(until) - until  # the sum of all prefixes but the whole
     return np.maximum(np.arange(len(totals)) * until - prefixes, prefixes)

@@ -6,8 +6,8 @@ A group with `count[v]` rows of value v among `size` rows is allowed iff
     count[v] * upper[v, 1] <= upper[v, 0] * size    and    count[v] * lower[v, 1] >= lower[v, 0] * size   for every v,
 
 where the rows and the count of value `without` are left out of `size` first (null rows: caps must hold with and without
-them; a group of nulls alone is then empty, and `least_size` 0 says that an empty group breaks nothing).  `present_only`
-holds the lower caps only where the count is positive.
+them; a group of nulls alone is then empty, and `least_size` 0 means that an empty group breaks nothing).
+`present_only` applies the lower caps only where the count is positive.
 """
 
 from __future__ import annotations

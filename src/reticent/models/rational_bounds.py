@@ -49,7 +49,10 @@ def find_fraction_below(x: Fraction, limit: int, *, strictly: bool = False) -> F
 def _count_mediant_steps(
     a: int, b: int, c: int, d: int, x: Fraction, strictly: bool, limit: int, *, raising: bool
 ) -> int:
-    """The most steps t for which (a + t c)/(b + t d) stays on the lower side (raising) or (c + t a)/(d + t b) on the upper."""
+    """Count the most steps t for which the mediant stays on its side of x.
+
+    Raising: (a + t c)/(b + t d) stays on the lower side; else (c + t a)/(d + t b) stays on the upper.
+    """
     p = x.numerator
     q = x.denominator
     if raising:

@@ -339,7 +339,7 @@ def _reconcile_release(
 
 
 def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """(groups, values): the true values of points, each of which is in one group, added up by group."""
+    """Add up the true values of points, each of which is in one group, by group: (groups, values)."""
     of_point = np.full(truth.points, -1, np.int64)
     of_point[point] = group
     inside = of_point[truth.point] >= 0

@@ -4,7 +4,7 @@ Ganta, Kasiviswanathan & Smith ("Composition attacks and auxiliary information i
 values of a person's groups.  Here every release's counts are used: the adversary knows everyone's quasi-identifiers, so
 in each release the group of each person (or, where labels overlap, the chances of each), and asks which tables fit all
 releases.  Every such table is equally likely.  The belief is exact where a component of linked groups is small
-(`compute_exact_beliefs`) and balanced elsewhere (`JointBeliefs.balance`); the outcome tells of how many people each is.
+(`compute_exact_beliefs`) and balanced elsewhere (`JointBeliefs.balance`); the outcome has the number of people of each.
 Of one release alone it is that release's own posterior.
 
     success      how often the greatest belief is right, with Wilson's interval; the baseline is the most frequent value

@@ -123,7 +123,7 @@ class JointBeliefs:
         return tuple(self._make_terms(part, keys) for part in self.parts)
 
     def _make_terms(self, part: ReleasePart, keys: np.ndarray) -> BeliefTerms:
-        """Every group of every atom with each value that the group publishes and that is a key."""
+        """Make the terms: every group of every atom with each value that the group publishes and that is a key."""
         atoms = part.membership.atoms
         values = self.own.values
         of_atom = atoms.of_point[self.chosen]
@@ -177,7 +177,7 @@ class JointBeliefs:
         return belief, moved
 
     def to_dense(self, belief: Beliefs) -> np.ndarray:
-        """(points, values)."""
+        """Return the beliefs as a table, (points, values)."""
         return belief.to_dense()[self.of_point]
 
     def _sum_by_atom(self, found: np.ndarray) -> np.ndarray:

@@ -327,9 +327,6 @@ def attack_by_eligibility(release: Any, prior: str = "uniform", column: str | No
     )
 
 
-# ruff: noqa: E741  `l` is the field's own letter
-
-
 PublishedTable = tuple[int, ...]
 MANY_ROWS = 50_000
 SMALL_TABLE_ROWS = 60

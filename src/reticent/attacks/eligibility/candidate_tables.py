@@ -520,9 +520,6 @@ def count_partitions(total: int, parts: int) -> int:
     return count_partitions(total, parts - 1) + count_partitions(total - parts, parts)
 
 
-# ruff: noqa: E741  `l` is the field's own letter
-
-
 def list_tables(rows: int, values: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
     """List falling counts of so many records in so many values, each occurring."""
     most = rows if most is None else most

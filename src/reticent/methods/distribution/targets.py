@@ -165,7 +165,7 @@ def generate_rounded_weights(
 def _round_weights_within(
     tree: ValueTree, below: np.ndarray, occurs: np.ndarray, parts: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """For every node the least sum of weights of its children that is within its part of the distance; by each of `parts`.
+    """Find for every node the least sum of weights of its children that is within its part of the distance; for each of `parts`.
 
     Sums are tried in blocks, and of all parts at once: how far a sum is off does not depend on them.
     """

@@ -120,9 +120,9 @@ class Acceptance:
         return not self.caps and not self.checks
 
     def select_best_cuts(self, cuts: np.ndarray, most: int = 1) -> np.ndarray:
-        """Of each node's cuts, which follow one another, the first `most` whose two sides keep every promise.
+        """Select, of each node's cuts, which follow one another, the first `most` whose two sides keep every promise.
 
-        Their positions.  Sizes are the caller's to compare.
+        Return their positions.  The caller compares sizes.
         """
         kept = np.arange(len(cuts))
         if self.caps:
@@ -229,7 +229,7 @@ class CutSides(CandidateGroups):
 
 
 def _count_preceding_equals(keys: np.ndarray) -> np.ndarray:
-    """How many equal keys precede each in its run."""
+    """Count how many equal keys precede each in its run."""
     begin = find_run_starts(keys)
     return np.arange(len(keys)) - np.repeat(begin, np.diff(np.append(begin, len(keys))))
 
@@ -280,7 +280,7 @@ def bound_cut_counts(nodes: PartitionNodes, asked: np.ndarray) -> np.ndarray:
 
 
 def _order_rows_by_code(nodes: PartitionNodes, start: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """(columns, rows): the rows of each node in the order of their codes, node after node."""
+    """Order the rows of each node by their codes, node after node: (columns, rows)."""
     row = concatenate_ranges(start, length)
     owner = np.repeat(np.arange(len(start)), length)
     found = np.empty((len(nodes.cells.quasi), len(row)), np.int32)
@@ -291,7 +291,7 @@ def _order_rows_by_code(nodes: PartitionNodes, start: np.ndarray, length: np.nda
 
 
 def _sort_by_owner_and_code(owner: np.ndarray, code: np.ndarray) -> np.ndarray:
-    """A stable order by owner, then code: sixteen bits at a time, which NumPy sorts by counting."""
+    """Sort stably by owner, then code: sixteen bits at a time, which NumPy sorts by counting."""
     order = np.arange(len(code))
     for key in (code, owner):
         for shift in range(0, max(int(key.max(initial=0)).bit_length(), 1), 16):

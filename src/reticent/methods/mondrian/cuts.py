@@ -153,7 +153,7 @@ class LossCuts:
     def _weigh_candidates(
         self, trying: np.ndarray, side: np.ndarray, mask: CutMask, slots: int, behind: tuple[np.ndarray, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The next candidates of each node behind the last one seen, by loss: cuts with their ordinal, and the loss left."""
+        """Find the next candidates of each node behind the last one seen, by loss: cuts with their ordinal, and the loss left."""
         nodes = self.nodes
         spans = self.spans
         asked = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying], mask.begin])

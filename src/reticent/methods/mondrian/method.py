@@ -64,10 +64,11 @@ def plan_blind_cuts(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mondrian(Method):
     """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
-    next widest column; "blind" looks at no sensitive value but to find how large groups must be.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left
-    out, the labels are what the promises need, and "nodes" where they need nothing.
-    `thorough` (loss only) tries the best four cuts of every node one level ahead: less loss in about four times the time.
-    `weights` says how much a column's loss counts; 1 where it is silent.
+    next widest column; "blind" looks at no sensitive value but to find how large groups must be.  `labels` "sets"
+    publishes the exact values of a group instead of their common ancestor; by default the labels are what the promises
+    need, and "nodes" where they need nothing. `thorough` (loss only) tries the best four cuts of every node one level
+    ahead: less loss in about four times the time. `weights` is how much the loss of each column counts; 1 for a column
+    that is not named.
     """
 
     cuts: Literal["loss", "median", "blind"] = "loss"

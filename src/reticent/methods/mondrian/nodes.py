@@ -130,7 +130,7 @@ def pack_codes(codes: np.ndarray) -> np.ndarray:
 
 
 def concatenate_ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """start[0], start[0] + 1, ... for each start, one after the other."""
+    """List start[0], start[0] + 1, ... for each start, one after the other."""
     ends = np.cumsum(length)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(start - ends + length, length)
 
@@ -166,7 +166,7 @@ def make_known_member_nodes(cells: Cells, bound: BoundPromises, promises: Promis
 
 
 def _split_by_null_pattern(whole: PartitionNodes) -> PartitionNodes:
-    """The single node's atoms sorted by which of their quasi-identifiers are null, a node for each pattern."""
+    """Sort the single node's atoms by which of their quasi-identifiers are null, and make a node for each pattern."""
     cells = whole.cells
     null = np.array([domain.null_code for domain in cells.quasi])
     missing = (cells.codes[whole.first[:-1]] == null) & (null >= 0)

@@ -166,7 +166,7 @@ def _find_carrier(
 def _fill_carrier(
     field: CarrierField, rule: KernelRule, cell: int, box: np.ndarray, together: int
 ) -> np.ndarray | None:
-    """The cell's row and others of its value, other rare rows, then the rest."""
+    """Take the cell's row and others of its value, other rare rows, then the rest."""
     value = int(field.values[cell])
     alone = np.zeros(len(rule.upper), np.int64)
     alone[value] = together - 1
@@ -190,7 +190,7 @@ def _fill_carrier(
 def _take_other_rows(
     field: CarrierField, rule: KernelRule, box: np.ndarray, size: int, held: int, room: np.ndarray
 ) -> list[np.ndarray]:
-    """What lower caps ask of each value, none of a value the box has too little of, then any rows."""
+    """Take what lower caps require of each value, none of a value the box has too little of, then any rows."""
     least = -(-rule.lower[:, 0] * size // rule.lower[:, 1])
     least[field.rare] = 0
     if not least.any():
@@ -217,7 +217,7 @@ def _take_rows_in_box(field: CarrierField, box: np.ndarray, size: int, room: np.
 def _compute_levels(
     field: CarrierField, space: LossSpace, centre: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Each code's level around the centre, (offset, stride, levels) by column, price of combinations, width of bins."""
+    """Compute each code's level around the centre, (offset, stride, levels) by column, price of combinations, width of bins."""
     parts = []
     columns = np.zeros((len(centre), 3), np.int64)
     losses = []
@@ -256,7 +256,7 @@ def _compute_bins(domain: Domain, weight: float) -> tuple[np.ndarray, np.ndarray
 
 
 def _compute_level_steps(domain: Domain, code: int, weight: float, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The level at which each code joins the centre's, and what a box up to that level loses."""
+    """Compute the level at which each code joins the centre's, and what a box up to that level loses."""
     codes = np.arange(domain.size)
     apart = domain.loss(np.minimum(codes, code), np.maximum(codes, code))
     steps = np.array(LEVEL_WIDTHS) if isinstance(domain, RangeDomain) else np.unique(apart)

@@ -42,7 +42,10 @@ HIERARCHICAL_DISTANCE = 3
 
 @dataclass(frozen=True, eq=False)
 class KernelRule:
-    """`column` is the sensitive column the kernel looks at, -1 where it needs none."""
+    """A conjunction of promises as the quota-cut kernel reads it.
+
+    `column` is the sensitive column the kernel looks at, -1 where it needs none.
+    """
 
     column: int
     least_size: int
@@ -133,7 +136,7 @@ def _compute_smallest_group(caps: np.ndarray, rates: np.ndarray, t: float) -> in
 
 
 def _tabulate_closeness(promise: TCloseness, cells: Cells, column: int) -> tuple[int, float, np.ndarray]:
-    """(kind, limit on the kernel's sum per row, first values of the nodes of each level)."""
+    """Return (kind, limit on the kernel's sum per row, first values of the nodes of each level)."""
     domain = cells.sensitive[column]
     t = float(promise.t)
     if promise.distance == "equal":
@@ -209,7 +212,7 @@ def make_loss_space(cells: Cells, weights: Mapping[str, object] | None = None) -
 
 
 def _tabulate_nodes(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Every level below the root at which some node holds several codes."""
+    """Tabulate every level below the root at which some node holds several codes."""
     parts = []
     trees = np.zeros((len(domains), 2), np.int64)
     offset = 0
@@ -251,7 +254,7 @@ def _tabulate_span_losses(domain: Domain) -> np.ndarray:
 
 
 def _tabulate_levels(domain: TreeDomain) -> np.ndarray:
-    """(levels, 2, codes): the ancestor of each code, and what its span loses."""
+    """Tabulate (levels, 2, codes): the ancestor of each code, and what its span loses."""
     tree = domain.hierarchy
     ancestors = tree.paths[:, 1:].T.astype(np.float64)
     leaves = (tree.last - tree.first + 1)[tree.paths[:, 1:].T].astype(np.float64)

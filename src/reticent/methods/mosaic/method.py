@@ -54,10 +54,10 @@ def repair_tiling(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: 
 
 
 def merge_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling) -> Tiling:
-    """The groups as a recipient sees them, equal labels in one, each keeping every promise.
+    """Merge groups with equal labels, as a recipient sees them, such that each keeps every promise.
 
-    Where groups that keep a promise apart would break it as one, the smallest of them joins a near group that leaves it another
-    label, until what shares a label can be one.
+    Where groups that keep a promise apart would break it as one, the smallest of them joins a near group that leaves it
+    another label, until what shares a label can be one.
     """
     tiling = repair_tiling(cells, space, bound, tiling)
     while True:
@@ -145,7 +145,8 @@ def _renumber_groups(tiling: Tiling, number: np.ndarray) -> Tiling:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mosaic(Method):
     """`effort` is "quick", "balanced", "thorough" (counted in work, so repeatable by seed) or a number of CPU seconds;
-    `weights` says how much a column's loss counts, 1 where it is silent; `threads` never changes the result.
+    `weights` is how much the loss of each column counts, 1 for a column that is not named; `threads` never changes the
+    result.
     """
 
     effort: str | int | float = "balanced"

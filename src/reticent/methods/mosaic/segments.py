@@ -108,7 +108,7 @@ def number_quasi_combinations(codes: np.ndarray) -> np.ndarray:
 
 
 def number_alike_cells(cells: Cells, column: int) -> np.ndarray:
-    """Which combination of quasi-identifiers and of the value in one sensitive column each cell has; -1 for no column.
+    """Number each cell's combination of quasi-identifiers and of the value in one sensitive column; -1 for no column.
 
     Cells that differ in another sensitive column alone are alike: two rows of one value are one distinct value.
     """

@@ -199,7 +199,7 @@ def make_tiling(cell: np.ndarray, group: np.ndarray, quota: np.ndarray) -> Tilin
 
 @dataclass(frozen=True, eq=False)
 class TilingProposal:
-    """`fresh` in place of `old`; the block of each group of either."""
+    """A proposal of `fresh` groups in place of `old`, with the block of each group of either."""
 
     old: Tiling
     old_block: np.ndarray

@@ -122,7 +122,7 @@ def _count_known_codes(domain: Domain) -> int:
 
 
 def _tally_column(cells: Cells, at: int, held: np.ndarray) -> np.ndarray:
-    """(codes, classes) rows of a column."""
+    """Count the rows of a column: (codes, classes)."""
     found = np.zeros((cells.quasi[at].size, held.shape[1]))
     np.add.at(found, cells.codes[:, at], held)
     return found

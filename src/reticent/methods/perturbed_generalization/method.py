@@ -80,8 +80,9 @@ DEFAULT_K = 6
 class PerturbedGeneralization(Method):
     """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
 
-    `domain` lists the values that the sensitive column can hold where no hierarchy, order or domain of the column does.  `cuts` and `weights` are mondrian's;
-    `categories` are the classes that specialization looks at: lists of sensitive values, one list for each class.
+    `domain` lists the values that the sensitive column can hold where no hierarchy, order or domain of the column does.
+    `cuts` and `weights` are mondrian's; `categories` are the classes that specialization looks at: lists of sensitive
+    values, one list for each class.
     """
 
     p: Fraction | None = None

@@ -193,9 +193,6 @@ def _lighten_table(table: ViolatingTable, at: int, by: int) -> ViolatingTable:
     return ViolatingTable((counts[0], *sorted(counts[1:], reverse=True)), table.l)
 
 
-# ruff: noqa: E741  `l` is the field's own letter
-
-
 MAX_OPEN_LEVELS = 512  # beyond so many open levels a mean is taken over as many, evenly spaced
 
 

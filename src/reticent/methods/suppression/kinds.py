@@ -93,9 +93,6 @@ def cut_counts(counts: np.ndarray, start: int, level: int, extra: int) -> np.nda
     return found
 
 
-# ruff: noqa: E741  `l` is the field's own letter
-
-
 SuppressionOutcome = tuple[Fraction, np.ndarray]
 MAX_LEVELS = 1 << 16  # beyond so many levels a mean is taken over as many, evenly spaced
 
@@ -199,7 +196,7 @@ class RandomizedSuppression:
 
 
 def _space_levels(low: int, high: int, most: int) -> np.ndarray:
-    """Every level, or where they are too many as many as may be, evenly spaced."""
+    """Return every level, or, if they are too many, as many as may be, evenly spaced."""
     if high - low <= most:
         return np.arange(low, high + 1)
     return np.append([low, low + 1], np.linspace(low + 2, high, most).astype(np.int64))

@@ -69,7 +69,7 @@ class Suppression:
         check_parameters(self)
 
     def keeps(self, promise: Any) -> TypeGuard[LDichotomy]:
-        """Whether what is withheld, by itself, keeps a promise."""
+        """Tell whether what is withheld, by itself, keeps a promise."""
         return isinstance(promise, LDichotomy) and promise.given_by(self.parameters)
 
     @property
@@ -78,7 +78,7 @@ class Suppression:
         return {"kind": self.kind, "l": self.l, "column": self.column}
 
     def expected(self, counts: Sequence[int] | np.ndarray) -> float:
-        """How many records are withheld on average of a table whose values are held so often; none of an eligible one."""
+        """Compute the mean number of records withheld of a table with these counts of values; none of an eligible one."""
         require_countable(counts)
         held = np.asarray(counts, np.int64)
         falling = -np.sort(-held[held > 0])
@@ -89,12 +89,12 @@ class Suppression:
 
     @classmethod
     def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
-        """For each l that is promised: whether the table supports it, and what each kind would withhold where it does not."""
+        """Advise for each promised l whether the table supports it, and what each kind would withhold if it does not."""
         asked = {(promise.column, ceil(promise.l)) for promise in promises if isinstance(promise, ELIGIBLE_PROMISES)}
         return [assess_eligibility(cells, column, l) for column, l in sorted(asked, key=str)]
 
     def prepare(self, cells: Cells, promises: Promises, rng: Random) -> PreparedCells:
-        """Withhold so many rows of each value as the kind says, chosen uniformly."""
+        """Withhold as many rows of each value as the kind requires, chosen uniformly."""
         for promise in filter(self.keeps, promises):
             promise.verify(self.parameters)
         column = cells.find_sensitive(self.column)
@@ -111,7 +111,7 @@ class Suppression:
 
 
 def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
-    """Which l a column supports, how many values dominate it, and the (mean) number withheld by each kind; None where none can."""
+    """Find which l a column supports, how many values dominate it, and the (mean) number withheld by each kind; None if none can."""
     at = cells.find_sensitive(column)
     totals = cells.totals(at)
     if cells.sensitive[at].null:
@@ -143,7 +143,7 @@ def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, An
 def draw_withheld_counts(
     totals: np.ndarray, kind: SuppressionKind, l: int, rng: np.random.Generator, column: str
 ) -> np.ndarray:
-    """How many records of each value are withheld."""
+    """Draw how many records of each value are withheld."""
     taken = np.zeros(len(totals), np.int64)
     if is_eligible(totals, l):
         return taken
@@ -154,7 +154,7 @@ def draw_withheld_counts(
 
 
 def rank_values(totals: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The values that occur, most frequent first, ties at random."""
+    """Rank the values that occur, most frequent first, ties at random."""
     order = rng.permutation(np.flatnonzero(totals))
     return order[np.argsort(-totals[order], kind="stable")]
 
@@ -179,7 +179,7 @@ def require_countable(counts: Sequence[int] | np.ndarray) -> None:
 
 
 def choose_rows(counts: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
-    """How many of so many rows, chosen uniformly without replacement, fall to each cell."""
+    """Draw how many of so many rows, chosen uniformly without replacement, fall to each cell."""
     rows = int(counts.sum())
     if rows >= MAX_DRAWN_ROWS:
         raise JobError(

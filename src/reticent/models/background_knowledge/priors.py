@@ -176,7 +176,7 @@ class KernelPriors:
         return max(self.live, key=lambda a: len(self.weights[a]))
 
     def _near_weights(self, axis: int) -> np.ndarray:
-        """The weights of an axis on which other values than one's own count."""
+        """Return the weights of an axis on which values other than one's own count."""
         return np.asarray(self.weights[axis])
 
     @cached_property
@@ -236,7 +236,7 @@ def _slice_rows(lengths: np.ndarray, most: int) -> Iterator[slice]:
 
 
 def _apply_weights(weight: np.ndarray, dense: np.ndarray) -> np.ndarray:
-    """weight @ dense for every row; short axes by hand, because a matrix product of two by two is all overhead."""
+    """Compute weight @ dense for every row; short axes by hand, because a matrix product of two by two is all overhead."""
     if len(weight) > 4:
         return np.matmul(weight, dense)
     found = np.empty_like(dense)
