@@ -65,7 +65,10 @@ def _select_random_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarra
 
 
 def _of_some_points(point: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Select the entries of so many random points that about MAX_PAIRS pairs are theirs; a group has then as many people as these."""
+    """Select the entries of so many random points that about MAX_PAIRS pairs are theirs.
+
+    A group then has as many people as these points have in it.
+    """
     of_point = np.bincount(point, weights=pairs)
     order = np.random.default_rng(1).permutation(len(of_point))
     chosen = np.zeros(len(of_point), bool)

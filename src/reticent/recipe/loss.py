@@ -64,7 +64,7 @@ def _count_widened(quasi: Sequence[Domain]) -> int:
 
 
 def describe_label_cost(quasi: Sequence[Domain], tight: float, printed: float) -> list[str]:
-    """Describe the same where both losses are known."""
+    """Describe, for the owner, what wider labels lose beside tight ones, from both losses."""
     columns = _count_widened(quasi)
     if not columns or f"{tight:.4f}" == f"{printed:.4f}":
         return []

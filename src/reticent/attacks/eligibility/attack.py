@@ -413,10 +413,7 @@ def choose_max_releases(rows: int, kind: str, prior: str) -> int:
 
 
 def list_releases(counts: np.ndarray, l: int, kind: str, most: int) -> tuple[int, dict[PublishedTable, Fraction]]:
-    """Count the tables that may be published of falling counts, and list some or all of them with their probabilities.
-
-    The tables are falling counts.
-    """
+    """Count the tables that may be published of falling counts; list some or all of them, as falling counts, with probabilities."""
     ways = {"randomized": _list_randomized_releases, "calibrated": _list_calibrated_releases}
     if kind not in ways:
         [(chance, table)] = SUPPRESSION_KINDS[kind].outcomes(counts, l)

@@ -280,7 +280,9 @@ RISK_STEP = 0.05
 
 
 def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dict[str, Any]:
-    """Propose a skyline for the steward's own table (section V-C): return the grid with its risks, and the points that stand for it.
+    """Propose a skyline for the steward's own table (section V-C).
+
+    Return the grid with its risks, and the points that stand for it.
 
     For a grid of bandwidths, the same for every column, the risk is the greatest that the planned groups leave to an
     adversary of that bandwidth.  Where the risk changes by less than RISK_STEP from one point of the grid to another
