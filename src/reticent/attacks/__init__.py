@@ -1,4 +1,4 @@
-"""Adversaries: each turns what a release shows and what it knows of its targets into beliefs, and one scorer counts its hits.
+"""Attacks: each turns what a release shows and what an adversary knows of the targets into beliefs; one scorer counts hits.
 
 attack(release, source, "naive-bayes")
 """
@@ -77,8 +77,8 @@ def run_attack(
 ) -> Any:
     """Run one attack; `roles` describe a plain table, `how` are the attack's own options.
 
-    `shared` holds what attacks on one release and one source compute alike.  Without `control` it is left out where an attack has none
-    of its own.
+    `shared` holds what several attacks on one release and one source compute alike.  Without `control` the control is
+    left out for an attack that has none of its own.
     """
     from reticent.attacks.target import count_persons, is_plain_table, observe, observe_plain_table
 
@@ -124,7 +124,7 @@ def run_attack(
 
 
 def _add_person_counts(found: Any, people: Any) -> Any:
-    """The same answer, with how many rows a person has and how many persons there are."""
+    """Return the same outcome, with how many rows a person has and how many persons there are."""
     if people.rows_per_person == 1:
         return found
     persons = None if people.persons is None else people.persons.count
@@ -132,10 +132,11 @@ def _add_person_counts(found: Any, people: Any) -> Any:
 
 
 def _run_with_control(name: str, people: Any, how: Mapping[str, Any], control: bool = True) -> Any:
-    """The attack and, unless it has one of its own, its control: the same adversary where groups hold shuffled values.
+    """Run the attack and, unless it has its own, its control: the same adversary where groups hold shuffled values.
 
-    Where everybody is guessed apart, the control is that of at most CONTROLLED combinations of quasi-identifiers, drawn at random.
-    Elsewhere it would double the time, and of more than UNCONTROLLED combinations it is left out.
+    Where each target is guessed apart, the control is that of at most MAX_CONTROL_POINTS combinations of
+    quasi-identifiers, drawn at random. Elsewhere it would double the time, and of more than MAX_POINTS_WITH_CONTROL
+    combinations it is left out.
     """
     import numpy as np
 
@@ -158,7 +159,7 @@ def _run_with_control(name: str, people: Any, how: Mapping[str, Any], control: b
 def _resolve_targets(
     release: Any, source: Any, job: Any, missing: tuple[str, ...], name: str
 ) -> tuple[Any, tuple[str, ...]]:
-    """The data that the release was made from, read as it was published, and the texts that mean missing in it."""
+    """Return the data that the release was made from, read as it was published, and the texts that mean missing in it."""
     if source is None:
         why = f"The attack {name!r} needs the data that the release was made from: its targets."
         raise RequestError(why, attempt="source=..., --source DATA.")
@@ -167,7 +168,7 @@ def _resolve_targets(
 
 
 def _list_options(function: Any) -> list[str]:
-    """What an attack lets its caller choose: its parameters that are given by name and have a default."""
+    """List the options of an attack: its keyword parameters with a default."""
     given = [one for one in signature(function).parameters.values() if one.default is not one.empty]
     return [one.name for one in given if one.name != "missing"]
 
@@ -181,7 +182,7 @@ def _observe_others(
     roles: Mapping[str, Any] | None,
     naming: Sequence[str],
 ) -> dict[str, Any]:
-    """The same release over people who are not in it, where an attack is given some; `roles` are a plain table's.
+    """Lay the same release over people who are not in it, where an attack gets some; `roles` are a plain table's.
 
     A file of them is read as the source is.
     """
@@ -197,7 +198,7 @@ def _observe_others(
 
 
 def _require_no_roles(roles: Mapping[str, Any]) -> None:
-    """A job may say how the source is read; the rest describes a plain table."""
+    """Refuse roles for a release: a job may define how the source is read, the rest describes a plain table."""
     if named := [word for word, value in roles.items() if value and word != "job"]:
         raise RequestError(
             f"{' and '.join(named)} describe a plain table; a release folder describes itself.",
@@ -206,7 +207,7 @@ def _require_no_roles(roles: Mapping[str, Any]) -> None:
 
 
 def _require_plain_table_attack(table: Any, name: str) -> Any:
-    """Another tool's table, for an attack that needs no manifest."""
+    """Require that an attack on another tool's table needs no manifest."""
     if not ATTACKS[name].needs_source or ATTACKS[name].reads_people:
         raise RequestError(
             f"The attack {name!r} needs a release folder: its manifest says how rows were withheld or drawn.",
@@ -216,7 +217,7 @@ def _require_plain_table_attack(table: Any, name: str) -> Any:
 
 
 def _observe_plan(plan: Any, source: Any, name: str) -> Any:
-    """What the adversary would see of the planned release."""
+    """Make what the adversary would see of the planned release."""
     if source is not None:
         raise RequestError("A plan knows the people that it was made for.", attempt="leaving the source out.")
     row = ATTACKS[name]

@@ -1,9 +1,21 @@
-"""The attack of somebody who knows the algorithm (errata 4.5): what the method did *not* publish says something too.
+"""Attack by an adversary who knows the algorithm (errata 4.5): what the method did *not* publish is informative too.
 
-Definition 3.2 is about somebody who does not.  For every different group of a transformed release: the belief in each value of a
-person, beside the target.  Exact without fakes (`counted`), and by enumeration where multisets are few (`enumerated`); with
-fakes beyond that sampled, with an interval.  Where the target of several groups is the exact distribution of the table, its
-totals are known, and small tables are taken together (errata 4.7).
+Definition 3.2 is about an adversary who does not know it.  For every different group of a transformed release the
+attack computes the belief in each value of a person, beside the target.  It is exact without fakes
+(`compute_counted_posterior`), and by enumeration where multisets are few (`compute_enumerated_posterior`); with fakes
+beyond that it is sampled, with an interval.  Where the target of several groups is the exact distribution of the table,
+its totals are known, and small tables are taken together (`compute_joint_posteriors`, errata 4.7).
+
+Counted: which counts does algorithm 1 turn into what is published?  Beforehand each person's value is drawn from the
+target.  Of a node that m values were passed to, and which passed on j for each unit of weight, algorithm 1 reveals of
+the counts c_i below its children: all c_i >= j w_i and, unless (j + 1) W > m, some c_i < (j + 1) w_i.  Nothing else.
+Each condition is about one node, so that the chance of a count below a node is a product over its children, summed up
+from the leaves (inside) and handed back down (outside).  Counts are taken as Poisson with the target's means: given
+their sum, that is the draw.  Sums are of non-negative numbers, in doubles.
+
+Enumerated: every multiset of values behind a group is run through the method again.  With fakes algorithm 2 decides
+what is published, and that has no short description: where the multisets are few each is tried, beyond that they are
+drawn from the target and those that give the published group are kept.
 """
 
 from __future__ import annotations
@@ -23,20 +35,14 @@ from reticent.methods.distribution.generalization import GroupValues, add_fakes,
 from reticent.methods.distribution.value_domain import ValueTree
 from reticent.models.rational_bounds import parse_fraction
 
-# MERGED: reticent.attacks.algorithm.counted: The posterior behind a group without fakes, exactly: which counts does algorithm 1 turn into what is published?
-#
-# Beforehand each person's value is drawn from the target.  Of a node that m values were passed to, and which passed on j for each unit of
-# weight, algorithm 1 says of the counts c_i below its children: all c_i >= j w_i and, unless (j + 1) W > m, some c_i < (j + 1) w_i.
-# Nothing else.  These conditions are of one node each, so that the chance of a count below a node is a product over its children,
-# summed up from the leaves (inside) and handed back down (outside).  Counts are taken as Poisson with the target's means: given
-# their sum, that is the draw.  Sums are of non-negative numbers, in doubles.
-
-
 CountBox = list[tuple[int, int]]  # for each child, the counts from .. to (excluded)
 
 
 def compute_counted_posterior(annotated: AnnotatedHierarchy, target: int, published: np.ndarray) -> np.ndarray:
-    """The belief in each value of one person of the group; `published[node]` values are generalized to each node."""
+    """Compute the belief in each value of one person of a group without fakes, exactly.
+
+    `published[node]` values are generalized to each node.
+    """
     shares = np.array([float(p) for p in annotated.probabilities[target]])
     weights = annotated.weights[target]
     parent = annotated.parent
@@ -79,7 +85,7 @@ def _list_children(parent: np.ndarray) -> dict[int, list[int]]:
 
 
 def _order_top_down(children: dict[int, list[int]]) -> list[int]:
-    """Nodes, parents before children."""
+    """Order nodes, parents before children."""
     found = [0]
     for node in found:
         found += children.get(node, [])
@@ -97,7 +103,7 @@ def _compute_poisson(mean: float, rows: int) -> np.ndarray:
 def _generate_boxes(
     node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray
 ) -> Iterator[CountBox]:
-    """The counts below the children that give what is published, as boxes that do not overlap."""
+    """Yield the counts below the children that give what is published, as boxes that do not overlap."""
     mine = children[node]
     rows = int(passed[0])
     units = [weights[child] for child in mine]
@@ -147,7 +153,7 @@ def _compute_outside(
     inside: list[np.ndarray],
     outside: list[np.ndarray | None],
 ) -> None:
-    """What the rest of the tree says of each count below a child."""
+    """Compute what the rest of the tree implies for each count below a child."""
     rows = int(passed[0])
     mine = children[node]
     given = outside[node]
@@ -166,19 +172,12 @@ def _compute_outside(
 
 
 def _spread_over_leaves(found: np.ndarray, mean: float, annotated: AnnotatedHierarchy, target: int, node: int) -> None:
-    """Below a node that nothing was passed to, values follow the target."""
+    """Spread by the target below a node that nothing was passed to."""
     first = int(annotated.first[node])
     last = int(annotated.last[node])
     below = annotated.float_probabilities[target][first : last + 1]
     if below.sum() > 0:
         found[first : last + 1] += mean * below / below.sum()
-
-
-# MERGED: reticent.attacks.algorithm.enumerated: The posterior by enumeration: every multiset of values behind a group, run through the method again.
-#
-# With fakes algorithm 2 decides what is published, and that has no short description: where the multisets are few each is tried, beyond
-# that they are drawn from the target and those that give the published group are kept.  With the *exact* table distribution as
-# the target of several groups the totals are known too, and the groups are taken together (errata 4.7).
 
 
 MAX_MULTISETS = 3_000
@@ -189,7 +188,7 @@ MethodRun = Callable[[np.ndarray], bytes]
 
 @dataclass(frozen=True, eq=False)
 class GroupPosterior:
-    """`low` and `high` are an interval for the greatest belief, equal to it where it is exact."""
+    """Posterior of a group: `low` and `high` are an interval for the greatest belief, equal to it where it is exact."""
 
     shares: np.ndarray
     low: float
@@ -202,7 +201,7 @@ def make_exact_posterior(shares: np.ndarray) -> GroupPosterior:
 
 
 def list_multisets(rows: int, values: int) -> Iterator[tuple[int, ...]]:
-    """Counts of each value that add up to `rows`."""
+    """List counts of each value that add up to `rows`."""
     if values == 1:
         yield (rows,)
         return
@@ -214,7 +213,7 @@ def list_multisets(rows: int, values: int) -> Iterator[tuple[int, ...]]:
 def compute_enumerated_posterior(
     rows: int, p: Sequence[float], published: bytes, run: MethodRun, rng: np.random.Generator
 ) -> GroupPosterior:
-    """The belief in each value, each person's value drawn from p beforehand."""
+    """Compute the belief in each value by enumeration, each person's value drawn from p beforehand."""
     held = [at for at, share in enumerate(p) if share > 0]
     if comb(rows + len(held) - 1, rows) > MAX_MULTISETS:
         return _estimate_posterior(rows, np.asarray(p), published, run, rng)
@@ -243,7 +242,7 @@ def _estimate_posterior(
 def compute_joint_posteriors(
     rows: Sequence[int], published: Sequence[bytes], runs: Sequence[MethodRun], totals: Sequence[int]
 ) -> list[np.ndarray] | None:
-    """The belief in each group when all groups together hold `totals`, every assignment of values to people being equally likely.
+    """Compute the belief in each group when all groups together hold `totals`, every assignment of values to people being equally likely.
 
     None where there are too many multisets to try.
     """
@@ -260,7 +259,7 @@ def compute_joint_posteriors(
 def _weigh_group_counts(
     at: int, options: Sequence[Sequence[tuple[tuple[int, ...], int]]], totals: Sequence[int]
 ) -> np.ndarray:
-    """One group's counts, weighed by the ways to fill all others with the rest."""
+    """Weigh one group's counts by the ways to fill all others with the rest."""
     ways: dict[tuple[int, ...], int] = {tuple(totals): 1}
     for other, option in enumerate(options):
         if other == at:
@@ -284,7 +283,10 @@ MAX_DISTINCT_GROUPS = 400
 
 @dataclass(frozen=True, eq=False)
 class AlgorithmOutcome:
-    """Shares of people; `beliefs[g]` are those in the values of group g's people, None where it was not looked at."""
+    """Outcome of the attack in shares of people.
+
+    `beliefs[g]` are those in the values of group g's people, None where it was not looked at.
+    """
 
     targets: int
     success: float
@@ -352,7 +354,7 @@ class _TransformedGroups:
     numeric: bool
 
     def believe_separately(self) -> dict[int, GroupPosterior]:
-        """Each different group by itself, the target being what was believed beforehand."""
+        """Compute beliefs of each different group by itself, the target being what was believed beforehand."""
         seen: dict[tuple[int, int, bytes], GroupPosterior] = {}
         found = {}
         rng = np.random.default_rng(1)
@@ -376,7 +378,7 @@ class _TransformedGroups:
         )
 
     def believe_jointly(self, manifest: Any) -> dict[int, GroupPosterior] | None:
-        """All groups together where the totals of the table are known and the multisets are few."""
+        """Compute beliefs of all groups together where the totals of the table are known and the multisets are few."""
         promise: Mapping[str, Any] = next((p.parameters for p in manifest.promises if p.name == "p-privacy"), {})
         if promise.get("target") != "source" or not promise.get("exact") or len(self.rows) < 2:
             return None
@@ -389,11 +391,11 @@ class _TransformedGroups:
         return None if shares is None else {group: make_exact_posterior(share) for group, share in enumerate(shares)}
 
     def _count_allowed_fakes(self, rows: int) -> int:
-        """How many fakes the method may add to a group."""
+        """Count the fakes that the method may add to a group."""
         return int(self.fakes) if self.fakes >= 1 else int(rows * self.fakes)
 
     def run(self, target: int, most: int) -> MethodRun:
-        """The method on the counts of a group, as the nodes it would publish."""
+        """Return the method as a function of a group's counts, which gives the nodes it would publish."""
         annotated = self.annotated
         order = np.lexsort((annotated.first, _compute_depths(annotated.parent)))
         number = np.empty(len(order), np.int64)
@@ -429,7 +431,7 @@ def _compute_depths(parent: np.ndarray) -> np.ndarray:
 
 
 def _compute_ranges(annotated: AnnotatedHierarchy, numeric: bool) -> np.ndarray:
-    """As the method measures nodes: numbers by their ends, categories by how many they are."""
+    """Compute ranges as the method measures nodes: numbers by their ends, categories by how many they are."""
     if not numeric:
         size = (annotated.last - annotated.first + 1).astype(np.float64)
         return np.where(size > 1, size, 0.0)

@@ -1,8 +1,13 @@
-"""The background knowledge attack (Li, Li & Zhang, ICDE 2009, section V-A): who learns how much from any table of groups?
+"""Background knowledge attack (Li, Li & Zhang, ICDE 2009, section V-A): who learns how much from any table of groups?
 
-The adversary has prior beliefs about everybody: by kernel estimation at a bandwidth, uniform (the ignorant one of section II-D), or of
-their own; knows the quasi-identifiers of all and so who is in which group; and infers.  The risk of a person is how far the belief
-about them moved.  Where labels overlap, a person is spread over the boxes that cover them, in proportion to their density.
+The adversary has prior beliefs about everybody (section II-D): by kernel estimation at a bandwidth, uniform (the
+ignorant one), or listed in a file; knows the quasi-identifiers of all and so who is in which group; and infers.  The
+risk of a person is how far the belief about them moved.  Where labels overlap, a person is spread over the boxes that
+cover them, in proportion to their density.
+
+A file of beliefs has the quasi-identifiers, the sensitive column and `belief`.  "Tom does not have cancer" is one row
+with a belief of 0; what is not listed for a person keeps its proportions.  People in the file must be in the table:
+elsewhere a prior is undefined, not 0 (errata 3.9).
 """
 
 from __future__ import annotations
@@ -38,18 +43,11 @@ from reticent.models.background_knowledge.posteriors import (
 )
 from reticent.models.caps import exclude_value, list_excluded_values
 
-# MERGED: reticent.attacks.beliefs_given: Prior beliefs of an adversary: by kernel estimation, uniform, or given in a file (Li, Li & Zhang, ICDE 2009, section II-D).
-#
-# A file of beliefs has the quasi-identifiers, the sensitive column and `belief`.  "Tom does not have cancer" is one row with a belief
-# of 0; what is not listed for a person keeps its proportions.  Who is in the file must be in the table: elsewhere a prior is
-# undefined, not 0 (errata 3.9).
-
-
 BELIEF_COLUMN = "belief"
 
 
 def compute_prior_beliefs(seen: AttackTarget, adversary: BackgroundAdversary, prior: Any) -> np.ndarray:
-    """(points, values)."""
+    """Compute the prior beliefs, (points, values)."""
     if isinstance(prior, str) and prior == "kernel":
         return adversary.prior
     if isinstance(prior, str) and prior == "uniform":
@@ -98,7 +96,7 @@ def _apply_listed_beliefs(seen: AttackTarget, beliefs: np.ndarray, table: pl.Dat
 
 
 def _scale_unlisted_beliefs(belief: np.ndarray, listed: dict[int, float]) -> np.ndarray:
-    """Beliefs that are listed as they are, the others in their proportions."""
+    """Keep the listed beliefs, and scale the others in their proportions."""
     found = belief.copy()
     values = list(listed)
     found[values] = 0.0
@@ -112,7 +110,7 @@ def _scale_unlisted_beliefs(belief: np.ndarray, listed: dict[int, float]) -> np.
 
 
 def _encode_values(domain: Domain, column: pl.Series) -> np.ndarray:
-    """The code of each cell, -1 for values that do not occur."""
+    """Return the code of each cell, -1 for values that do not occur."""
     numeric = getattr(domain, "kind", "") == "numeric"
     known = {_make_value_key(text, numeric): code for code, text in enumerate(domain.texts)}
     known[None] = domain.null_code
@@ -137,7 +135,7 @@ LN2 = 0.6931471805599453
 
 @dataclass(frozen=True, eq=False)
 class BackgroundOutcome(AttackOutcome):
-    """What an attack answers, and beside it the risk: `vulnerable` people are above `t`."""
+    """Outcome of an attack with the risk: `vulnerable` people are above `t`."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
     risks: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
@@ -149,7 +147,10 @@ class BackgroundOutcome(AttackOutcome):
 
 @dataclass(frozen=True, eq=False)
 class GroupEntries:
-    """`people` of a `point` in a `group`, sorted by group; `shared` where a point lies under the labels of several."""
+    """People by point and group: `people` of a `point` in a `group`, sorted by group.
+
+    `shared` where a point lies under the labels of several.
+    """
 
     point: np.ndarray
     group: np.ndarray
@@ -168,7 +169,7 @@ def attack_by_background_knowledge(
     kernel: str | None = None,
     distances: Any = None,
 ) -> BackgroundOutcome:
-    """The adversaries asked for, or those that the release promised about."""
+    """Attack as the adversaries of the options, or as those that the release's promises are about."""
     promised = next((p.parameters for p in seen.promises if p.name in ("bt-privacy", "skyline")), {})
     points = _list_adversary_points(promised, bandwidth, t, prior)
     wanted = {"smoothing": smoothing, "kernel": kernel, "posterior": posterior, "distances": distances}
@@ -193,7 +194,7 @@ def attack_by_background_knowledge(
 def _list_adversary_points(
     promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any
 ) -> list[tuple[Any, Fraction]]:
-    """(bandwidth, t) of each adversary."""
+    """List (bandwidth, t) of each adversary."""
     given = promised.get("points") or ([promised] if "bandwidth" in promised else [])
     if bandwidth is None and isinstance(prior, str) and prior == "uniform":
         bandwidth = "whole"
@@ -304,7 +305,7 @@ def _attack_view(
 def _apply_exact_posteriors(
     before: np.ndarray, point: np.ndarray, offsets: np.ndarray, people: np.ndarray, held: np.ndarray, after: np.ndarray
 ) -> float:
-    """Exact posteriors where a group is small enough, written over the estimates; the share of people they are for."""
+    """Write exact posteriors over the estimates where a group is small enough; return the share of people they are for."""
     reached = 0.0
     for g in range(len(held)):
         here = slice(offsets[g], offsets[g + 1])
@@ -319,7 +320,7 @@ def _apply_exact_posteriors(
 
 
 def _mix_beliefs(before: np.ndarray, point: np.ndarray, people: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """One belief for each point: over the groups its people may be in; unchanged where none covers it."""
+    """Mix one belief for each point over the groups its people may be in; unchanged where none covers it."""
     total = np.zeros(before.shape)
     whole = np.zeros(len(before))
     np.add.at(total, point, after * people[:, None])

@@ -1,7 +1,7 @@
-"""Beliefs in values, of whom a group says something: only values that are believed at all are held.
+"""Sparse beliefs in values: only values with a belief above 0 are stored.
 
-Of a release whose groups publish forty of nine hundred values, a table of (points, values) is nearly all zeros.  And people who may be
-in the same groups to the same shares are believed the same of: they are one *atom*, computed once.
+Of a release whose groups publish forty of nine hundred values, a table of (points, values) is nearly all zeros.  And
+beliefs are the same for people who may be in the same groups to the same shares: they are one *atom*, computed once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHUNK_MIXED_PAIRS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """`belief` in a `value`, by row: those of row r stand from starts[r] to starts[r + 1], sorted by value."""
+    """Beliefs by row: `belief` in a `value`; those of row r are from starts[r] to starts[r + 1], sorted by value."""
 
     starts: np.ndarray
     value: np.ndarray
@@ -77,7 +77,7 @@ class Beliefs:
         return self.find_first_with(measure, self._reduce(np.maximum, measure))
 
     def at(self, value: np.ndarray) -> np.ndarray:
-        """Return the belief of each row in one value, which is given for each."""
+        """Return the belief of each row in one value, which is passed for each row."""
         found = np.zeros(len(self))
         hit = np.flatnonzero(self.value == value[self.row])
         found[self.row[hit]] = self.belief[hit]
@@ -87,7 +87,7 @@ class Beliefs:
         return self._reduce(np.add, self.belief)
 
     def scale_to_one(self) -> Beliefs:
-        """Divide each row by its sum; a row that believes nothing stays."""
+        """Divide each row by its sum; a row without beliefs stays."""
         whole = self.sums()
         divisor = np.where(whole > 0, whole, 1.0)
         return Beliefs(self.starts, self.value, self.belief / divisor[self.row], self.values)
@@ -98,7 +98,7 @@ class Beliefs:
         return found
 
     def take(self, at: np.ndarray) -> Beliefs:
-        """Return the rows of these numbers, in this order; one may stand several times."""
+        """Return the rows of these numbers, in this order; a number may occur several times."""
         lengths = np.diff(self.starts)[at]
         index = list_stretches(self.starts[:-1][at], lengths)
         return Beliefs(np.append(0, np.cumsum(lengths)), self.value[index], self.belief[index], self.values)
@@ -146,7 +146,7 @@ class Atoms:
         return Beliefs(starts, value, np.concatenate([part.belief for part in parts]), of_groups.shape[1])
 
     def mix_in_parts(self, of_groups: np.ndarray) -> Iterator[tuple[slice, Beliefs]]:
-        """Yield the same by some atoms after the other, so that no more than these are held."""
+        """Yield the same for some atoms after the other, so that no more than these are in memory."""
         rows = Beliefs.of_table(of_groups)
         lengths = np.diff(rows.starts)[self.group]
         first = np.searchsorted(self.atom, np.arange(len(self) + 1))

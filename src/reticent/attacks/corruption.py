@@ -1,8 +1,37 @@
-"""The corruption attack on a release: steps A1 to A3 for every victim, or for one, and the worst of them beside the bounds.
+"""Corruption attack: steps A1 to A3 for every victim, or for one, and the worst of them beside the bounds.
 
-On a sampled release the posterior is that of equations 4 to 19.  A domain that nobody declared is the values that occur: the adversary
-reads it too, and who has a value that no corrupted person has is certain where only the victim is left (`domain_knowledge`).  On a release that shows every person's value, whoever knows all
-others subtracts: what is left over is the victim's (lemma 2), `unmasked`.
+The attack is that of Tao, Xiao, Li & Zhang (ICDE 2008).  The adversary knows an external list of people and the values
+of the corrupted people on it.  A corrupted person is a line of a table with the sensitive column, empty where the
+person is known to be extraneous; it stands for a person of the external list who agrees with it in every other column
+that both tables have (`find_corrupted_people`).
+
+On a sampled release the posterior is that of equations 4 to 19, exact in fractions (`LinkingSituation`).  A victim's
+crucial tuple shows y and stands for G people.  Beside the victim e people on the external list lie under its labels; of
+them alpha are corrupted, beta with a value and the others known to be extraneous.  Each of the rest is in the group
+with probability g = (G - 1 - beta) / (e - alpha); where everyone is corrupted there is no rest and g = 0 (ERRATA 5.4).
+
+The worst attack on every group (`find_worst_case`) has the worst prior within lambda and the worst predicate, for what
+is known of the others.  By equations 9 to 19, with w the prior of y, q that of Q (y in it; theorem 1), and S what the
+others contribute,
+
+    P_post(Q) - q = p w (1 - q) / (p w + u + S)
+
+so the worst posterior at prior rho1 has w = min(lambda, rho1), and the worst growth has q = w at sqrt(a^2 + a) - a, a =
+(u + S) / p, moved into what a lambda-skewed prior allows.  One array operation covers all victims; the worst of each is
+computed again in fractions.
+
+A domain that nobody declared is the values that occur, and the adversary reads it too (`DomainKnowledge`).  Every value
+of such a domain has a holder.  If no corrupted person has a value, one of the n people who are not corrupted has it: a
+prior w of it becomes w / (1 - (1 - w)^n), certainty where the victim alone is left.  A declared domain reveals nothing.
+
+On a release that shows people's values (`find_unmasked_people`, lemmas 1 and 2) an adversary who knows everyone else's
+value subtracts these from what is published.  Lemma 2: where a value is left over, it is the victim's, for certain,
+however little was believed before.  Of a complete release one is left over for everybody.  Of a random sample of one
+this is so for people who have a value of which the sample shows as many as people have: `are_unmasked` finds them, for
+whole tables or group by group.  Redrawn values are no counts, but the manifest of a perturbed release has the overall
+distribution, which is: its promise is about an adversary who knows that distribution and nobody else's value.  Lemma 1,
+without any corruption: the values of a group with u different ones, less the l - 2 that (c,l)-diversity lets an
+adversary rule out, make a predicate with the prior (u - l + 2) / (|U| - l + 2) that is certain afterwards.
 """
 
 from __future__ import annotations
@@ -27,15 +56,6 @@ from reticent.labels.crucial_tuple import find_crucial_rows, read_column
 from reticent.models import corruption_guarantees as bounds
 from reticent.models.corruption_guarantees import validate_skew
 from reticent.models.rational_bounds import parse_fraction
-
-# MERGED: reticent.attacks.corruption.search: The worst attack on every group: worst prior within lambda, worst predicate, for what is known of the others.
-#
-# By equations 9 to 19, with w the prior of y, q that of Q (y in it; theorem 1), and S what the others contribute,
-#
-#     P_post(Q) - q = p w (1 - q) / (p w + u + S)
-#
-# so the worst posterior at prior rho1 has w = min(lambda, rho1), and the worst growth has q = w at sqrt(a^2 + a) - a, a = (u + S) / p, moved
-# into what a lambda-skewed prior allows.  One array operation for all victims; the worst of each is worked out again in fractions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +86,7 @@ class CorruptionVictims:
 
 
 def find_worst_case(victims: CorruptionVictims, p: Fraction, domain: int, adversary: CorruptionAdversary) -> WorstCase:
-    """The uncorrupted are taken to have any value equally likely."""
+    """Find the worst case of all victims; the uncorrupted have any value equally likely."""
     u = (1 - p) / domain
     left = victims.size - 1 - victims.corrupted
     rest = float(u) * victims.corrupted + float(p) * victims.at_y + left / domain
@@ -89,12 +109,6 @@ def _compute_worst_growth(p: Fraction, room: Fraction, domain: int, skew: Fracti
     return w * (1 - w) / (w + a)
 
 
-# MERGED: reticent.attacks.corruption.domain_knowledge: What a published domain tells who knows other people's values, where it is the values that occur.
-#
-# Every value of such a domain has a holder.  If no corrupted person has a value, one of the n people who are not corrupted has it: a
-# prior w of it becomes w / (1 - (1 - w)^n), certainty where the victim alone is left.  A declared domain tells nothing.
-
-
 MAX_INFORMATIVE_PEOPLE = 10_000  # more people than that tell the adversary next to nothing
 
 
@@ -108,9 +122,10 @@ class DomainBelief:
 
 @dataclass(frozen=True, eq=False)
 class DomainKnowledge:
-    """`single_holders` people have a value that nobody else has; `alone[i]` says whether victim i is one of them.
+    """Knowledge from a domain that is the values that occur.
 
-    `unknown` people, the victim among them, share the values that no corrupted person has; None where there is no such value.
+    `single_holders` people have a value that nobody else has; `alone[i]` is whether victim i is one of them. `unknown`
+    people, the victim among them, share the values that no corrupted person has; None where there is no such value.
     """
 
     single_holders: int
@@ -119,13 +134,17 @@ class DomainKnowledge:
 
     @classmethod
     def of_everyone_else(cls, holders: np.ndarray, true: np.ndarray) -> DomainKnowledge:
-        """Everybody but the victim is corrupted, whoever the victim is."""
+        """Make the knowledge of an adversary who has corrupted everybody but the victim, for every victim."""
         alone = holders[true] == 1
         return cls(int(alone.sum()), alone, 1 if alone.any() else None)
 
     @classmethod
     def of_some(cls, holders: np.ndarray, unknown: int | None) -> DomainKnowledge:
-        """`holders[v]` corrupted people have value v, and so many people of the table are not corrupted (None: not known)."""
+        """Make the knowledge of an adversary who has corrupted some people.
+
+        `holders[v]` corrupted people have value v, and `unknown` people of the table are not corrupted (None: not
+        known).
+        """
         unheld = int((holders == 0).sum())
         told = unknown if unheld else None
         return cls(unheld if told == 1 else 0, np.zeros(0, bool), told)
@@ -141,14 +160,8 @@ class DomainKnowledge:
         return DomainBelief(posterior, posterior - adversary.rho1)
 
 
-# MERGED: reticent.attacks.corruption.people: Who the adversary knows: the external list, the corrupted people on it, and the victim.
-#
-# A corrupted person is a line of a table with the sensitive column, empty where the person is known to be extraneous; it stands for a
-# person of the external list who agrees with it in every other column that both tables have.
-
-
 def read_people(given: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
-    """A path, a `Source` or a frame, as rows."""
+    """Read a path, a `Source` or a frame as rows."""
     if isinstance(given, Source):
         return collect_frame(scan_source(given), "Reading the people")
     is_path = not hasattr(given, "columns")
@@ -168,7 +181,7 @@ def require_columns(people: pl.DataFrame, columns: Sequence[str], what: str) -> 
 def find_corrupted_people(
     external: pl.DataFrame, corrupted: pl.DataFrame, sensitive: str
 ) -> tuple[np.ndarray, pl.Series]:
-    """The person on the external list that each corrupted one is, and the values that were learned."""
+    """Find the person on the external list that each corrupted one is, and the values that were learned."""
     require_columns(corrupted, [sensitive], "list of corrupted people")
     keys = [name for name in external.columns if name in corrupted.columns and name != sensitive]
     if not keys:
@@ -193,7 +206,7 @@ def find_corrupted_people(
 
 
 def find_victim(external: pl.DataFrame, asked: str) -> int:
-    """The one person whose columns are as asked: "name=Ellie" or "age=50,sex=F"."""
+    """Find the one person whose columns match: "name=Ellie" or "age=50,sex=F"."""
     where = pl.lit(True)
     for part in asked.split(","):
         name, equals, value = part.partition("=")
@@ -210,22 +223,9 @@ def find_victim(external: pl.DataFrame, asked: str) -> int:
     return int(found[0])
 
 
-# MERGED: reticent.attacks.corruption.unmasked: What corruption does to a release that shows people's values (Tao, Xiao, Li & Zhang, ICDE 2008, lemmas 1 and 2).
-#
-# Lemma 2: whoever knows everyone else's value takes these from what is published; where a value is left over, it is the victim's, for
-# certain, however little was believed before.  Of a complete release one is left over for everybody.  Of a random sample of one it is so
-# for whoever has a value of which the sample shows as many as people have: `left_over` counts them, for whole tables or group by group.
-#
-# Redrawn values are no counts, but the manifest of a perturbed release has the overall distribution, which is: its promise is about who
-# knows that distribution and nobody else's value.
-#
-# Lemma 1, without any corruption: the values of a group with u different ones, less the l - 2 that (c,l)-diversity lets an adversary rule
-# out, make a predicate with the prior (u - l + 2) / (|U| - l + 2) that is certain afterwards.
-
-
 @dataclass(frozen=True, slots=True)
 class UnmaskedPeople:
-    """Of `targets` people the value of so many follows from everyone else's; `rarest` is the share of their rarest value."""
+    """People whose value follows from everyone else's, of `targets` people; `rarest` is the share of their rarest value."""
 
     targets: int
     unmasked: int
@@ -253,10 +253,10 @@ def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
 
 
 def _read_manifest_counts(manifest: Manifest) -> dict[str | None, int]:
-    """How many people have each value, as far as a manifest of redrawn values tells it.
+    """Read how many people have each value, as far as a manifest of redrawn values reveals it.
 
-    With the overall distribution it tells all of them.  Without, the list of values tells of each that one person has it at
-    least, unless a hierarchy or an order lists them.
+    With the overall distribution it reveals all of them.  Without, the list of values reveals of each that at least one
+    person has it, unless a hierarchy or an order lists them.
     """
     values = manifest.own["values"]
     column = manifest.sensitive
@@ -268,17 +268,17 @@ def _read_manifest_counts(manifest: Manifest) -> dict[str | None, int]:
 
 
 def are_unmasked(published: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """Where who has the value is unmasked: all who have it but one are known, and more than these are published."""
+    """Tell where the holder of a value is unmasked: all holders but one are known, and more than these are published."""
     return (true > 0) & (published > true - 1)
 
 
 def _to_value_counts(counted: pl.DataFrame) -> dict[str | None, int]:
-    """How many rows hold each value, from values and counts beside them."""
+    """Count the rows that hold each value, from values with their counts."""
     return dict(zip(counted.to_series(0).cast(pl.String).to_list(), counted.to_series(1).to_list(), strict=True))
 
 
 def _apply_lemma1(release: Any, people: pl.DataFrame, values: int) -> dict[str, Any]:
-    """The prior of a predicate that a group makes certain."""
+    """Compute the prior of a predicate that a group makes certain."""
     from reticent.attacks.target import count_source_cells
 
     cells: Cells = count_source_cells(release.columns, people)
@@ -289,7 +289,7 @@ def _apply_lemma1(release: Any, people: pl.DataFrame, values: int) -> dict[str, 
 
 
 def compute_certain_predicate_prior(distinct: int, domain: int, l: int) -> Fraction:  # noqa: E741  the field's own letter
-    """Lemma 1: the prior of a predicate that is certain once the group is seen."""
+    """Compute the prior of a predicate that is certain once the group is seen (lemma 1)."""
     return Fraction(distinct - l + 2, domain - l + 2)
 
 
@@ -300,7 +300,7 @@ def _find_promised_l(manifest: Manifest) -> int:
 
 @dataclass(frozen=True, eq=False)
 class CorruptionOutcome(AttackOutcome):
-    """Beside what every attack answers: the worst growth, the bounds (tight, and of theorem 2), and h at the worst."""
+    """Outcome of an attack with the worst growth, the bounds (tight, and of theorem 2), and h at the worst."""
 
     worst_growth: float = 0.0
     bound: float | None = None
@@ -326,9 +326,9 @@ def attack_by_corruption(
     rho1: Any = "0.2",
     missing: tuple[str, ...] = (),
 ) -> CorruptionOutcome:
-    """Attack as who knows the external list (the source where none is given) and the values of `corrupted` people on it.
+    """Attack as an adversary with the external list (default: the source) and the values of `corrupted` people on it.
 
-    Where no corrupted people are given, everyone but the victim is corrupted: the worst there is.
+    Where no corrupted people are passed, everyone but the victim is corrupted: the worst there is.
     """
     adversary = CorruptionAdversary(validate_skew(lambda_, "the attack"), parse_fraction(rho1, "rho1"))
     if not 0 <= adversary.rho1 < 1:
@@ -376,7 +376,7 @@ class SampledTarget:
         self.declared = find_domain_declaration(release.manifest) is not None
 
     def codes(self, values: pl.Series) -> np.ndarray:
-        """Places in the domain; -1 for a null, which stands for an extraneous person."""
+        """Return places in the domain; -1 for a null, which stands for an extraneous person."""
         place = {text: at for at, text in enumerate(self.domain)}
         texts = values.cast(pl.String)
         found = texts.replace_strict(place, default=-1, return_dtype=pl.Int64).to_numpy()
@@ -385,7 +385,7 @@ class SampledTarget:
         return found
 
     def find_crucial_rows(self, people: pl.DataFrame, what: str) -> np.ndarray:
-        """Step A1 for each of the people: the row that covers them, -1 for none."""
+        """Find the row that covers each of the people (step A1), -1 for none."""
         quasi = self.release.manifest.named(Role.QUASI)
         require_columns(people, [entry.name for entry in quasi], what)
         columns = [read_column(entry, self.frame[entry.name], people[entry.name]) for entry in quasi]
@@ -450,7 +450,7 @@ def _attack_sampled(at: SampledTarget, adversary: CorruptionAdversary) -> Corrup
 def _corrupt_everyone_else(
     at: SampledTarget, owner: np.ndarray, true: np.ndarray
 ) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
-    """Everyone else is corrupted: each person of the source is a victim once."""
+    """Corrupt everyone else: each person of the source is a victim once."""
     same = np.bincount(owner, weights=true == at.y[owner], minlength=len(at.size)).astype(np.int64)
     others_at_y = same[owner] - (true == at.y[owner])
     size = at.size[owner]
@@ -460,7 +460,7 @@ def _corrupt_everyone_else(
 
 
 def _corrupt_some(at: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
-    """Some are corrupted: of each group what is known, with one victim in it, or the one victim asked for."""
+    """Corrupt some people: of each group what is known, with one victim in it, or the one victim of the option."""
     listed = at.people if at.external is None else at.external
     owner = at.find_crucial_rows(listed, "external list")
     present = at.count(owner)
@@ -511,7 +511,7 @@ def _corrupt_some(at: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, Dom
 
 
 def _find_promised_rho2(release: Any, adversary: CorruptionAdversary) -> float | None:
-    """The least rho2 promised to who believes no more than this adversary."""
+    """Find the least rho2 promised against an adversary who believes no more than this one."""
     fit = [
         parse_fraction(asked["rho2"])
         for asked in (promise.parameters for promise in release.manifest.promises)
@@ -549,19 +549,12 @@ def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAd
     )
 
 
-# MERGED: reticent.attacks.corruption.posterior: The posterior of a corruption-aided linking attack, exactly (Tao, Xiao, Li & Zhang, ICDE 2008, equations 4 to 19).
-#
-# A victim's crucial tuple shows y and stands for G people.  Beside the victim e people on the external list lie under its labels; of
-# them alpha are corrupted, beta with a value and the others known to be extraneous.  Each of the rest is in the group with probability
-# g = (G - 1 - beta) / (e - alpha); where everyone is corrupted there is no rest and g = 0 (ERRATA 5.4).  All in fractions.
-
-
 PriorBelief = Sequence[Fraction]
 
 
 @dataclass(frozen=True, slots=True)
 class LinkingSituation:
-    """What step A3 stands on: `corrupted` are the values of the beta people, `others` the priors of the e - alpha uncorrupted."""
+    """The situation of step A3: `corrupted` are the values of the beta people, `others` the priors of the e - alpha uncorrupted."""
 
     p: Fraction
     domain: int
@@ -585,7 +578,7 @@ class LinkingSituation:
         return (1 - self.p) / self.domain
 
     def chance(self, x: int) -> Fraction:
-        """P[x -> y], equation 11."""
+        """Compute P[x -> y], equation 11."""
         return self.redrawn + (self.p if x == self.y else 0)
 
     @property
@@ -595,23 +588,23 @@ class LinkingSituation:
         return Fraction(left, len(self.others)) if self.others else Fraction(0)
 
     def chance_of_showing(self, prior: PriorBelief) -> Fraction:
-        """The chance that a person with this prior shows y: the bracket of equations 15 and 19."""
+        """Compute the chance that a person with this prior shows y: the bracket of equations 15 and 19."""
         return self.p * prior[self.y] + self.redrawn
 
     def compute_h(self, prior: PriorBelief) -> Fraction:
-        """h, equations 14 to 19: the tuple is the victim's."""
+        """Compute h, the probability that the tuple is the victim's (equations 14 to 19)."""
         own = self.chance_of_showing(prior)
         rest = sum((self.chance(x) for x in self.corrupted), Fraction(0))
         rest += self.g * sum((self.chance_of_showing(other) for other in self.others), Fraction(0))
         return own / (own + rest)
 
     def posterior(self, prior: PriorBelief) -> list[Fraction]:
-        """P[X = x | y] for every x, equations 9 and 12."""
+        """Compute P[X = x | y] for every x, equations 9 and 12."""
         h = self.compute_h(prior)
         own = self.chance_of_showing(prior)
         return [h * w * self.chance(x) / own + (1 - h) * w for x, w in enumerate(prior)]
 
     def confidence(self, prior: PriorBelief, predicate: Collection[int]) -> tuple[Fraction, Fraction]:
-        """P_prior(Q) and P_post(Q), equations 5 and 10."""
+        """Compute P_prior(Q) and P_post(Q), equations 5 and 10."""
         found = self.posterior(prior)
         return sum((prior[x] for x in predicate), Fraction(0)), sum((found[x] for x in predicate), Fraction(0))

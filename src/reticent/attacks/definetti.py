@@ -1,9 +1,10 @@
-"""The deFinetti attack (Kifer, SIGMOD 2009): learn from all groups at once which value goes with whom, and use it inside each group.
+"""deFinetti attack (Kifer, SIGMOD 2009): learn from all groups at once which value goes with whom, and use it in each group.
 
-Start from a random assignment within each group, train a naive Bayes classifier on it, reassign by the classifier within each group,
-and repeat.  Assignments are kept as probabilities: for every person and group, a distribution over values whose sum over the group's
-people is the group's published histogram (one step of Sinkhorn scaling a round).  Where boxes overlap, a person belongs to
-the densest boxes that cover them, in proportion to their density; in an anatomized release the group is known.
+Start from a random assignment within each group, train a naive Bayes classifier on it, reassign by the classifier
+within each group, and repeat.  Assignments are kept as probabilities: for every person and group, a distribution over
+values whose sum over the group's people is the group's published histogram (one step of Sinkhorn scaling a round).
+Where boxes overlap, a person belongs to the densest boxes that cover them, in proportion to their density; in an
+anatomized release the group is known.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ MAX_PAIRS = 1_500_000
 
 
 def attack_by_definetti(seen: AttackTarget, *, rounds: int = 30) -> AttackOutcome:
-    """Of more than MOST combinations of quasi-identifiers, or MAX_PAIRS, those of random groups are learned from and guessed,
-    each group whole, or of a group that has more of them alone some at random: `targets` says how many people they are."""
+    """Learn from all groups and guess every person.
+
+    Of more than MAX_POINTS combinations of quasi-identifiers, or MAX_PAIRS, those of random groups are learned from and
+    guessed, each group whole, or some at random of a group that has more of them alone: `targets` is how many people
+    they are.
+    """
     point, group, weight = seen.sight.memberships(seen.points, seen.people, MAX_BOXES_PER_PERSON)
     pairs = (seen.counts > 0).sum(axis=1)[group]
     if len(seen.points) > MAX_POINTS or int(pairs.sum()) > MAX_PAIRS:
@@ -44,7 +49,7 @@ def attack_by_definetti(seen: AttackTarget, *, rounds: int = 30) -> AttackOutcom
 
 
 def _select_random_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarray, groups: int) -> np.ndarray:
-    """Which entries are of so many random groups that about MOST points are in them, or MAX_PAIRS pairs."""
+    """Select the entries of so many random groups that about MAX_POINTS points are in them, or MAX_PAIRS pairs."""
     turn = np.random.default_rng(0).permutation(groups)
     order = np.argsort(turn[group], kind="stable")
     first = np.zeros(len(point), bool)
@@ -60,7 +65,10 @@ def _select_random_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarra
 
 
 def _of_some_points(point: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Which entries are of so many random points that about MAX_PAIRS pairs are theirs; a group is then as large as they are in it."""
+    """Select the entries of so many random points that about MAX_PAIRS pairs are theirs.
+
+    A group then has as many people as these points have in it.
+    """
     of_point = np.bincount(point, weights=pairs)
     order = np.random.default_rng(1).permutation(len(of_point))
     chosen = np.zeros(len(of_point), bool)
@@ -70,7 +78,7 @@ def _of_some_points(point: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 def _add_overall_guesses(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:
-    """The overall distribution is believed of people who are in no group."""
+    """Guess by the overall distribution for people who are in no group."""
     bare = np.diff(belief.starts) == 0
     overall = counts.sum(axis=0) / counts.sum()
     guess = np.where(bare, overall.argmax(), guesses.guess)
@@ -87,7 +95,7 @@ def assign_values(
     weight: np.ndarray,
     rounds: int = 30,
 ) -> np.ndarray:
-    """(points, values) beliefs after so many rounds; `weight` people of a `point` are in a `group`."""
+    """Compute (points, values) beliefs after so many rounds; `weight` people of a `point` are in a `group`."""
     found = learn_beliefs(points, sizes, counts, point, group, weight, rounds)
     overall = counts.sum(axis=0) / counts.sum()
     return np.where(np.diff(found.starts)[:, None] > 0, found.to_dense(), overall)
@@ -102,7 +110,7 @@ def learn_beliefs(
     weight: np.ndarray,
     rounds: int,
 ) -> Beliefs:
-    """Beliefs in the values that a point's groups publish; none of a point that is in no group."""
+    """Compute beliefs in the values that a point's groups publish; none of a point that is in no group."""
     values = counts.shape[1]
     order = np.lexsort((group, point))
     point = point[order]
@@ -132,14 +140,14 @@ def learn_beliefs(
 def _gather_people(
     entries: np.ndarray, weight: np.ndarray, belief: np.ndarray, place: np.ndarray, places: int
 ) -> np.ndarray:
-    """People by what they are believed to have, added up by place."""
+    """Add up people by place, by what they are believed to have."""
     held = np.zeros(places)
     kernel.gather(entries, weight, belief, place, held)
     return held
 
 
 def _number_pairs(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct pairs, sorted, and the place of each; they come sorted but for points of several groups."""
+    """Number distinct pairs, sorted, and the place of each; they come sorted but for points of several groups."""
     order = np.argsort(pairs, kind="stable")
     ordered = pairs[order]
     new = np.diff(ordered, prepend=-1) != 0
@@ -187,7 +195,7 @@ class PairClassifier:
         return cls(numbers, starts, value, values, value_of_number, codes_of_number)
 
     def classify(self, people: np.ndarray) -> np.ndarray:
-        """Up to a factor for each point."""
+        """Compute the likelihood of each pair, up to a factor for each point."""
         totals = np.bincount(self.value, weights=people, minlength=self.values)
         table = np.zeros(len(self.value_of_number))
         kernel.tally(self.numbers, people, table)

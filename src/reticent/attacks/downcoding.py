@@ -1,17 +1,34 @@
-"""Downcoding (Cohen, "Attacks on Deidentification's Defenses", USENIX Security 2022): what hidden quasi-identifiers does a release tell?
+"""Downcoding (Cohen, "Attacks on Deidentification's Defenses", USENIX Security 2022): which hidden quasi-identifiers leak?
 
-The adversary has the release and knows nobody's quasi-identifiers.  A group was left whole because no cut of it leaves k people on
-both sides: where a group has 2k people or more, most of them must then share one value in *every* column.  For Mondrian with cuts
-by loss that promises k-anonymity alone, this is certain (`provable`).  Of other methods and tools' files nothing is claimed: the same
-inequalities are supposed, and `holds` says of how many groups they are true.
+The adversary has the release and knows nobody's quasi-identifiers.  A group was left whole because no cut of it leaves
+k people on both sides: where a group has 2k people or more, most of them must then share one value in *every* column.
+For Mondrian with cuts by loss that promises k-anonymity alone, this is certain (`provable`).  Of other methods and
+tools' files nothing is claimed: the same inequalities are supposed, and `holds` is how many groups they are true of.
 
-    success     how often the likeliest value of each range, guessed for everybody of the group, is right, with Wilson's interval
-    control     the same without the inequalities: ranges and their tight ends alone; the baseline is a random value of the range
-    bits        what the inequalities tell, on average over groups and columns that could be cut by their size
-    possible    by a linear programme (`programme`) with the table's totals known: the share of the values of a range that remain
-                possible for a person, beside `possible_control`, without the inequalities; of `programmes` ranges, drawn at random
+    success     how often the likeliest value of each range, guessed for everybody of the group, is right, with Wilson's
+                interval
+    control     the same without the inequalities: ranges and their tight ends alone; the baseline is a random value of the
+                range
+    bits        what the inequalities reveal, on average over groups and columns that could be cut by their size
+    possible    by a linear programme with the table's totals known: the share of the values of a range that remain possible
+                for a person, beside `possible_control`, without the inequalities; of `programmes` ranges, drawn at random
 
-Targets are hidden values: (person, column) pairs under a range.  No promise of this library speaks of this adversary.
+Targets are hidden values: (person, column) pairs under a range.  No promise of this library is about this adversary.
+
+Compositions (`compute_composition`): how many people of a group may have each value of the range in one column?
+Beforehand each person's value is drawn alike from the values under the label.  Known are that an end which is tight is
+somebody's, and of a group that could not be cut: no place in the range has k people or more on both sides.  So as many
+people as the group has beyond 2k - 2 share one value.  Sums run from value to value over how many people have been
+placed (a chain of binomials), forwards and backwards; all terms are non-negative.
+
+The linear programme (`find_possible_values`): which values remain possible, totals being known?  Variables are counts
+of (group, value under its label) in one column.  Known are the groups' sizes, the ends that are tight, the number of
+people of the whole table at each value (a public statistic), and the inequalities of refused cuts.  A programme over
+(group, combination of values) gives the same: no inequality ties two columns of a group, and counts by column that add
+up to the same people can always be combined.  Refused cuts are a choice ("fewer than k below, or fewer than k above");
+relaxed to shares of a choice they are linear and rule out no table that fits.  So a value whose greatest count is below
+1 is impossible; of the others nothing is claimed.  The optimum is HiGHS's (scipy's `linprog`), and a value is called
+impossible only below 1 by more than its tolerance.
 """
 
 from __future__ import annotations
@@ -30,36 +47,30 @@ from reticent.attacks.target import AttackTarget
 from reticent.errors import RequestError
 from reticent.labels.adversary_view import Boxes
 
-# MERGED: reticent.attacks.downcoding.compositions: The compositions of a group in one column: how many of its people may have each value of the range?
-#
-# Beforehand each person's value is drawn alike from the values under the label.  Known are that an end which is tight is somebody's, and
-# of a group that could not be cut: no place in the range has k people or more on both sides.  So as many people as the group has
-# beyond 2k - 2 share one value.  Sums run from value to value over how many people have been placed (a chain of binomials), forwards
-# and backwards; all terms are non-negative.
-
-
 MAX_PEOPLE_PER_GROUP = 60
 """Of groups with more people nothing is concluded."""
 
 
 @dataclass(frozen=True, eq=False)
 class RangeComposition:
-    """`expected` people at each value of the range, and the `chance` of what is known about them."""
+    """Composition of a group in one column: `expected` people at each value of the range, and the `chance` of what is known."""
 
     expected: np.ndarray
     chance: float
 
     @property
     def bits(self) -> float:
-        """How much is known beyond the range itself."""
+        """How much is known beyond the range itself, in bits."""
         return -log2(self.chance)
 
 
 @lru_cache(maxsize=20_000)
 def compute_composition(people: int, values: int, k: int | None, low: bool, high: bool) -> RangeComposition | None:
-    """`low` and `high`: the end is somebody's value.  `k`: no place could be cut; None: that is not known.
+    """Compute the composition of a group in one column.
 
-    None where nothing fits, and of groups with more than MOST people.
+    `low` and `high`: the end is somebody's value.  `k`: no place could be cut; None: that is not known.
+
+    None where nothing fits, and of groups with more than MAX_PEOPLE_PER_GROUP people.
     """
     if people > MAX_PEOPLE_PER_GROUP:
         return None
@@ -91,7 +102,7 @@ def _is_end_held(at: int, values: int, low: bool, high: bool) -> bool:
 
 
 def _find_possible_counts(people: int, k: int | None) -> np.ndarray:
-    """Which numbers of people below a place are possible, where the group could not be cut there."""
+    """Find which numbers of people below a place are possible, where the group could not be cut there."""
     below = np.arange(people + 1)
     if k is None:
         return np.ones(people + 1)
@@ -99,7 +110,7 @@ def _find_possible_counts(people: int, k: int | None) -> np.ndarray:
 
 
 def _compute_step_chances(people: int, left: int, least: int) -> np.ndarray:
-    """(placed, placed after): the chance that so many of the people left have the next of `left` values, at least `least`."""
+    """Compute (placed, placed after): the chance that so many of the people left have the next of `left` values, at least `least`."""
     rest = people - np.arange(people + 1)[:, None]
     many = np.arange(people + 1)[None, :] - np.arange(people + 1)[:, None]
     if left == 1:
@@ -112,25 +123,14 @@ def _compute_step_chances(people: int, left: int, least: int) -> np.ndarray:
 
 
 def make_uniform_composition(people: int, values: int) -> RangeComposition:
-    """Nothing is known but the range."""
+    """Make the composition if only the range is known."""
     return RangeComposition(np.full(values, people / values), 1.0)
 
 
 def has_no_cut(counts: np.ndarray, k: int) -> bool:
-    """Whether no place of a true composition has k people or more on both sides."""
+    """Tell whether no place of a true composition has k people or more on both sides."""
     below = np.cumsum(counts)[:-1]
     return not bool(((below >= k) & (counts.sum() - below >= k)).any())
-
-
-# MERGED: reticent.attacks.downcoding.programme: A linear programme over how many people of each group have each value: which values remain possible, totals being known?
-#
-# Variables are counts of (group, value under its label) in one column.  Known are the groups' sizes, the ends that are tight, the number
-# of people of the whole table at each value (a public statistic), and the inequalities of refused cuts.  A programme over (group,
-# combination of values) says the same: no inequality ties two columns of a group, and counts by column that add up to the same
-# people can always be combined.  Refused cuts are a choice ("fewer than k below, or fewer than k above"); relaxed to shares of a
-# choice they are linear and rule out no table that fits.  So a value whose greatest count is below 1 is impossible; of the others
-# nothing is claimed.  The optimum is HiGHS's (scipy's `linprog`), and a value is called impossible only below 1 by more than its
-# tolerance.
 
 
 MAX_VARIABLES = 60_000
@@ -159,7 +159,7 @@ class RangeColumn:
 
 
 def find_possible_values(column: RangeColumn, asked: Sequence[int], k: int | None) -> list[np.ndarray] | None:
-    """For each group asked about, which values of its range somebody of it may have; None where the programme is too large."""
+    """Find for each group in `asked` which values of its range somebody of it may have; None if the programme is too large."""
     optimum = _import_solver()
     matrix, rows = _build_constraints(column, k)
     if matrix is None:
@@ -175,7 +175,7 @@ def find_possible_values(column: RangeColumn, asked: Sequence[int], k: int | Non
 
 
 def _build_constraints(column: RangeColumn, k: int | None) -> tuple[Any, Any]:
-    """The equalities (groups, totals) and, of groups that could be cut by their size, those of refused cuts."""
+    """Build the equalities (groups, totals) and, of groups that could be cut by their size, the constraints of refused cuts."""
     from scipy.sparse import coo_matrix
 
     counts = int(column.width.sum())
@@ -197,7 +197,10 @@ def _build_constraints(column: RangeColumn, k: int | None) -> tuple[Any, Any]:
 def _build_refused_cut_constraints(
     column: RangeColumn, k: int, cut: list[int], choice: int
 ) -> tuple[list[tuple[int, int, float]], list[float]]:
-    """below <= k - 1 + (people - k + 1) z   and   below >= (people - k + 1) z,   0 <= z <= 1, for each place of each group."""
+    """Build the constraints of refused cuts, for each place of each group.
+
+    below <= k - 1 + (people - k + 1) z   and   below >= (people - k + 1) z,   0 <= z <= 1
+    """
     entries: list[tuple[int, int, float]] = []
     limit: list[float] = []
     for group in cut:
@@ -222,7 +225,7 @@ def _import_solver() -> Any:
         ) from None
 
     def optimum(matrix: Any, limit: np.ndarray | None, variable: int, column: RangeColumn) -> float:
-        """The greatest count that one variable can have."""
+        """Compute the greatest count that one variable can have."""
         fixed, refused = matrix
         many = fixed.shape[1]
         counts = int(column.width.sum())
@@ -246,7 +249,7 @@ MAX_RANGES_PER_COLUMN = 20
 
 @dataclass(frozen=True, eq=False)
 class DowncodingOutcome(AttackOutcome):
-    """What an attack answers, and beside it the control, and what the inequalities tell."""
+    """Outcome of an attack with the control, and what the inequalities reveal."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -273,7 +276,11 @@ class GuessTally:
 def attack_by_downcoding(
     seen: AttackTarget, *, k: int | None = None, programme: bool = False, seed: int = 0
 ) -> DowncodingOutcome:
-    """`k`: what groups were to have, by default as promised, else the size of the smallest; `programme` solves (c) too."""
+    """Guess the hidden values of every group.
+
+    `k`: what groups were to have, by default as promised, else the size of the smallest; `programme` also solves the
+    linear programme.
+    """
     sight = seen.sight
     if not isinstance(sight, Boxes):
         raise RequestError(
@@ -306,7 +313,7 @@ def _find_promised_k(seen: AttackTarget) -> int | None:
 
 
 def _find_range_groups(sight: Boxes, axis: int) -> np.ndarray:
-    """Groups with a range of several values there."""
+    """Find groups with a range of several values in a column."""
     ends = sight.ends[axis]
     assert ends is not None
     label = sight.label[axis]
@@ -347,7 +354,7 @@ def _attack_column(
 
 
 def _find_likeliest_value(expected: np.ndarray) -> int:
-    """The middle one of the likeliest values: chances are alike from both ends, and rounding must not choose."""
+    """Return the middle one of the likeliest values: chances are alike from both ends, and rounding must not choose."""
     near = np.flatnonzero(expected >= expected.max() * (1 - 1e-9))
     return int(near[len(near) // 2])
 
@@ -410,7 +417,7 @@ def _make_downcoding_outcome(seen: AttackTarget, sight: Boxes, tally: GuessTally
 
 
 def _is_provable(seen: AttackTarget, sight: Boxes) -> bool:
-    """Whether the method cannot have left a group that can be cut: Mondrian by loss, for k alone, and no two groups read the same."""
+    """Tell whether the method cannot have left a group that can be cut: Mondrian by loss, for k alone, no two groups reading the same."""
     made = seen.made_by
     named = {promise.name for promise in seen.promises}
     if made is None or made.name != "mondrian" or made.parameters.get("cuts", "loss") != "loss":

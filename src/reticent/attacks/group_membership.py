@@ -1,12 +1,14 @@
-"""Who may be in which group: the people of each point, spread over the groups whose labels cover them.
+"""Membership of people in groups: the people of each point, spread over the groups whose labels cover them.
 
-Where a release says the group of everybody (labels of which no two cover one person, or exact quasi-identifiers) there is nothing to
-spread.  Where boxes overlap, every assignment of people to published rows that the labels allow is taken as equally likely, and what
-is wanted is the expected number of a point's people in each group.  The exact number is a ratio of permanents; the *balanced* one
-(Sinkhorn & Knopp 1967) is the matrix a_p b_g on the covered pairs whose rows add up to people and whose columns add up to published
-rows.  `overlap_exactly` has the exact one for small components, and docs/what-else-it-says.md how far the two are apart.
+Where a release reveals the group of everybody (labels of which no two cover one person, or exact quasi-identifiers)
+there is nothing to spread.  Where boxes overlap, every assignment of people to published rows that the labels allow is
+taken as equally likely, and the membership is the expected number of a point's people in each group.  The exact number
+is a ratio of permanents; the *balanced* one (Sinkhorn & Knopp 1967) is the matrix a_p b_g on the covered pairs whose
+rows add up to people and whose columns add up to published rows.  `attacks.overlap` has the exact one for small
+components (`count_memberships`), and docs/what-else-it-says.md how far the two are apart.
 
-People whom no label covers, and as many as there are people beyond the published rows, are in no group: `groups` is its number.
+People whom no label covers, and as many as there are people beyond the published rows, are in no group: `groups` is its
+number.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ MAX_PAIRS = 40_000_000
 
 @dataclass(frozen=True, eq=False)
 class GroupMembership:
-    """`people` of a `point` are expected in a `group`, sorted by group; group number `groups` is none."""
+    """Expected people by point and group: `people` of a `point` are in a `group`, sorted by group.
+
+    Group number `groups` is none.
+    """
 
     point: np.ndarray
     group: np.ndarray
@@ -44,7 +49,7 @@ class GroupMembership:
 
     @cached_property
     def single(self) -> bool:
-        """Whether all people of each point are in one group, and the release says which."""
+        """Whether all people of each point are in one group, and the release reveals which."""
         return self.known and len(self.point) == self.points
 
     @cached_property
@@ -59,7 +64,7 @@ class GroupMembership:
         return np.divide(self.people, whole, out=np.zeros(len(whole)), where=whole > 0)
 
     def by_group(self, values: np.ndarray) -> np.ndarray:
-        """(groups + 1, ...): what the entries hold, added up by group."""
+        """Add up what the entries hold by group: (groups + 1, ...)."""
         if values.ndim == 1:
             return np.bincount(self.group, weights=values, minlength=self.groups + 1)
         found = np.zeros((self.groups + 1, *values.shape[1:]))
@@ -75,7 +80,7 @@ class GroupMembership:
 
 
 def find_linked_points(point: np.ndarray, group: np.ndarray, points: int) -> np.ndarray:
-    """A number for each point, equal where points are linked by the groups that they share, be it through others."""
+    """Number the component of each point, equal where points are linked by the groups that they share, be it through others."""
     label = np.arange(points)
     while True:
         least = np.full(int(group.max(initial=0)) + 1, points)
@@ -89,7 +94,7 @@ def find_linked_points(point: np.ndarray, group: np.ndarray, points: int) -> np.
 
 
 def find_covering_boxes(seen: AttackTarget) -> tuple[np.ndarray, np.ndarray]:
-    """(point, group) of each box that covers a point, sorted by group."""
+    """Find (point, group) of each box that covers a point, sorted by group."""
     sight = seen.sight
     assert isinstance(sight, Boxes)
     regions = join_boxes(sight.covers, sight.label.T.astype(np.int64), seen.points)
@@ -105,9 +110,9 @@ def find_covering_boxes(seen: AttackTarget) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_membership(seen: AttackTarget, departed: float = 0.0) -> GroupMembership:
-    """Known where the release says it, balanced where labels overlap; found once for what is seen.
+    """Find the membership: known where the release reveals it, balanced where labels overlap; cached for each target.
 
-    Of the rows of overlapping groups, `departed` are of nobody who is seen: people who have left the table since.
+    Of the rows of overlapping groups, `departed` are of nobody in the target: people who have left the table since.
     """
     if departed:
         return _compute_membership(seen, departed)
@@ -144,7 +149,7 @@ def _compute_membership(seen: AttackTarget, departed: float) -> GroupMembership:
 
 
 def _add_people_in_no_group(found: GroupMembership, seen: AttackTarget) -> GroupMembership:
-    """With an entry for the people of each point who are in no group."""
+    """Add an entry for the people of each point who are in no group."""
     left = seen.people - np.bincount(found.point, weights=found.people, minlength=found.points)
     bare = np.flatnonzero(left > 0)
     order = np.argsort(found.group, kind="stable")

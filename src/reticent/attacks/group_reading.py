@@ -1,7 +1,25 @@
-"""The skewness attack (Li, Li & Venkatasubramanian, ICDE 2007): guess the value that the group makes most likely beyond its share.
+"""Attacks that read each person's groups: skewness, inference and similarity.
 
 A point's belief is that of the boxes covering it, each with the density of its rows: Pr(v | t) ~ sum over covering G of
-n_G,v / room(G).  The guess is the value whose belief is lifted most over the overall distribution.
+n_G,v / room(G) (`believe_groups`).
+
+Skewness (Li, Li & Venkatasubramanian, ICDE 2007): guess the value whose belief is lifted most over the overall
+distribution.
+
+Similarity (the same paper): values that differ may still mean the same.  The adversary guesses a family: the values
+under one node of the sensitive hierarchy at a level, or those within a window of an ordered column.  A hit is a person
+whose value is in the family guessed; the baseline always guesses the most frequent family.
+
+Inference, as `anonymeter` defines it (Giomi, Boenisch, Wehmeyer & Tasnadi, "A unified framework for quantifying privacy
+risk in synthetic data", PoPETs 2023): does the release reveal a person's sensitive value to an adversary who knows
+everything else of the person?  There the nearest synthetic rows answer; here the groups that may hold the person, which
+are nearer than any.  The guess is the value that they make likeliest.
+
+    success    how often it is right, with Wilson's interval; the baseline is the most frequent value
+    control    the same groups with shuffled values: what guessing by uninformative groups reaches
+    others     the same for people who are not in the release, where a table of them is passed: what the release teaches of
+               anybody
+    risk       (success - c) / (1 - c), where c is `others` if known, else the control: what being in the release adds
 """
 
 from __future__ import annotations
@@ -38,12 +56,12 @@ def attack_by_skewness(seen: AttackTarget) -> AttackOutcome:
 
 
 def guess_by_groups(seen: AttackTarget, guess: Callable[[Beliefs], Guesses] = Guesses.of_beliefs) -> Guesses:
-    """Guess for every point from what its groups say, some points at a time."""
+    """Guess every point from its groups, some points at a time."""
     return Guesses.join([guess(beliefs).take(of_point) for of_point, beliefs in believe_groups(seen)])
 
 
 def compute_group_beliefs(seen: AttackTarget) -> np.ndarray:
-    """(points, values): what the groups alone say of each point; the overall distribution where none covers it."""
+    """Compute (points, values): the belief in each point by its groups alone; the overall distribution where none covers it."""
     parts = [beliefs.to_dense()[of_point] for of_point, beliefs in believe_groups(seen)]
     return np.concatenate(parts) if parts else np.zeros((0, len(seen.prior)))
 
@@ -51,7 +69,7 @@ def compute_group_beliefs(seen: AttackTarget) -> np.ndarray:
 def believe_groups(seen: AttackTarget) -> Iterator[tuple[np.ndarray, Beliefs]]:
     """Yield beliefs about some points after the other: the row of each point, and the rows.
 
-    Those of a table whose points are all looked at together are kept for the next attack that asks.
+    Those of a table whose points are all computed together are cached for the next attack.
     """
     if "groups" in seen.cache:
         yield seen.cache["groups"]
@@ -68,7 +86,7 @@ def believe_groups(seen: AttackTarget) -> Iterator[tuple[np.ndarray, Beliefs]]:
 
 
 def _list_entries(seen: AttackTarget) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield how many points, which of them may be in which group with which weight, and what the groups say."""
+    """Yield how many points there are, which of them may be in which group with which weight, and the groups' values."""
     sight = seen.sight
     if isinstance(sight, Boxes):
         for here, point, group in sight.list_pairs(seen.points):
@@ -79,25 +97,13 @@ def _list_entries(seen: AttackTarget) -> Iterator[tuple[int, np.ndarray, np.ndar
     yield len(seen.points), point, group, np.asarray(people, np.float64), sight.counts / sizes
 
 
-# MERGED: reticent.attacks.inference: Inference, as `anonymeter` asks it: is a person's sensitive value told by the release to who knows everything else of the person?
-#
-# (Giomi, Boenisch, Wehmeyer & Tasnadi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023.)  There the
-# nearest synthetic rows are asked; here the groups that may hold the person, which are nearer than any.  The guess is the value that they
-# make likeliest.
-#
-#     success    how often it is right, with Wilson's interval; the baseline is the most frequent value
-#     control    the same groups with shuffled values: what guessing by groups that say nothing reaches
-#     others     the same for people who are not in the release, where a table of them is given: what the release teaches of anybody
-#     risk       (success - c) / (1 - c), where c is `others` if known, else the control: what being in the release adds
-
-
 MAX_CONTROL_POINTS = 50_000
 """The control is that of so many combinations of quasi-identifiers, drawn at random where there are more."""
 
 
 @dataclass(frozen=True, eq=False)
 class InferenceOutcome(AttackOutcome):
-    """What an attack answers, and beside it the control and what being in the release adds."""
+    """Outcome of an attack with the control and what being in the release adds."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -106,7 +112,10 @@ class InferenceOutcome(AttackOutcome):
 
 
 def attack_by_inference(seen: AttackTarget, *, others: AttackTarget | None = None, seed: int = 0) -> InferenceOutcome:
-    """`others` are people who are not in the release; `seed` shuffles the control's values."""
+    """Guess each person's value by their groups.
+
+    `others` are people who are not in the release; `seed` shuffles the control's values.
+    """
     scored = score_guesses("inference", guess_by_groups(seen), seen.truth, seen.promised)
     noise = make_silent_target(sample_points(seen, MAX_CONTROL_POINTS), np.random.default_rng(seed))
     control = score_guesses("control", guess_by_groups(noise), noise.truth, None)
@@ -125,14 +134,11 @@ def attack_by_inference(seen: AttackTarget, *, others: AttackTarget | None = Non
     return InferenceOutcome(**fields, details=beside)
 
 
-# MERGED: reticent.attacks.similarity: The similarity attack (Li, Li & Venkatasubramanian, ICDE 2007): values that differ may still mean the same.
-#
-# The adversary guesses a family: the values under one node of the sensitive hierarchy at a level, or those within a window of an
-# ordered column.  A hit is a person whose value is in the family guessed; the baseline always guesses the most frequent family.
-
-
 def attack_by_similarity(seen: AttackTarget, *, level: int = 1, window: int | None = None) -> AttackOutcome:
-    """`level` of the sensitive hierarchy, 1 just above the values; `window` is a number of neighbouring ordered values."""
+    """Guess each person's family of values.
+
+    `level` of the sensitive hierarchy, 1 just above the values; `window` is a number of neighbouring ordered values.
+    """
     member = make_families(seen.sensitive, level, window)
     held = seen.truth.by_value @ member
     parts = []
@@ -149,7 +155,7 @@ def attack_by_similarity(seen: AttackTarget, *, level: int = 1, window: int | No
 
 
 def make_families(domain: Domain, level: int, window: int | None) -> np.ndarray:
-    """(values, families): 1 where a value belongs to a family; windows overlap, nodes do not; a null is alone."""
+    """Make (values, families): 1 where a value belongs to a family; windows overlap, nodes do not; a null is alone."""
     if window is not None or not isinstance(domain, TreeDomain):
         width = max(len(domain.texts) // 10, 2) if window is None else window
         starts = range(max(len(domain.texts) - width + 1, 1))

@@ -1,15 +1,15 @@
-"""Linkability, as `anonymeter` asks it: do two lists, each with some of the columns, belong to one person? (Giomi et al., PoPETs 2023.)
+"""Linkability, as `anonymeter` defines it (Giomi et al., PoPETs 2023): do entries of two lists belong to one person?
 
-The adversary has two lists of people, one with the first columns and one with the others, and links an entry of each where both point
-to one group of the release: the narrowest whose labels cover the entry.  There the nearest synthetic rows are asked; labels are
-nearer than those.
+The adversary has two lists of people, one with the first columns and one with the others, and links an entry of each
+where both point to one group of the release: the narrowest whose labels cover the entry.  In `anonymeter` the nearest
+synthetic rows decide; labels are nearer than those.
 
     success    how often the two entries of one person point to one group, with Wilson's interval
-    control    the same for the entries of two people who were drawn apart: how often strangers are linked; it is the baseline too
+    control    the same for the entries of two people who were drawn apart: how often strangers are linked; also the baseline
     risk       (success - control) / (1 - control)
 
-Of more people than MOST a random part is tried.  No promise of this library speaks of this adversary: groups may be found by some of
-their columns, and are as large as was promised when they are.
+Of more people than MAX_PEOPLE a random part is tried.  No promise of this library is about this adversary: groups may
+be found by some of their columns, and are as large as was promised when they are.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_PEOPLE = 2_000
 
 @dataclass(frozen=True, eq=False)
 class LinkabilityOutcome(AttackOutcome):
-    """What an attack answers, and beside it the control and which columns each list has."""
+    """Outcome of an attack with the control and the columns of each list."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -40,7 +40,10 @@ class LinkabilityOutcome(AttackOutcome):
 
 
 def attack_by_linking(seen: AttackTarget, *, first: Iterable[str] | None = None, seed: int = 0) -> LinkabilityOutcome:
-    """`first` are the columns of the first list, by default the first half of the quasi-identifiers; `seed` draws people."""
+    """Link the entries of two lists.
+
+    `first` are the columns of the first list, by default the first half of the quasi-identifiers; `seed` draws people.
+    """
     sight = seen.sight
     if not isinstance(sight, Boxes):
         raise RequestError(
@@ -75,7 +78,7 @@ def _split_columns(seen: AttackTarget, first: Iterable[str] | None) -> tuple[lis
 def _find_narrowest_group(
     seen: AttackTarget, sight: Boxes, axes: list[int], people: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """The group with the fewest combinations of these columns' values among those that cover an entry; -1 where none does."""
+    """Find the group with the fewest combinations of these columns' values among those that cover an entry; -1 if none does."""
     room = np.prod(sight.widths[axes].astype(np.float64), axis=0)
     order = np.lexsort((rng.random(len(room)), room))  # the narrowest first, equal ones at random
     points, number = np.unique(seen.points[people][:, axes], axis=0, return_inverse=True)
@@ -125,7 +128,7 @@ def _make_outcome(
 
 
 def _count_people(seen: AttackTarget) -> int | None:
-    """Of how many people the rows are; None where they may have several, and nothing says whose each is."""
+    """Count the people of the rows; None where they may have several, and nothing tells whose each is."""
     if seen.persons is not None:
         return seen.persons.count
     return int(seen.people.sum()) if seen.rows_per_person == 1 else None

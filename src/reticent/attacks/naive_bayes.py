@@ -1,9 +1,10 @@
-"""The naive Bayes attack (Cormode, KDD 2011; Cao & Karras, VLDB 2012, section 7, equations 15-17).
+"""Naive Bayes attack (Cormode, KDD 2011; Cao & Karras, VLDB 2012, section 7, equations 15-17).
 
     guess(t) = argmax_v Pr[v] * prod_j Pr[t_j | v],    Pr[t_j | v] from the classes whose label covers t_j
 
-Equation 17 counts a class for every value that its label covers, so its conditionals do not sum to 1 (errata 1.7): they are
-normalised over the values of the attribute.  In an anatomized release each person counts with the shares of their group.
+Equation 17 counts a class for every value that its label covers, so its conditionals do not sum to 1 (errata 1.7): they
+are normalised over the values of the attribute.  In an anatomized release each person counts with the shares of their
+group.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def attack_by_naive_bayes(seen: AttackTarget) -> AttackOutcome:
 
 
 def compute_beliefs(seen: AttackTarget) -> np.ndarray:
-    """(points, values) posteriors of equation 15; the prior of a point that no published value is compatible with."""
+    """Compute (points, values) posteriors of equation 15; the prior of a point that no published value is compatible with."""
     return learn_model(seen).believe(seen.points)
 
 
@@ -38,7 +39,7 @@ class NaiveBayesModel:
     logarithms: tuple[np.ndarray, ...]
 
     def believe(self, points: np.ndarray) -> np.ndarray:
-        """(points, values) posteriors; the prior of a point that no published value is compatible with."""
+        """Compute (points, values) posteriors; the prior of a point that no published value is compatible with."""
         if not self.logarithms:
             return np.repeat(self.prior[None, :], len(points), axis=0)
         total = self.logarithms[0][points[:, 0]]
@@ -63,7 +64,7 @@ def learn_model(seen: AttackTarget) -> NaiveBayesModel:
 
 
 def estimate_conditionals(seen: AttackTarget, axis: int, size: int) -> np.ndarray:
-    """(codes, values): Pr[t_j | v], normalised; uniform where a value of the table is never published."""
+    """Estimate (codes, values): Pr[t_j | v], normalised; uniform where a value of the table is never published."""
     covered = seen.sight.spread(axis, size)
     whole = covered.sum(axis=0)
     return np.where(whole > 0, covered / np.where(whole > 0, whole, 1), 1 / size)

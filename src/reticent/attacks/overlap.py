@@ -1,4 +1,4 @@
-"""Overlapping boxes: which people stand in which group, where several labels cover a person?
+"""Attack on overlapping boxes: which people are in which group, where several labels cover a person?
 
 The adversary knows everyone's quasi-identifiers and not the method.  Two readings, kept apart:
 
@@ -8,11 +8,25 @@ The adversary knows everyone's quasi-identifiers and not the method.  Two readin
                    distribution survives (docs/what-else-it-says.md proves it; delta-disclosure with absent values ignored is not).
     tables         every table that the release fits is equally likely, however many assignments explain it.  This can exceed.
 
-Assignments are counted exactly on small components and balanced beyond (`membership`); `error` is how far the two are apart where both
-are known.  Tables are counted on small components only, and nothing is claimed of the others: `tables_people` says of how many.
+Assignments are counted exactly on small components and balanced beyond (`attacks.group_membership`); `error` is how far
+the two are apart where both are known.  Tables are counted on small components only, and nothing is claimed of the
+others: `tables_people` is how many people they are.
 
     success      of the first reading, with Wilson's interval; the control has the same boxes and shuffled values
-    worst_group  the greatest share of a value in a group: what a release with the same groups and disjoint labels would say
+    worst_group  the greatest share of a value in a group: what a release with the same groups and disjoint labels would reveal
+
+Exact counting is dynamic programming over the cells of a small component, with integers.  Points that lie under linked
+boxes are a component.
+
+    assignments    ways to give every person a published row whose label covers them (`count_memberships`).  y(p, g) people of
+                   point p in group g can be chosen in prod c_p! / prod y(p, g)! ways, and the rows of a group in n_g! ways
+                   whoever they are: point after point, the state being the rows left in each group.
+    tables         ways to give every person a value such that some assignment explains it (`count_tables`).  x(p, v) people of
+                   point p with value v fit where, value by value, they can be sent to groups that cover them and hold just so
+                   many rows of v.  The vectors x(., v) that can be are found group after group; then value after value, the
+                   state being the people left at each point.  A table counts once, however many assignments explain it.
+
+A component is counted while its states are few, else given up: None.
 """
 
 from __future__ import annotations
@@ -33,30 +47,15 @@ from reticent.attacks.target import AttackTarget, shuffle_counts
 from reticent.errors import RequestError
 from reticent.labels.adversary_view import Boxes
 
-# MERGED: reticent.attacks.overlap_exactly: Overlapping boxes, exactly: dynamic programming over the cells of a small component.
-#
-# Points that lie under linked boxes are a component.  Of its people and rows two things are counted, with integers:
-#
-#     assignments    ways to give every person a published row whose label covers them.  y(p, g) people of point p in group g can be
-#                    chosen in prod c_p! / prod y(p, g)! ways, and the rows of a group in n_g! ways whoever they are: point after
-#                    point, the state being the rows left in each group.
-#     tables         ways to give every person a value such that some assignment explains it.  x(p, v) people of point p with value v
-#                    fit where, value by value, they can be sent to groups that cover them and hold just so many rows of v.  The vectors
-#                    x(., v) that can be are found group after group; then value after value, the state being the people left at each
-#                    point.  A table counts once, however many assignments explain it.
-#
-# A component is counted while its states are few, else given up: None.
-
-
 CountVector = tuple[int, ...]
 
 
 class TooManyAssignments(Exception):
-    """More states than are counted."""
+    """Raised when a component has more states than are counted."""
 
 
 class StepLimit:
-    """Steps taken, until they are too many."""
+    """Counts steps, until they are too many."""
 
     def __init__(self, most: int):
         self.most = most
@@ -71,7 +70,7 @@ class StepLimit:
 def count_memberships(
     people: Sequence[int], sizes: Sequence[int], covering: Sequence[Sequence[int]], steps: StepLimit
 ) -> list[list[Fraction]]:
-    """(points, groups): the expected share of each point's people in each group, every assignment being equally likely.
+    """Compute (points, groups): the expected share of each point's people in each group, every assignment being equally likely.
 
     `covering` lists the groups over each point.
     """
@@ -106,7 +105,7 @@ def count_memberships(
 def count_tables(
     people: Sequence[int], counts: Sequence[Sequence[int]], covering: Sequence[Sequence[int]], steps: StepLimit
 ) -> list[list[Fraction]]:
-    """(points, values): the posterior of a person of each point, every table that the release fits being equally likely.
+    """Compute (points, values): the posterior of a person of each point, every table that the release fits being equally likely.
 
     `counts` are (groups, values).
     """
@@ -144,7 +143,7 @@ def count_tables(
 def _list_fitting_vectors(
     people: Sequence[int], rows: Sequence[int], under: Sequence[Sequence[int]], steps: StepLimit
 ) -> list[CountVector]:
-    """How many people of each point may have a value, as vectors: the rows that groups hold of it, dealt to people they cover."""
+    """List how many people of each point may have a value, as vectors: the rows that groups hold of it, dealt to people they cover."""
     found = {tuple(0 for _ in people)}
     for many, points in zip(rows, under, strict=True):
         after = set()
@@ -162,7 +161,7 @@ def _list_fitting_vectors(
 def _take_vectors(
     state: CountVector, vectors: Sequence[CountVector], steps: StepLimit
 ) -> Iterator[tuple[CountVector, CountVector, int]]:
-    """Those of the vectors for whom people are left, who is left then, and in how many ways they are chosen."""
+    """Yield the vectors for which people are left, who is left then, and in how many ways they are chosen."""
     for vector in vectors:
         steps.step()
         if all(count <= left for count, left in zip(vector, state, strict=True)):
@@ -173,7 +172,7 @@ def _take_vectors(
 
 
 def _split_people(many: int, room: Sequence[int], steps: StepLimit) -> Iterator[tuple[CountVector, int]]:
-    """Every way to write `many` as a sum of at most room[0], room[1], ..., with the multinomial coefficient of it."""
+    """Yield every way to write `many` as a sum of at most room[0], room[1], ..., with its multinomial coefficient."""
     if not room:
         if not many:
             yield (), 1
@@ -201,7 +200,7 @@ MAX_TOTAL_STEPS = 600_000
 
 @dataclass(frozen=True, eq=False)
 class OverlapOutcome(AttackOutcome):
-    """What an attack answers, and beside it what the second reading says and how beliefs were had."""
+    """Outcome of an attack with the result of the second reading and how beliefs were computed."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
     part: ReleasePart | None = field(default=None, repr=False)
@@ -224,14 +223,14 @@ class OverlapOutcome(AttackOutcome):
 
 @dataclass(eq=False)
 class CountedComponents:
-    """What was counted, by point: the expected shares of the groups, and the second reading's beliefs."""
+    """Counts by point: the expected shares of the groups, and the second reading's beliefs."""
 
     shares: dict[int, dict[int, Fraction]] = field(default_factory=dict)
     tables: dict[int, list[Fraction]] = field(default_factory=dict)
 
 
 def attack_by_overlap(seen: AttackTarget, *, seed: int = 0) -> OverlapOutcome:
-    """`seed` shuffles the control's values."""
+    """Attack overlapping boxes; `seed` shuffles the control's values."""
     if not isinstance(seen.sight, Boxes):
         raise RequestError(
             "This attack asks who is in which group; this release says it: its quasi-identifiers are as they were.",
@@ -248,7 +247,7 @@ def attack_by_overlap(seen: AttackTarget, *, seed: int = 0) -> OverlapOutcome:
 
 
 def _count_components(seen: AttackTarget, who: GroupMembership) -> CountedComponents:
-    """Both readings, of the components that are small enough and whose rows are all of their people."""
+    """Count both readings of the components that are small enough and whose rows are all of their people."""
     component = find_linked_points(who.point, who.group, who.points)
     people = np.bincount(component, weights=seen.people, minlength=who.points)
     order = np.argsort(component[who.point], kind="stable")
@@ -267,7 +266,7 @@ def _count_components(seen: AttackTarget, who: GroupMembership) -> CountedCompon
 def _count_component(
     seen: AttackTarget, who: GroupMembership, entries: np.ndarray, found: CountedComponents, most: int
 ) -> int:
-    """Count one component; the steps that it took."""
+    """Count one component; return the steps that it took."""
     points = np.unique(who.point[entries])
     groups = np.unique(who.group[entries])
     if groups[-1] == who.groups:  # people of whom nobody knows whether they are published
@@ -327,7 +326,7 @@ def _make_outcome(seen: AttackTarget, who: GroupMembership, counted: CountedComp
 
 
 def _believe_exactly(counted: CountedComponents, shares: np.ndarray) -> dict[int, np.ndarray]:
-    """Beliefs in all values of the points whose component was counted; a mixture, never above what it mixes."""
+    """Compute beliefs in all values of the points whose component was counted; a mixture, never above what it mixes."""
     most = shares.max(axis=0)
     return {
         point: np.minimum(sum(float(share) * shares[group] for group, share in row.items()), most)
@@ -336,7 +335,7 @@ def _believe_exactly(counted: CountedComponents, shares: np.ndarray) -> dict[int
 
 
 def _largest_error(part: ReleasePart, exact: Mapping[int, np.ndarray], shares: np.ndarray) -> float:
-    """How far exact beliefs are from balanced ones."""
+    """Compute how far exact beliefs are from balanced ones."""
     atoms = part.membership.atoms
     error = 0.0
     most = shares.max(axis=0)
@@ -348,7 +347,7 @@ def _largest_error(part: ReleasePart, exact: Mapping[int, np.ndarray], shares: n
 
 
 def _compute_control(seen: AttackTarget, who: GroupMembership, seed: int) -> float:
-    """How often the guess is right where the same boxes hold shuffled values."""
+    """Compute how often the guess is right where the same boxes hold shuffled values."""
     part = ReleasePart(who, shuffle_counts(seen.counts, np.random.default_rng(seed)))
     return score_guesses("control", part.guess(seen.prior), seen.truth, None).success
 
@@ -356,7 +355,7 @@ def _compute_control(seen: AttackTarget, who: GroupMembership, seed: int) -> flo
 def _assess_second_reading(
     seen: AttackTarget, who: GroupMembership, shares: np.ndarray, counted: CountedComponents
 ) -> dict[str, Any]:
-    """The second reading: its worst belief, and how many people it takes above the worst group that covers them."""
+    """Assess the second reading: its worst belief, and how many people it takes above the worst group that covers them."""
     points = list(counted.tables)
     worst = max((max(row) for row in counted.tables.values()), default=None)
     greatest = np.zeros(who.points)
@@ -380,7 +379,7 @@ def _assess_second_reading(
 def _check_second_reading(
     seen: AttackTarget, counted: CountedComponents, points: list[int]
 ) -> tuple[float | None, float | None, float, float]:
-    """Of people whom the second reading takes above their groups: how often its guess is right, how often it expects to be."""
+    """Check, for people whom the second reading takes above their groups, how often its guess is right and expected to be."""
     if not points:
         return None, None, 0.0, 1.0
     guess = [max(range(len(counted.tables[one])), key=counted.tables[one].__getitem__) for one in points]
@@ -395,5 +394,5 @@ def _check_second_reading(
 
 
 def is_convex(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether a mixture of distributions that keep a promise keeps it: all but delta-disclosure that ignores absent values."""
+    """Tell whether a mixture of distributions that keep a promise keeps it: all but delta-disclosure that ignores absent values."""
     return name != "delta-disclosure" or parameters.get("absent") != "ignore"

@@ -3,13 +3,13 @@
     Pr[i | v, x]  ~  Pr[i | x] * M[i][v]        a person of quasi-identifiers x whose row shows v
 
 `matrix` takes the overall distribution for Pr[i | x]: that is the adversary whom beta-likeness by perturbation bounds.
-`matrix-learned` learns it from the release as naive Bayes does, Pr[i | x] ~ p_i prod_j Pr[x_j | i], every Pr[x_j | i] reconstructed by
-expectation-maximisation from the rows that show x_j; or, told `prior="source"`, knows these shares of the source beforehand.  No promise
-speaks of it.
+`matrix-learned` learns it from the release as naive Bayes does, Pr[i | x] ~ p_i prod_j Pr[x_j | i], every Pr[x_j | i]
+reconstructed by expectation-maximisation from the rows that show x_j; or, with `prior="source"`, knows these shares of
+the source beforehand.  No promise is about the second adversary.
 
-Several people may share all quasi-identifiers.  Which of their n rows is whose is not said, each way being as likely, and people's values
-are believed independently: the posterior of each of them is then the mean of the n rows' posteriors.  The target's own row is among those
-learned from; with few rows that counts.
+Several people may share all quasi-identifiers.  Which of their n rows is whose is unknown, each way being as likely,
+and people's values are believed independently: the posterior of each of them is then the mean of the n rows'
+posteriors.  The target's own row is among those learned from; with few rows that counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEARNED_PRIORS = ("release", "source")
 
 @dataclass(frozen=True, eq=False)
 class PerturbationOutcome(AttackOutcome):
-    """`growth`: the most by which the belief in a value exceeds its overall frequency, relatively."""
+    """Outcome of an attack with `growth`: the most by which the belief in a value exceeds its overall frequency, relatively."""
 
     growth: float = 0.0
 
@@ -75,7 +75,7 @@ class PerturbedRows:
         )
 
     def posterior(self, prior: np.ndarray) -> np.ndarray:
-        """(points, values): the mean over a point's rows of Bayes' rule; the prior where no row is published."""
+        """Compute (points, values): the mean over a point's rows of Bayes' rule; the prior where no row is published."""
         likely = prior @ self.matrix
         share = self.shown / np.maximum(self.shown.sum(axis=1, keepdims=True), 1)
         weight = np.divide(share, likely, out=np.zeros_like(share), where=likely > 0)
@@ -84,7 +84,7 @@ class PerturbedRows:
         return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), prior)
 
     def shuffle(self, seed: int) -> PerturbedRows:
-        """The same rows with what they show dealt anew: a release that says nothing of anybody."""
+        """Return the same rows with shuffled values: a release that is uninformative."""
         value = np.repeat(np.arange(self.shown.shape[1]), self.shown.sum(axis=0).astype(np.int64))
         point = np.repeat(np.arange(len(self.shown)), self.shown.sum(axis=1).astype(np.int64))
         shown = np.zeros_like(self.shown)
@@ -92,7 +92,7 @@ class PerturbedRows:
         return replace(self, shown=shown)
 
     def make_outcome(self, name: str, belief: np.ndarray, noise: np.ndarray) -> PerturbationOutcome:
-        """`noise`: what the same adversary believes of shuffled rows, for the control."""
+        """Make the outcome; `noise` is what the same adversary believes of shuffled rows, for the control."""
         scored = score_guesses(name, belief, self.seen.truth, self._promised())
         other = score_guesses(name, noise, self.seen.truth, None)
         control = (other.success, *compute_wilson_interval(round(other.success * other.targets), other.targets))
@@ -101,13 +101,13 @@ class PerturbedRows:
         return PerturbationOutcome(**fields, growth=float(lifted.max(initial=1.0)) - 1)
 
     def _promised(self) -> float | None:
-        """The greatest belief that the promises allow, the overall distribution being known beforehand."""
+        """Compute the greatest belief that the promises allow, the overall distribution being known beforehand."""
         rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.seen.promises]
         return min((catalogue.load_object(how)(one.parameters, self.overall) for one, how in rows if how), default=None)
 
 
 def attack_by_matrix(release: Any, source: Any, *, missing: tuple[str, ...] = (), seed: int = 1) -> PerturbationOutcome:
-    """The Bayesian who knows the matrix and the overall distribution; `seed` shuffles the control's values."""
+    """Attack as the Bayesian who knows the matrix and the overall distribution; `seed` shuffles the control's values."""
     rows = PerturbedRows.of(release, source, missing)
     prior = np.repeat(rows.overall[None, :], len(rows.shown), axis=0)
     return rows.make_outcome("matrix", rows.posterior(prior), rows.shuffle(seed).posterior(prior))
@@ -116,7 +116,7 @@ def attack_by_matrix(release: Any, source: Any, *, missing: tuple[str, ...] = ()
 def attack_by_learned_matrix(
     release: Any, source: Any, *, missing: tuple[str, ...] = (), prior: str = "release", seed: int = 1
 ) -> PerturbationOutcome:
-    """The one with a better prior: learned from the release, or known of the source; `seed` shuffles the control's values."""
+    """Attack with a better prior: learned from the release, or known of the source; `seed` shuffles the control's values."""
     if prior not in LEARNED_PRIORS:
         raise RequestError(f"A prior of {prior!r} is not known.", attempt=suggest(str(prior), LEARNED_PRIORS))
     rows = PerturbedRows.of(release, source, missing)
@@ -127,7 +127,7 @@ def attack_by_learned_matrix(
 
 
 def learn_prior(rows: PerturbedRows, prior: str) -> np.ndarray:
-    """(points, values): naive Bayes of the counts of each value at each code of every quasi-identifier."""
+    """Learn (points, values): naive Bayes of the counts of each value at each code of every quasi-identifier."""
     with np.errstate(divide="ignore"):
         total = np.repeat(np.log(rows.overall)[None, :], len(rows.shown), axis=0)
         for axis, domain in enumerate(rows.seen.quasi):
@@ -147,7 +147,7 @@ def learn_prior(rows: PerturbedRows, prior: str) -> np.ndarray:
 def _find_overall_distribution(
     release: Release, model: Reconstruction, shown: np.ndarray, matrix: np.ndarray, occurring: np.ndarray
 ) -> Any:
-    """As the manifest publishes it; where it does not, reconstructed from all rows."""
+    """Return the overall distribution that the manifest publishes; if it does not, reconstruct it from all rows."""
     own = release.manifest.own
     if "distribution" in own:
         from fractions import Fraction
@@ -166,12 +166,12 @@ def _spread_counts(counts: np.ndarray, occurring: np.ndarray, size: int) -> np.n
 
 
 def _make_empty_members(cells: Cells) -> GroupMembers:
-    """Groups that are laid over nobody: no group says anything here."""
+    """Make groups with nobody in them: groups are uninformative here."""
     return GroupMembers(cells.codes[:0], np.zeros(0, np.int64), np.zeros(0), np.ones((1, cells.sensitive[0].size)))
 
 
 def _locate_rows(points: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Which of the points each published row stands at."""
+    """Find the point of each published row."""
     both, number = np.unique(np.concatenate([points, codes]), axis=0, return_inverse=True)
     number = number.reshape(-1)
     of = np.full(len(both), -1, np.int64)

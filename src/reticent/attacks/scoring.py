@@ -1,4 +1,8 @@
-"""One scorer for every attack: how often the guess is right, with an interval, beside always guessing the most frequent value."""
+"""The scorer of all attacks: how often the guess is right, with an interval, beside always guessing the most frequent value.
+
+`TrueValues` holds the true values of people: how many people of each point have each value.  Most points have few
+people, and a sensitive column may have a thousand values: only the pairs that occur are stored.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,10 @@ import numpy as np
 from reticent import html_repr
 from reticent.attacks.beliefs import Beliefs
 
-# MERGED: reticent.attacks.true_values: The true values of people, for the scorer: how many people of each point have each value.
-#
-# Most points have few people, and a sensitive column may have a thousand values: only the pairs that occur are held.
-
 
 @dataclass(frozen=True, eq=False)
 class TrueValues:
-    """`people` of a `point` have a `value`; sorted by point, then by value, each pair once."""
+    """True values of people: `people` of a `point` have a `value`; sorted by point, then by value, each pair once."""
 
     point: np.ndarray
     value: np.ndarray
@@ -92,7 +92,11 @@ NORMAL_QUANTILE_95 = 1.959963984540054  # 95 %
 
 @dataclass(frozen=True, eq=False)
 class AttackOutcome:
-    """`guess` and `posterior` are those for each point of the targets; the rest counts people, or rows where people have several."""
+    """Outcome of an attack.
+
+    `guess` and `posterior` are those for each point of the targets; the rest counts people, or rows where people have
+    several.
+    """
 
     attack: str
     targets: int
@@ -126,7 +130,7 @@ class AttackOutcome:
 
 @dataclass(frozen=True, eq=False)
 class Guesses:
-    """What is guessed of each point: the value, the belief in it, and the greatest belief in any value."""
+    """Guess of each point: the value, the belief in it, and the greatest belief in any value."""
 
     guess: np.ndarray
     posterior: np.ndarray
@@ -164,7 +168,8 @@ def score_guesses(
 ) -> AttackOutcome:
     """Count how often the guess is right; it is the greatest belief unless the attack has its own.
 
-    `belief` is a table of (points, values), the same without zeros, or what is guessed already; `truth` may be a table too.
+    `belief` is a table of (points, values), the same without zeros, or guesses already made; `truth` may be a table
+    too.
     """
     truth = truth if isinstance(truth, TrueValues) else TrueValues.of_table(truth)
     if isinstance(belief, Guesses):
@@ -190,7 +195,7 @@ def make_outcome(
 
 
 def compute_wilson_interval(hits: int, targets: int, z: float = NORMAL_QUANTILE_95) -> tuple[float, float]:
-    """Wilson's score interval for a proportion."""
+    """Compute Wilson's score interval for a proportion."""
     if not targets:
         return 0.0, 1.0
     share = hits / targets
@@ -201,5 +206,5 @@ def compute_wilson_interval(hits: int, targets: int, z: float = NORMAL_QUANTILE_
 
 
 def compute_excess_risk(success: float, control: float) -> float:
-    """What an attack reaches beyond its control, as a share of what the control leaves; 0 where it reaches no more."""
+    """Compute what an attack reaches beyond its control, as a share of what the control leaves; 0 if it reaches no more."""
     return max(success - control, 0.0) / (1 - control) if control < 1 else 0.0

@@ -1,4 +1,4 @@
-"""All attacks on a release, the cheap ones first, within a budget of CPU seconds; those left out are named with the reason."""
+"""Runs all attacks on a release, cheap ones first, within a budget of CPU seconds; names those left out with the reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_ATTACK_FACTOR = 40
 
 @dataclass(frozen=True, eq=False)
 class AttackSeries:
-    """What attacks found, in the catalogue's order, and the names of those that were not tried, by the reason."""
+    """Outcomes of attacks, in the catalogue's order, and the names of those that were not tried, by the reason."""
 
     outcomes: tuple[Any, ...]
     skipped: Mapping[str, list[str]] = field(default_factory=dict)

@@ -1,18 +1,18 @@
 """Predicate singling out by the ends of ranges (Cohen & Nissim, PNAS 2020; Cohen, USENIX Security 2022).
 
-A predicate is "the published labels of this group, and in one column the value at an end of its range".  It isolates where it
-is true of exactly one person of the source: somebody is then known by labels alone, whatever k the groups have.  A tight range
-ends at values that people have, and at its ends there are few of them.  People who have several rows are counted by the column
-that names them; where nothing names them, rows are counted, and the answer says so.
+A predicate is "the published labels of this group, and in one column the value at an end of its range".  It isolates if
+it is true of exactly one person of the source: somebody is then known by labels alone, whatever k the groups have.  A
+tight range ends at values that people have, and at its ends there are few of them.  People who have several rows are
+counted by the column that names them; where nothing names them, rows are counted, and the outcome records it.
 
     success      the share of these predicates that isolate somebody, with Wilson's interval
     control      the same with a random value inside the label instead of its end: what any value isolates
-    others       the same predicates on people who are not in the release, where a table of them is given
-    certain      the share of the hidden values that the release tells for sure, up to their order in the group
+    others       the same predicates on people who are not in the release, where a table of them is passed
+    certain      the share of the hidden values that the release reveals for sure, up to their order in the group
 
-The baseline is `others` where they are known, else the control.  `worst_posterior` is the greatest share of one group's hidden
-values in one column that are certain.  No promise of this library speaks of this adversary: k-anonymity and its kin bound what
-a group says, not what the way it is printed does.
+The baseline is `others` where they are known, else the control.  `worst_posterior` is the greatest share of one group's
+hidden values in one column that are certain.  No promise of this library is about this adversary: k-anonymity and its
+kin bound what a group reveals, not what the way it is printed does.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_PREDICATES = 200_000
 
 @dataclass(frozen=True, eq=False)
 class SinglingOutOutcome(AttackOutcome):
-    """What an attack answers, and beside it the control, what is certain, and each column's share."""
+    """Outcome of an attack with the control, what is certain, and each column's share."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -47,7 +47,7 @@ class SinglingOutOutcome(AttackOutcome):
 
 @dataclass(frozen=True, eq=False)
 class TriedPredicates:
-    """Predicates of one column: how many people each is true of; of the control `weight` says how much each counts."""
+    """Predicates of one column: how many people each is true of; of the control `weight` is how much each counts."""
 
     name: str
     people: np.ndarray
@@ -70,7 +70,11 @@ class TriedPredicates:
 def attack_by_singling_out(
     seen: AttackTarget, *, others: AttackTarget | None = None, seed: int = 0
 ) -> SinglingOutOutcome:
-    """`others` are people who are not in the release; `seed` chooses the control's values where they are too many to try all."""
+    """Try the predicates of every range end.
+
+    `others` are people who are not in the release; `seed` chooses the control's values where they are too many to try
+    all.
+    """
     sight = seen.sight
     lines = [] if not isinstance(sight, Boxes) else [axis for axis, ends in enumerate(sight.ends) if ends is not None]
     if not isinstance(sight, Boxes):
@@ -119,7 +123,7 @@ def _try_predicates(
 
 
 def _count_people(seen: AttackTarget, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """How many people have the labels of a group and, in one column, a value; -1 is a value that nobody has."""
+    """Count the people who have the labels of a group and, in one column, a value; -1 is a value that nobody has."""
     column = sight.covers[axis]
     size = seen.quasi[axis].size
     single = np.arange(size)
@@ -141,7 +145,7 @@ def _count_people(seen: AttackTarget, sight: Boxes, axis: int, group: np.ndarray
 
 
 def _are_of_one_person(regions: CoveredRegions, persons: PointPersons, boxes: int) -> np.ndarray:
-    """Under which boxes all rows, and there are some, are those of one person."""
+    """Tell under which boxes all rows, and there are some, are those of one person."""
     first = np.full(boxes, np.iinfo(np.int64).max)
     last = np.full(boxes, -1)
     if len(regions.box):
@@ -156,7 +160,7 @@ def _are_of_one_person(regions: CoveredRegions, persons: PointPersons, boxes: in
 def _list_control_values(
     sight: Boxes, axis: int, group: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(group, value, weight): all values of the source under each group's label, or two random ones; each label counts alike."""
+    """List (group, value, weight): all values of the source under each group's label, or two random ones; each label counts alike."""
     column = sight.covers[axis]
     label = sight.label[axis][group]
     first = column.lower[label]

@@ -1,7 +1,11 @@
-"""What an adversary holds: what a release shows, and the quasi-identifiers of the people in it.
+"""Attack targets: what a release shows, laid over the people of its source.
 
-People with equal quasi-identifiers are one point: an adversary can say the same of each of them only.  The true values stand
-beside the points for the scorer; no attack reads them.
+`observe` makes an `AttackTarget` from a release and its source; `observe_plain_table` from a table that another tool
+made, its labels laid over the data it was made from; `observe_outsiders` and `lay_over_others` lay the same release
+over people who are not in it.  `make_silent_target` makes an uninformative release, for the control of an attack.
+
+People with equal quasi-identifiers are one point: an adversary has the same belief about each of them.  The true values
+are stored with the points for the scorer; no attack reads them.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ _SHARED_OBSERVATIONS: ContextVar[dict[Any, AttackTarget] | None] = ContextVar("s
 
 @dataclass(frozen=True, eq=False)
 class PointPersons:
-    """Whose rows stand at each point: the first and the last person there, by number; `count` persons have `most` rows at most."""
+    """Persons at each point: the first and the last person there, by number; `count` persons have at most `most` rows."""
 
     first: np.ndarray
     last: np.ndarray
@@ -48,7 +52,10 @@ class PointPersons:
 
     @classmethod
     def of(cls, person: pl.Series, rows: np.ndarray, point: np.ndarray, points: int) -> PointPersons:
-        """From combinations, each of one person: how many rows it has, and its point.  Rows without a person are taken for one's."""
+        """Make it from combinations, each of one person: how many rows it has, and its point.
+
+        Rows without a person count as one person's.
+        """
         codes = (person.rank("dense").fill_null(0).cast(pl.Int64)).to_numpy()
         first = np.full(points, np.iinfo(np.int64).max)
         last = np.full(points, -1)
@@ -63,7 +70,10 @@ class PointPersons:
 
 @dataclass(frozen=True, eq=False)
 class AttackTarget:
-    """`points` are (points, quasi) codes with `people` at each; `sight` is what the release shows of them."""
+    """The people an adversary attacks, and what the release shows of them.
+
+    `points` are (points, quasi) codes with `people` at each; `sight` is what the release shows of them.
+    """
 
     points: np.ndarray
     people: np.ndarray
@@ -85,7 +95,7 @@ class AttackTarget:
 
     @cached_property
     def prior(self) -> np.ndarray:
-        """The overall distribution of the release: what anyone knows who has it."""
+        """The overall distribution of the release: what everyone who has it knows."""
         total = self.counts.sum(axis=0)
         return total / total.sum()
 
@@ -100,7 +110,7 @@ class AttackTarget:
 
 
 def sample_points(people: AttackTarget, most: int) -> AttackTarget:
-    """A random part of the points, and the people there, where labels are to be read; everybody where the release says who is where."""
+    """Sample points, and the people there, where labels are to be read; keep everybody if the release reveals who is where."""
     if len(people.points) <= most or not isinstance(people.sight, Boxes):
         return people
     at = np.sort(np.random.default_rng(0).choice(len(people.points), most, replace=False))
@@ -111,9 +121,9 @@ def sample_points(people: AttackTarget, most: int) -> AttackTarget:
 
 
 def observe(release: Any, source: Any, *, missing: tuple[str, ...] = (), naming: Sequence[str] = ()) -> AttackTarget:
-    """A release (folder or opened) and the table it was made from (a path, a `Source` or a frame).
+    """Lay a release (folder or opened) over the table it was made from (a path, a `Source` or a frame).
 
-    `naming` are the columns of the table that say whose a row is, where it has them.
+    `naming` are the columns of the table that identify the person of a row, where it has them.
     """
     from reticent.release.release import Release
 
@@ -135,7 +145,7 @@ def observe(release: Any, source: Any, *, missing: tuple[str, ...] = (), naming:
 
 @contextmanager
 def share_observations() -> Iterator[None]:
-    """Within it, a release is laid over a source once: attacks that follow each other see the same."""
+    """Context within which a release is laid over a source once: consecutive attacks share the target."""
     token = _SHARED_OBSERVATIONS.set({})
     try:
         yield
@@ -146,7 +156,7 @@ def share_observations() -> Iterator[None]:
 def observe_outsiders(
     release: Any, people: AttackTarget, others: Any, *, missing: tuple[str, ...] = (), naming: Sequence[str] = ()
 ) -> AttackTarget:
-    """The same release laid over people who are not in it, for the baseline of an attack; `people` are those who are."""
+    """Lay the same release over people who are not in it, for the baseline of an attack; `people` are those who are."""
     from reticent.release.release import Release
 
     release = release if isinstance(release, Release) else Release(release)
@@ -165,7 +175,8 @@ def lay_over_others(
 ) -> AttackTarget:
     """Lay what a release shows of its people over the cells of others: the same adversary, who guesses the same values.
 
-    Sensitive values have the codes of the release's people, and those that none of these has further codes: nobody guesses them.
+    Sensitive values have the codes of the release's people; values that none of these has get further codes, which
+    nobody guesses.
     """
     value = _translate_codes(cells.sensitive[0], people.sensitive)[cells.values[:, 0]]
     quasi = cells.quasi
@@ -186,7 +197,7 @@ def lay_over_others(
 
 
 def _translate_codes(domain: Domain, known: Domain) -> np.ndarray:
-    """The code in `known` of each code of a domain; values that are unknown there have codes beyond its size."""
+    """Return the code in `known` of each code of a domain; values that are unknown there have codes beyond its size."""
     code_of: dict[str | Fraction | None, int] = {
         _comparable(known, text): code for code, text in enumerate(known.texts)
     }
@@ -198,14 +209,14 @@ def _translate_codes(domain: Domain, known: Domain) -> np.ndarray:
 
 
 def _comparable(domain: Domain, text: str) -> str | Fraction:
-    """A value of a domain, whatever type it was read in: 25 and 25.0 are one number."""
+    """Convert a value of a domain to a comparable one, whatever type it was read in: 25 and 25.0 are one number."""
     return Fraction(text) if domain.kind == "numeric" else text
 
 
 def _count_with_persons(
     columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...], naming: Sequence[str]
 ) -> tuple[Cells, PointPersons | None]:
-    """The source's cells as the manifest describes them, and whose rows they are where it has a column that says so."""
+    """Count the source's cells as the manifest describes them, and whose rows they are if a column identifies persons."""
     cells, persons = count_cells_with_persons(declare_columns(columns), source, missing, naming)
     return widen_spans(cells, columns), persons
 
@@ -213,7 +224,7 @@ def _count_with_persons(
 def count_cells_with_persons(
     declared: Mapping[str, Column], source: Any, missing: tuple[str, ...], naming: Sequence[str]
 ) -> tuple[Cells, PointPersons | None]:
-    """The source's cells, its columns as declared, and whose rows they are where it has a column that says so."""
+    """Count the source's cells, its columns as declared, and whose rows they are if a column identifies persons."""
     present = list_present_columns(source, naming, missing) if naming else []
     if not present:
         return count_cells(declared, source, missing), None
@@ -234,13 +245,13 @@ def count_cells_with_persons(
 
 
 def list_present_columns(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> list[str]:
-    """Those of the names that are columns of the source."""
+    """List those of the names that are columns of the source."""
     there = _scan_source(source, missing).collect_schema().names()
     return [name for name in names if name in there]
 
 
 def count_persons(source: Any, naming: Sequence[str], missing: tuple[str, ...] = ()) -> int | None:
-    """How many persons the rows of the source are of; None where no column of it says so."""
+    """Count the persons of the source's rows; None if no column of it identifies them."""
     present = list_present_columns(source, naming, missing) if naming else []
     if not present:
         return None
@@ -257,19 +268,19 @@ def make_target(cells: Cells, sight: AdversaryView, promises: tuple[ComponentEnt
 
 
 def count_source_cells(columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...] = ()) -> Cells:
-    """The source's cells, its columns read as the manifest describes them."""
+    """Count the source's cells, its columns read as the manifest describes them."""
     return widen_spans(count_cells(declare_columns(columns), source, missing), columns)
 
 
 def declare_columns(columns: Sequence[ColumnEntry]) -> dict[str, Column]:
-    """The columns that an attack reads, as the manifest describes them."""
+    """Declare the columns that an attack reads, as the manifest describes them."""
     return {entry.name: _declare_column(entry) for entry in columns if entry.role in (Role.QUASI, Role.SENSITIVE)}
 
 
 def encode_combinations(
     combinations: pl.LazyFrame, declared: Mapping[str, Column], columns: Sequence[ColumnEntry]
 ) -> tuple[Cells, np.ndarray]:
-    """Combinations that were counted already (with a COUNT column) as cells, and the cell of each of them."""
+    """Encode combinations that were counted already (with a COUNT column) as cells, and return the cell of each of them."""
     cells, cell = encode_cells(collect_frame(parse_declared(combinations, declared), "Reading the values"), declared)
     return widen_spans(cells, columns), cell
 
@@ -280,7 +291,7 @@ def widen_spans(cells: Cells, columns: Sequence[ColumnEntry]) -> Cells:
 
 
 def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:
-    """A line of numbers with the range that the manifest says, where the source lies within it."""
+    """Widen a line of numbers to the range in the manifest, if the source lies within it."""
     if not isinstance(domain, RangeDomain) or domain.kind != "numeric" or not entry.domain or not domain.texts:
         return domain
     low, high = (float(Fraction(str(end)) - domain.origin) for end in (entry.domain[0], entry.domain[-1]))
@@ -289,7 +300,7 @@ def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:
 
 
 def count_cells(declared: Mapping[str, Column], source: Any, missing: tuple[str, ...] = ()) -> Cells:
-    """The source's cells, its columns as declared."""
+    """Count the source's cells, its columns as declared."""
     from reticent import registry
 
     require_one_sensitive(declared)
@@ -305,7 +316,7 @@ def require_one_sensitive(declared: Mapping[str, Column]) -> None:
 
 
 def select_source_columns(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> pl.LazyFrame:
-    """These columns of the source, as they are."""
+    """Select these columns of the source, as they are."""
     lazy = _scan_source(source, missing)
     lacking = [name for name in names if name not in lazy.collect_schema().names()]
     if lacking:
@@ -321,7 +332,7 @@ def _scan_source(source: Any, missing: tuple[str, ...]) -> pl.LazyFrame:
 
 
 def _resolve_source(source: Any, missing: tuple[str, ...]) -> tuple[Source, Any]:
-    """How a source is read that is a path, a `Source` or a frame, and the frame."""
+    """Return how a source (a path, a `Source` or a frame) is read, and the frame."""
     if isinstance(source, Source):
         return source, None
     if _is_path(source):
@@ -336,7 +347,7 @@ def _is_path(source: Any) -> bool:
 
 
 def _declare_column(entry: ColumnEntry) -> Column:
-    """A column as its manifest entry describes it; a hierarchy that was built is built again from the source's values."""
+    """Declare a column as its manifest entry describes it; a hierarchy that was built is built again from the source's values."""
     order = tuple(entry.order) if entry.order else None
     hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
     ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
@@ -345,11 +356,8 @@ def _declare_column(entry: ColumnEntry) -> Column:
     )
 
 
-# MERGED: reticent.attacks.decoy: A release that says nothing: for the control of an attack.
-
-
 def make_silent_target(seen: AttackTarget, rng: np.random.Generator) -> AttackTarget:
-    """The same people under the same groups, whose values say nothing."""
+    """Make a target of the same people under the same groups, with uninformative values."""
     sight = seen.sight
     counts = shuffle_counts(seen.counts, rng)
     if isinstance(sight, Boxes):
@@ -359,7 +367,7 @@ def make_silent_target(seen: AttackTarget, rng: np.random.Generator) -> AttackTa
 
 
 def shuffle_counts(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Groups of the same sizes, the values dealt to their rows at random."""
+    """Deal the values to the rows of groups of the same sizes at random."""
     if not np.array_equal(counts, np.round(counts)):  # shares of a target: rows have no values to deal
         return counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
     whole = counts.astype(np.int64)
@@ -370,11 +378,8 @@ def shuffle_counts(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return found
 
 
-# MERGED: reticent.attacks.plain: A table that another tool made, as an adversary sees it: its labels laid over the data it was made from.
-
-
 def is_plain_table(release: Any) -> bool:
-    """Whether this is a table, not a release folder."""
+    """Tell whether this is a table, not a release folder."""
     given = getattr(release, "folder", release)
     return not isinstance(given, str | Path) or Path(given).is_file()
 
@@ -389,7 +394,7 @@ def observe_plain_table(
     sensitive: Iterable[str] | None = None,
     hierarchy: Mapping[str, Any] | None = None,
 ) -> AttackTarget:
-    """The people of the source under the labels of a plain table."""
+    """Lay the labels of a plain table over the people of the source."""
     declared = resolve_roles(job, quasi, sensitive, hierarchy)
     marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
     frame = _read_plain_table(table, declared, marks)
@@ -424,7 +429,7 @@ def plain_outside(
 
 
 def locate_plain_labels(table: Any, cells: Cells, job: Any) -> Boxes:
-    """The labels of a plain table over people who are counted already, by the same job."""
+    """Lay the labels of a plain table over people who are counted already, by the same job."""
     return _make_boxes(_read_plain_table(table, resolve_roles(job, None, None, None), tuple(job.source.missing)), cells)
 
 
@@ -452,7 +457,7 @@ def _make_boxes(frame: pl.DataFrame, cells: Cells) -> Boxes:
 def resolve_roles(
     job: Any, quasi: Iterable[str] | None, sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None
 ) -> dict[str, Column]:
-    """The quasi-identifiers, then the sensitive column: a job's, or those named."""
+    """Return the quasi-identifiers, then the sensitive column: a job's, or those named."""
     found = dict(job.columns) if job is not None else {}
     found |= {name: Column(Role.QUASI) for name in quasi or () if name not in found}
     found |= {name: Column(Role.SENSITIVE) for name in sensitive or () if name not in found}
@@ -474,7 +479,7 @@ def resolve_roles(
 
 
 def _make_column_entry(domain: Domain) -> ColumnEntry:
-    """What a manifest would say of a column."""
+    """Make the entry that a manifest would have of a column."""
     tree = domain.hierarchy.rows() if isinstance(domain, TreeDomain) and domain.is_from_steward else None
     values = list(domain.texts) if isinstance(domain, TreeDomain) and tree is None else None
     order = list(domain.texts) if domain.kind == "ordinal" else None

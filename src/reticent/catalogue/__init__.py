@@ -1,8 +1,9 @@
-"""One row for each promise, method, stage, kind, attack, learner and engine: what the rest of the package knows it by.
+"""The catalogue: one row for each promise, method, stage, kind, attack, learner and engine.
 
-The catalogue imports nothing of ours, so that every layer may read it, on either side of the wall between planning and
-auditing.  A row names classes and functions as "module:attribute"; whoever may import them loads them.  `fields` say what each
-parameter may be, to constructors and to the reader of manifests alike: tests hold them to both.
+The rest of the package knows each of them by its row.  The catalogue imports nothing of ours, so that every layer may
+read it, on either side of the wall between planning and auditing.  A row names classes and functions as
+"module:attribute"; layers that may import them load them.  `fields` define what each parameter may be, for constructors
+and for the reader of manifests alike: tests hold them to both.
 """
 
 from __future__ import annotations

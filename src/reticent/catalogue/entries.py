@@ -1,4 +1,4 @@
-"""Methods, stages, kinds, attacks and engines: one row each."""
+"""Row types of the catalogue, and the rows of methods, stages, kinds, learners, attacks and engines."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import Any
 from reticent.catalogue.fields import Field, Relation
 from reticent.catalogue.method_fields import METHOD_FIELDS, METHOD_RELATIONS, STAGE_FIELDS, STAGE_RELATIONS
 
-# MERGED: reticent.catalogue.rows: What a row of the catalogue holds.
-
 
 @dataclass(frozen=True, slots=True)
 class PromiseRow:
-    """A promise: its class for planning, its judge in the audit, and what is said of it."""
+    """A promise: its class for planning, its judge in the audit, and its description."""
 
     model: str
     judge: str
@@ -27,7 +25,7 @@ class PromiseRow:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The words that a job or a manifest may use."""
+        """The names that a job or a manifest may use."""
         return tuple(self.fields)
 
 
@@ -42,15 +40,15 @@ class MethodRow:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The words that a job or a manifest may use."""
+        """The names that a job or a manifest may use."""
         return tuple(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """A release kind: three modules of one name, and in each the object that knows the kind.
+    """A release kind: three modules of one name, and in each the object that handles the kind.
 
-    `answers` makes, of a release, what a workload of questions is put to; `gives_up` is what a recipient no longer has.
+    `answers` makes of a release what answers a workload of questions; `gives_up` is what a recipient no longer has.
     """
 
     writer: str
@@ -62,7 +60,7 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class LearnerRow:
-    """What learns to classify: its function, and whether it learns from redrawn values (and then from nothing else)."""
+    """A learner of classifiers: its function, and whether it learns from redrawn values (and then from nothing else)."""
 
     function: str
     reconstructs: bool = False
@@ -72,11 +70,12 @@ class LearnerRow:
 class AttackRow:
     """An attack: its function, and whether it needs the source or the release's files alone.
 
-    `reads_people`: it is given the release and the source as they are, with lists of people of its own, not what groups show.
-    `independent_targets`: what is believed of a person does not depend on who else is asked about.
-    `adversary` says who it is, and `promises` which promises speak of that adversary at all.  `guesses`: from the release and the
-    targets' quasi-identifiers alone it guesses their sensitive values, so that its success and another's can be compared.
-    `cost`: where all are tried, those of lower cost are tried first; how long they take was measured.
+    `reads_people`: the attack gets the release and the source as they are, with lists of people of its own, not what
+    groups show. `independent_targets`: what is believed of a person does not depend on which other people are targets.
+    `adversary` describes the adversary, and `promises` lists the promises that are about that adversary at all.
+    `guesses`: from the release and the targets' quasi-identifiers alone the attack guesses their sensitive values, so
+    that its success and another's can be compared. `cost`: where all attacks are tried, those of lower cost are tried
+    first; how long they take was measured.
     """
 
     function: str
@@ -89,20 +88,20 @@ class AttackRow:
     cost: int = 1
 
     def select_promises(self, promised: Iterable[str]) -> list[str]:
-        """The promises among these that speak of this adversary."""
+        """Select the promises among these that are about this adversary."""
         return [name for name in dict.fromkeys(promised) if name in self.promises]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
-    """An engine: the object that counts rows and applies recipes, and for which tables it is."""
+    """An engine: the object that counts rows and applies recipes, and the tables it is for."""
 
     made_by: str
     purpose: str
 
 
 def load_object(dotted: str) -> Any:
-    """What "module:attribute" names."""
+    """Load the object that "module:attribute" names."""
     module, _, attribute = dotted.partition(":")
     return getattr(import_module(module), attribute)
 

@@ -1,7 +1,8 @@
-"""What each parameter of a promise, method or stage may be: its type, its range, how exact it is, and where its cost is limited.
+"""Field specifications: the type, range, exactness and cost limit of a parameter of a promise, method or stage.
 
 A `Field` is data.  The constructors read it (`reticent.validation`) and so does the reader of manifests
-(`reticent.format.schema_checks`), each with a check of its own: a parameter that no job may have is one that no manifest may have.
+(`reticent.format.schema_checks`), each with a check of its own: a parameter that no job may have is one that no
+manifest may have.
 """
 
 from __future__ import annotations
@@ -40,12 +41,13 @@ MAX_GROUPS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What one parameter may be.
+    """Specification of one parameter.
 
-    `least` and `most` bound numbers; `above` and `below` say that the bound itself is out.  `finest` is the greatest denominator.
-    `entries` are the fewest and the most entries of a list or table; with `keys` its names are those of columns of that role.
-    `published` is False for what a job may have and a manifest never holds.  `positive`: not all numbers of a table are 0.
-    `refusal` is the sentence that refuses other values ({value} is the number given), with `why` and `attempt` beside it.
+    `least` and `most` bound numbers; `above` and `below` exclude the bound itself.  `finest` is the greatest
+    denominator. `entries` are the fewest and the most entries of a list or table; with `keys` its names are those of
+    columns of that role. `published` is False for what a job may have and a manifest never holds.  `positive`: not all
+    numbers of a table are 0. `refusal` is the sentence that refuses other values ({value} is the number passed), with
+    `why` and `attempt` beside it.
     """
 
     kind: FieldKind
@@ -70,7 +72,7 @@ class Field:
 
     @property
     def allowed_values(self) -> str:
-        """The values that are allowed, in words: "a number above 0 and at most 1"."""
+        """Describe the values that are allowed: "a number above 0 and at most 1"."""
         if self.kind == "either":
             return " or ".join(dict.fromkeys(one.allowed_values for one in self.alternatives))
         if self.kind == "choice":
@@ -96,10 +98,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What two parameters must be to each other.
+    """Condition on two parameters.
 
-    "less": the first is below the second.  "exclusive": not both are given.  "requires": where the first is given (as `value`, if
-    there is one), so must the second be (as `needed`, if there is one).
+    "less": the first is below the second.  "exclusive": at most one of them is set.  "requires": where the first is set
+    (to `value`, if there is one), so must the second be (to `needed`, if there is one).
     """
 
     kind: Literal["less", "exclusive", "requires"]
@@ -148,14 +150,14 @@ AXES_FIELD = Field("choice", "axes stretched to one length, or one step per valu
 
 
 def make_people_field(refusal: str, attempt: str, least: int = 2, *, doc: str, required: bool = True) -> Field:
-    """A number of people, rows or values."""
+    """Make the field of a number of people, rows or values."""
     return Field("whole", doc, required=required, least=least, most=MAX_COUNT, refusal=refusal, attempt=attempt)
 
 
 def make_positive_field(
     refusal: str, attempt: str, *, doc: str, most: int = MAX_NUMBER, why: str = "", required: bool = True
 ) -> Field:
-    """A number above 0."""
+    """Make the field of a number above 0."""
     return Field(
         "number", doc, required=required, least=0, above=True, most=most, refusal=refusal, why=why, attempt=attempt
     )

@@ -1,4 +1,4 @@
-"""What the parameters of every method and stage may be, by its name."""
+"""Field specifications of the parameters of every method and stage, by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parameters of every promise may be, by the promise's name."""
+"""Field specifications of the parameters of every promise, by the promise's name."""
 
 from __future__ import annotations
 

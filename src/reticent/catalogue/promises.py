@@ -1,4 +1,4 @@
-"""Every promise in one row: its class, its judge, its parameters, and what is said of it."""
+"""The row of every promise: its class, its judge, its parameters, and its description."""
 
 from __future__ import annotations
 

@@ -1,15 +1,17 @@
 """Anatomy: exact quasi-identifiers, sensitive values by group (Xiao & Tao, VLDB 2006; the bucketization of papers 1 to 4).
 
-Cells and a promise of l-diversity -> groups of at least l rows in which no value occurs twice, in O(n).  The release shows each
-row's group and, for each group, which values it holds; which row has which is not said.
+Cells and a promise of l-diversity -> groups of at least l rows in which no value occurs twice, in O(n).  The release
+shows each row's group and, for each group, which values it holds; it does not show which row has which.
 
-Departs from the paper: groups are dealt like cards.  The rows, sorted by value and in random order within a value, go to
-floor(n / l) groups in turn; an l-eligible table has no value with more rows than there are groups, so none meets itself.  That
-places the residue, too.  `grouping` "hilbert" first cuts the Hilbert curve through quasi-identifier space in halves as long as
-both are l-eligible, and deals each piece apart: the same promise with groups of neighbours.  The draw within a value is random
-there as well: who knows the order of dealing must not learn who holds what.
+Departs from the paper: groups are dealt like cards.  The rows, sorted by value and in random order within a value, go
+to floor(n / l) groups in turn; an l-eligible table has no value with more rows than there are groups, so no group gets
+a value twice.  That places the residue, too.  `grouping` "hilbert" first cuts the Hilbert curve through
+quasi-identifier space in halves as long as both are l-eligible, and deals each piece apart: the same promise with
+groups of neighbours.  The draw within a value is random there as well: an adversary who knows the order of dealing must
+not learn who holds what.
 
-Rows whose value is missing never count toward diversity: they are dealt last, onto groups that keep the promise without them.
+Rows whose value is missing never count toward diversity: they are dealt last, onto groups that keep the promise without
+them.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -85,7 +87,7 @@ class Anatomy(Method):
     def _group_along_curve(
         self, cells: Cells, known: np.ndarray, values: int, l: int, draw: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Rows, their groups, and how many there are: each eligible piece of the curve dealt by itself."""
+        """Deal each eligible piece of the curve by itself; return rows, their groups, and the number of groups."""
         known = known[np.argsort(compute_curve_keys(cells)[known], kind="stable")]
         row = np.repeat(known.astype(np.int32), cells.counts[known])
         held = cells.values[row, 0].astype(np.int16 if values < 1 << 15 else np.int32)
@@ -107,7 +109,7 @@ def require_eligible(totals: np.ndarray, l: int, column: str) -> None:
 
 
 def compute_curve_keys(cells: Cells) -> np.ndarray:
-    """Each cell's place on the Hilbert curve through quasi-identifier space."""
+    """Compute each cell's position on the Hilbert curve through quasi-identifier space."""
     bits = choose_curve_bits(cells)
     keys = np.empty(len(cells), np.int64)
     compute_hilbert_keys(compute_grid(cells, bits, stretch=True), bits, keys)
@@ -115,7 +117,7 @@ def compute_curve_keys(cells: Cells) -> np.ndarray:
 
 
 def find_piece_starts(held: np.ndarray, values: int, l: int) -> np.ndarray:
-    """Where to cut rows in curve order: in halves, or nearly, as long as both sides are l-eligible.  Loops over depth only."""
+    """Find where to cut rows in curve order: in halves, or nearly, as long as both sides are l-eligible.  Loops over depth only."""
     starts = np.array([0, len(held)])
     done = np.zeros(1, bool)
     while not done.all():
@@ -138,7 +140,7 @@ def find_piece_starts(held: np.ndarray, values: int, l: int) -> np.ndarray:
 
 
 def _are_eligible(held: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
-    """Which of the pieces are l-eligible."""
+    """Tell which of the pieces are l-eligible."""
     sizes = np.diff(ends)
     piece = np.repeat(np.arange(len(sizes)), sizes)
     key, count = np.unique(piece * values + held, return_counts=True)
@@ -149,7 +151,10 @@ def _are_eligible(held: np.ndarray, ends: np.ndarray, values: int, l: int) -> np
 def deal_rows(
     held: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """(order, group of each row in that order, number of groups): each piece's rows in turn to floor(size / l) groups."""
+    """Deal each piece's rows in turn to floor(size / l) groups.
+
+    Return (order, group of each row in that order, number of groups).
+    """
     sizes = np.diff(starts)
     groups = sizes // l
     order = rng.permutation(len(held)).astype(np.int32)
@@ -164,7 +169,7 @@ def deal_rows(
 def add_rows_without_value(
     row: np.ndarray, group: np.ndarray, groups: int, missing: np.ndarray, promises: Promises, column: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows without a value onto the groups in turn; a group may not hold too many of them either."""
+    """Deal rows without a value onto the groups in turn; a group may not hold too many of them either."""
     dealt = np.arange(len(missing)) % groups
     sizes = np.bincount(group, minlength=groups) + np.bincount(dealt, minlength=groups)
     held = np.bincount(dealt, minlength=groups)

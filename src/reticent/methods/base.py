@@ -1,6 +1,15 @@
-"""Whether the whole table as one group keeps the promises: if not, no partition of it can be cut from there.
+"""What every method and preparing stage has in common: protocols, reachability of promises, and weights of columns.
 
-For promises closed under union the answer is final: any grouping that kept them would keep them as one group.
+`Method`, `Anytime` and `Stage` are the protocols: parameters in the constructor, one verb to run, and which promises it
+can keep.
+
+`bind_reachable_promises` checks whether the whole table as one group keeps the promises: if not, no partition of it can
+be cut from there.  For promises closed under union the answer is final: any grouping that kept them would keep them as
+one group.
+
+`require_few_values` refuses more sensitive values than a method can plan with, where its cost grows with their square
+or faster.  `resolve_weights` reads how much each quasi-identifier's loss counts, the same way for all methods that
+weigh columns.
 """
 
 from __future__ import annotations
@@ -20,11 +29,9 @@ from reticent.models.rational_bounds import parse_fraction
 from reticent.randomness import Random
 from reticent.recipe.recipe import PreparedCells, Recipe
 
-# MERGED: reticent.methods.many_values: How many different sensitive values a method can plan with: its cost grows with their square or faster, so more are refused.
-
 
 def require_few_values(method: str, cells: Cells, column: int, most: int) -> None:
-    """Before anything is planned."""
+    """Refuse too many sensitive values, before anything is planned."""
     held = int((cells.totals(column) > 0).sum())
     if held > most:
         raise ColumnError(
@@ -34,13 +41,11 @@ def require_few_values(method: str, cells: Cells, column: int, most: int) -> Non
         )
 
 
-# MERGED: reticent.methods.protocols: What a method and a preparing stage supply: parameters in the constructor, one verb to run, and what they can keep.
-
-
 class Method(Protocol):
-    """A dataclass of parameters.  Its groups have `labels` of one style where it has that attribute, `weights` likewise.
+    """Protocol of a method: a dataclass of parameters.
 
-    `strict` methods say so: no combination of values is in two of their groups.  So do `deterministic` ones, which draw nothing.
+    A method's groups have `labels` of one style where it has that attribute, `weights` likewise. `strict` marks methods
+    that put no combination of values in two groups, `deterministic` marks those that draw nothing.
     """
 
     name: ClassVar[str]
@@ -49,12 +54,12 @@ class Method(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
-        """Groups of the cells that keep every promise; `PromiseUnreachable` where there are none."""
+        """Plan groups of the cells that keep every promise; raise `PromiseUnreachable` if there are none."""
 
 
 @runtime_checkable
 class Anytime(Protocol):
-    """A method that improves as long as it may; `watch` is told its state on the way."""
+    """A method that improves as long as it may; `watch` is called with its state on the way."""
 
     anytime: ClassVar[bool]
 
@@ -64,25 +69,25 @@ class Anytime(Protocol):
 
 
 class Stage(Protocol):
-    """A dataclass of parameters that prepares cells for a method; with `finish` it also splits the quotas after it."""
+    """A dataclass of parameters that prepares cells for a method; with `finish` it also splits the quotas afterwards."""
 
     name: ClassVar[str]
     can_keep: ClassVar[tuple[type, ...]]  # promises that some parameters of the stage keep
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def keeps(self, promise: Promise) -> bool:
-        """Whether the stage keeps a promise by itself, with these parameters."""
+        """Tell whether the stage keeps a promise by itself, with these parameters."""
 
     def prepare(self, cells: Cells, promises: Promises, rng: Random) -> PreparedCells:
-        """Which rows of each cell go on to the method, and which are withheld."""
+        """Decide which rows of each cell go on to the method, and which are withheld."""
 
     @classmethod
     def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
-        """What the stage could do for these promises, whether or not the job has it."""
+        """Advise what the stage could do for these promises, whether or not the job has it."""
 
 
 def bind_reachable_promises(cells: Cells, promises: Promises, method: str) -> BoundPromises:
-    """The promises bound to the cells; raises, with numbers and no values, where one group of all rows breaks them."""
+    """Bind the promises to the cells; raise, with numbers and no values, if one group of all rows breaks them."""
     for promise in promises:
         if not isinstance(promise, CountCappedPromise | GroupCheckedPromise):
             raise JobError(
@@ -108,7 +113,7 @@ def _describe_promise(promise: Promise) -> str:
 
 
 def _explain_broken_promise(cells: Cells, promise: Promise) -> tuple[str, str]:
-    """Why the table as a whole breaks a promise, and what to try."""
+    """Explain why the table as a whole breaks a promise, and what to try."""
     if hasattr(promise, "reason"):
         return promise.reason(cells)
     if not isinstance(promise, CountCappedPromise):
@@ -155,9 +160,6 @@ def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[s
     return f"A value of {column!r} is rarer in the table than a group may have it.", "a weaker promise."
 
 
-# MERGED: reticent.methods.weights: How much each quasi-identifier's loss counts, as a method is told: one reading for all methods that weigh columns.
-
-
 MAX_WEIGHT = 10**9  # how much more one column may weigh than another
 
 
@@ -172,7 +174,7 @@ def require_valid_weights(weights: Mapping[str, Any] | None) -> None:
 
 
 def resolve_weights(names: Sequence[str], weights: Mapping[str, Any] | None) -> np.ndarray:
-    """The weight of each quasi-identifier, 1 where nothing is said; one of them is above 0."""
+    """Return the weight of each quasi-identifier, 1 for one that is not named; at least one must be above 0."""
     require_valid_weights(weights)
     given = dict(weights or {})
     for column in given:

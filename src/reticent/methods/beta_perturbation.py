@@ -1,11 +1,23 @@
-"""beta-likeness by perturbation (Cao & Karras, VLDB 2012, section 5): quasi-identifiers as they are, sensitive values redrawn.
+"""beta-likeness by perturbation (Cao & Karras, VLDB 2012, section 5): exact quasi-identifiers, sensitive values redrawn.
 
-Each row's sensitive value v_i is replaced by v with probability M[i][v], independently of all else.  The promise is about
-the belief in v_i of someone who knows the overall distribution and the matrix and sees a person's row (definition 6).
+Each row's sensitive value v_i is replaced by v with probability M[i][v], independently of all else.  The promise is
+about the belief in v_i of someone who knows the overall distribution and the matrix and sees a person's row (definition
+6).  Seeing v, the belief in v_i becomes p_i M[i][v] / sum_u p_u M[u][v]; its relative gain over p_i may not exceed the
+value's bound, min(beta, -ln p_i) or beta.
 
-Departs from the paper: the default matrix is the rank-one one, since theorem 3 does not ensure its own condition (errata 1.6);
-every matrix is verified by its exact posterior before it is used; probabilities are exact decimals, drawn as such; and rows of a
-cell are redrawn together, which is distributed as if each were redrawn alone.
+The matrix is row-stochastic, M[i][v] = Pr(v_i -> v), in whole numbers over 10^9: the paper prints the transpose (errata
+1.9).
+
+    rank-one    M = a I + 1 b^T with b_v = a / (gamma_v - 1): always valid (errata 1.6)
+    theorem3    uniform perturbation as printed; valid where every alpha is >= 0, else often not (errata 1.6)
+    optimal     the most retention under the exact caps, by a linear programme with a conditioning constraint
+
+Entries are rounded in the safe direction: the chance to change is rounded up, the chance to stay down.  `BetaPosterior`
+of `models/beta_likeness.py` judges the rounded matrix.
+
+Departs from the paper: the default matrix is the rank-one one, since theorem 3 does not ensure its own condition
+(errata 1.6); every matrix is verified by its exact posterior before it is used; probabilities are exact decimals, drawn
+as such; and rows of a cell are redrawn together, which is distributed as if each were redrawn alone.
 """
 
 from __future__ import annotations
@@ -30,25 +42,15 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import PerturbedRecipe
 from reticent.validation import check_parameters
 
-# MERGED: reticent.methods.beta_perturbation.matrix: Perturbation matrices for beta-likeness (Cao & Karras, VLDB 2012, section 5), as whole numbers over 10^9.
-#
-# M[i][v] = Pr(v_i -> v), row-stochastic: the paper prints the transpose (errata 1.9).  Seeing v, the belief in v_i becomes
-# p_i M[i][v] / sum_u p_u M[u][v]; its relative gain over p_i may not exceed the value's bound, min(beta, -ln p_i) or beta.
-#
-#     rank-one    M = a I + 1 b^T with b_v = a / (gamma_v - 1): always valid (errata 1.6)
-#     theorem3    uniform perturbation as printed; valid where every alpha is >= 0, else often not (errata 1.6)
-#     optimal     the most retention under the exact caps, by a linear programme with a conditioning constraint
-#
-# Entries are rounded in the safe direction: what points elsewhere up, what stays down.  The rounded
-# matrix is judged by `models/beta_posterior.py`.
-
-
 MATRIX_SCALE = 10**9  # entries are exact decimals of nine digits, as they are published
 IntegerMatrix = list[list[int]]
 
 
 def build_rank_one_matrix(p: Sequence[Fraction], gains: Sequence[Fraction], *, two_sided: bool) -> IntegerMatrix:
-    """Each value's own share a, and the same row b for all: a sees to it that belief in v, seen v, just reaches its cap."""
+    """Build the matrix of each value's own share a and the same row b for all.
+
+    a is such that the belief in v, seen v, just reaches its cap.
+    """
     share = [compute_leak(p[v], gains[v]) for v in range(len(p))]
     if two_sided:  # a p_v / b_v may not push any other value further down than its own bound
         share = [max(share[v], p[v] / min([*gains[:v], *gains[v + 1 :]])) for v in range(len(p))]
@@ -59,12 +61,12 @@ def build_rank_one_matrix(p: Sequence[Fraction], gains: Sequence[Fraction], *, t
 
 
 def compute_leak(p: Fraction, gain: Fraction) -> Fraction:
-    """b_v / a = 1 / (gamma_v - 1), 0 where the cap reaches 1 and gamma is infinite (errata 1.11)."""
+    """Compute b_v / a = 1 / (gamma_v - 1), 0 where the cap reaches 1 and gamma is infinite (errata 1.11)."""
     return max((1 - p * (1 + gain)) / gain, Fraction(0))
 
 
 def compute_gammas(p: Sequence[Fraction], gains: Sequence[Fraction]) -> list[Fraction]:
-    """Theorem 2's gamma_i = f/p * (1 - p)/(1 - f)."""
+    """Compute theorem 2's gamma_i = f/p * (1 - p)/(1 - f)."""
     if any(p_i * (1 + gain) >= 1 for p_i, gain in zip(p, gains, strict=True)):
         raise PromiseUnreachable(
             "theorem3 has no matrix for this promise: the cap of a frequent value reaches 1.",
@@ -75,7 +77,7 @@ def compute_gammas(p: Sequence[Fraction], gains: Sequence[Fraction]) -> list[Fra
 
 
 def build_theorem3_matrix(p: Sequence[Fraction], gains: Sequence[Fraction]) -> tuple[IntegerMatrix, int]:
-    """The printed matrix, and how many of its alphas are negative."""
+    """Build the printed matrix, and count how many of its alphas are negative."""
     m = len(p)
     gamma = compute_gammas(p, gains)
     constant = 1 / (max(gamma) + m - 1)
@@ -90,10 +92,10 @@ def build_theorem3_matrix(p: Sequence[Fraction], gains: Sequence[Fraction]) -> t
 def solve_optimal_matrix(
     p: Sequence[Fraction], gains: Sequence[Fraction], margin: float, *, two_sided: bool
 ) -> np.ndarray:
-    """The most retention sum_i p_i M[i][i], in floating point; to be mixed and rounded by `safe`.
+    """Find the matrix of the most retention sum_i p_i M[i][i], in floating point; `round_to_safe_matrix` mixes and rounds it.
 
-    Retention alone gives a singular matrix.  With M = R + 1 b^T, R >= 0 and R[i][i] - sum_{v != i} R[i][v] >= margin, the
-    inverse is (I - 1 b^T) R^-1 and its rows sum in absolute value to at most 2 / margin.
+    Retention alone gives a singular matrix.  With M = R + 1 b^T, R >= 0 and R[i][i] - sum_{v != i} R[i][v] >= margin,
+    the inverse is (I - 1 b^T) R^-1 and its rows sum in absolute value to at most 2 / margin.
     """
     try:
         from scipy.optimize import linprog
@@ -134,7 +136,7 @@ def solve_optimal_matrix(
 
 
 def _build_sum_equalities(prior: np.ndarray, coo_array):
-    """Each row sums to 1, and S_v is the sum of p_i M[i][v]."""
+    """Build the equalities: each row sums to 1, and S_v is the sum of p_i M[i][v]."""
     m = len(prior)
     i, v = (axis.ravel() for axis in np.indices((m, m)))
     one = np.arange(m)
@@ -166,7 +168,7 @@ class _LinearProgram:
 
 
 def round_to_safe_matrix(floats: np.ndarray, p: Sequence[Fraction], mixed: float) -> IntegerMatrix:
-    """Whole numbers near a floating-point matrix, mixed with the matrix that says nothing: every gain shrinks by that share."""
+    """Round a floating-point matrix to whole numbers, mixed with the uninformative matrix: every gain shrinks by that share."""
     prior = np.array([float(x) for x in p])
     floats = floats / floats.sum(axis=1, keepdims=True)
     blended = (1 - mixed) * floats + mixed * (prior @ floats)
@@ -213,7 +215,7 @@ class BetaPerturbation(Method):
         return perturb_cells(cells, occurring, matrix, rng.stream("perturbation"))
 
     def matrix_for(self, counts: Sequence[int], promises: Promises) -> IntegerMatrix:
-        """The matrix for these counts of the occurring values, verified by its exact posterior."""
+        """Build the matrix for these counts of the occurring values, verified by its exact posterior."""
         p = [Fraction(count, sum(counts)) for count in counts]
         likeness = promises.require_models(BetaLikeness)
         posteriors = [BetaPosterior(promise) for promise in likeness]
@@ -273,7 +275,7 @@ def make_theorem3_refusal(negative: int, values: int, over: float) -> PromiseUnr
 def perturb_cells(
     cells: Cells, occurring: np.ndarray, matrix: IntegerMatrix, rng: np.random.Generator
 ) -> PerturbedRecipe:
-    """Each cell's rows spread over published values: whole numbers below 10^9, drawn uniformly, against cumulated rows."""
+    """Spread each cell's rows over published values: draw whole numbers below 10^9 uniformly and compare with cumulated rows."""
     until = np.cumsum(np.array(matrix, np.int64), axis=1)
     rank = np.full(cells.sensitive[0].size, -1)
     rank[occurring] = np.arange(len(occurring))

@@ -1,13 +1,21 @@
 """BUREL: beta-likeness by bucketing and redistribution (Cao & Karras, VLDB 2012, sections 4.3-4.5).
 
-Cells and a promise that caps frequencies -> a recipe of equivalence classes, in three steps named after the paper's:
-DPpartition (`buckets`), biSplit (`ectree`), Retrieve (`retrieve`).  Which class a row joins depends on its quasi-identifiers and
-its bucket only; the sizes of classes depend on the sensitive column only.
+Cells and a promise that caps frequencies -> a recipe of equivalence classes, in three steps of the paper: DPpartition
+(`bucket_values`), biSplit (`equivalence_classes.split_into_classes`), Retrieve
+(`equivalence_classes.retrieve_classes`).  Which class a row joins depends on its quasi-identifiers and its bucket only;
+the sizes of classes depend on the sensitive column only.
 
-Departs from it: cells with quotas instead of rows; the corrections of the errata, 1.1 to 1.4; two-sided beta-likeness, where
-every value is a bucket of its own, since a lower bound says nothing of values that share one; classes of at least k rows where
-k-anonymity is promised too; families of values (a level of the sensitive hierarchy) in place of values; tighter buckets
-where the printed ones leave a single class; and a table that cannot be halved even with a bucket for each value is refused.
+DPpartition (section 4.3): values in ascending order of frequency are cut into as few runs as possible such that a class
+which draws from each bucket in proportion to its size keeps every value within its cap, even if all it draws from a
+bucket is one value (lemma 2).  Of several least partitions the one that the printed recursion finds is taken.  Lower
+caps (two-sided) and the null hold only where a bucket is one value.
+
+Departs from the paper: cells with quotas instead of rows; the corrections of the errata: the least frequent value of
+v_b .. v_e is v_b (1.1), `Combinable` is `<=` as in lemma 2 (1.2), frequencies are compared as integers (1.3), and
+halves may not be empty (1.4); two-sided beta-likeness, where every value is a bucket of its own, since a lower bound
+cannot be kept for values that share one; classes of at least k rows where k-anonymity is promised too; families of
+values (a level of the sensitive hierarchy) in place of values; tighter buckets where the printed ones leave a single
+class; and a table that cannot be halved even with a bucket for each value is refused.
 """
 
 from __future__ import annotations
@@ -34,24 +42,15 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters
 
-# MERGED: reticent.methods.burel.buckets: Buckets of sensitive values for beta-likeness (Cao & Karras, VLDB 2012, section 4.3, function DPpartition).
-#
-# Values in ascending order of frequency are cut into as few runs as possible such that a class which draws from each bucket
-# in proportion to its size keeps every value within its cap, even if all it draws from a bucket is one value (lemma 2).
-#
-# Departs from the paper as the errata say: the least frequent value of v_b .. v_e is v_b (1.1), `Combinable` is `<=` as in
-# lemma 2 (1.2), and frequencies are compared as integers (1.3).  Of several least partitions the one that the printed
-# recursion finds is taken.  Lower caps (two-sided) and the null hold only where a bucket is one value.
-
-
 WHOLE_SHARE = Fraction(1)
 
 
 @dataclass(frozen=True, eq=False)
 class ValueBuckets:
-    """`of_value[v]` is the bucket of value v (-1: does not occur); `sizes` are rows; `alone` is the null's own bucket or -1.
+    """Buckets of sensitive values.
 
-    `upper[w, b]` and `lower[w, b]` are the strictest caps of bucket b's values under the w-th way of counting.
+    `of_value[v]` is the bucket of value v (-1: does not occur); `sizes` are rows; `alone` is the null's own bucket or
+    -1. `upper[w, b]` and `lower[w, b]` are the strictest caps of bucket b's values under the w-th way of counting.
     """
 
     of_value: np.ndarray
@@ -62,7 +61,7 @@ class ValueBuckets:
     leaves_out: tuple[bool, ...]  # which ways leave the null rows out
 
     def allow(self, nodes: np.ndarray) -> np.ndarray:
-        """Theorem 1: which classes with so many rows of each bucket keep their caps whatever values the rows have."""
+        """Tell which classes with these rows of each bucket keep their caps whatever values the rows have (theorem 1)."""
         fine = nodes.sum(axis=1) > 0
         for way, without in enumerate(self.leaves_out):
             size = nodes.sum(axis=1) - (nodes[:, self.alone] if without else 0)
@@ -77,7 +76,7 @@ class ValueBuckets:
 def bucket_values(
     totals: np.ndarray, caps: Sequence[Caps], null: int = -1, share: Fraction = WHOLE_SHARE
 ) -> ValueBuckets:
-    """The fewest buckets that use at most `share` of these caps; each value alone where some have lower caps."""
+    """Find the fewest buckets that use at most `share` of these caps; each value is alone where some have lower caps."""
     occurring = np.flatnonzero(totals)
     ascending = occurring[np.argsort(totals[occurring], kind="stable")].tolist()
     alone = null if null >= 0 and totals[null] else -1
@@ -104,7 +103,7 @@ def bucket_values(
 def partition_values(
     ascending: Sequence[int], totals: np.ndarray, caps: Sequence[Caps], share: Fraction = WHOLE_SHARE
 ) -> list[list[int]]:
-    """Equation 6: the fewest runs of consecutive values, each combinable."""
+    """Find the fewest runs of consecutive values, each combinable (equation 6)."""
     counts = [int(totals[v]) for v in ascending]
     bounds = [
         ([_to_pair(cap.upper[v]) for v in ascending], _count_capped_rows(totals, cap))
@@ -153,7 +152,7 @@ def _choose_smaller(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, 
 
 
 def _find_strictest_cap(pairs: np.ndarray | None, run: list[int], otherwise: tuple[int, int]) -> tuple[int, int]:
-    """The strictest cap of a run; lower caps are only asked of runs of one value."""
+    """Find the strictest cap of a run; lower caps are only looked up for runs of one value."""
     if pairs is None:
         return otherwise
     found = _to_pair(pairs[run[0]])
@@ -217,7 +216,7 @@ class Burel(Method):
 
 
 def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
-    """The one sensitive column that the promises speak of, the family of each of its values, and the least class size."""
+    """Find the one sensitive column that the promises are about, the family of each of its values, and the least class size."""
     about = select_value_promises(promises)
     columns = {cells.find_sensitive(promise.column) for promise in about}
     levels = {getattr(promise, "level", 0) for promise in about}
@@ -240,23 +239,26 @@ def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.nda
 
 
 def select_value_promises(promises: Promises) -> list[BetaLikeness | SemanticLikeness]:
-    """The promises but those of so many people in a class."""
+    """Select the promises except those about the number of people in a class."""
     given: list[BetaLikeness | SemanticLikeness | KAnonymity] = promises.require_models(*Burel.keeps)
     return [promise for promise in given if not isinstance(promise, KAnonymity)]
 
 
 def are_allowed_classes(buckets: ValueBuckets, least: int, nodes: np.ndarray) -> np.ndarray:
-    """Which nodes, by the rows they draw from each bucket, may be classes."""
+    """Tell which nodes, by the rows they draw from each bucket, may be classes."""
     return buckets.allow(nodes) & (nodes.sum(axis=1) >= least)
 
 
 def to_family_likeness(promise: BetaLikeness | SemanticLikeness) -> BetaLikeness:
-    """What caps families: beta-likeness of them as if each were a value."""
+    """Return the promise that caps families: beta-likeness of them as if each were a value."""
     return promise.likeness if isinstance(promise, SemanticLikeness) else promise
 
 
 def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets) -> None:
-    """One class says only the overall distribution; where a rare value is the reason, another kind of release serves better."""
+    """Refuse a single class: it would show only the overall distribution.
+
+    Where a rare value is the reason, another kind of release serves better.
+    """
     left = buckets.sizes // 2
     halves = np.stack([left, buckets.sizes - left])
     if left.sum() and buckets.allow(halves).all():

@@ -1,11 +1,16 @@
-"""Filling classes of given sizes with near rows of each bucket (Cao & Karras, VLDB 2012, section 4.5, function Retrieve).
+"""Equivalence classes of BUREL and SABRE: their sizes (biSplit) and the rows they draw (Retrieve).
 
-Every cell is a point of quasi-identifier space: a number's axis is its value, a category's the pre-order of its hierarchy's
-leaves.  For each class a random free row is the seed, and each bucket gives the free rows nearest to it: along the Hilbert
+biSplit (Cao & Karras, VLDB 2012, section 4.4; `split_into_classes`) builds the ECTree: how many rows each class draws
+from each bucket.  From the whole table downwards each node halves every bucket, as long as both halves are allowed.
+The left half is rounded down, and a half may not be empty (errata 1.4).  All nodes of a level are judged at once.
+
+Retrieve (section 4.5; `retrieve_classes`) fills classes of those sizes with near rows of each bucket.  Every cell is a
+point of quasi-identifier space: a number's axis is its value, a category's the pre-order of its hierarchy's leaves.
+For each class a random free row is the seed, and each bucket gives the free rows nearest to it: along the Hilbert
 curve, or by Euclidean distance.  Only quasi-identifiers and the bucket of a row decide where it goes.
 
-Departs from the paper: a cell may be split among classes, ties are broken by cell order, and axes are either stretched to one
-length, as the loss of section 4.1 weighs them, or as many steps long as the column has values.
+Departs from the paper: a cell may be split among classes, ties are broken by cell order, and axes are either stretched
+to one length, as the loss of section 4.1 weighs them, or as many steps long as the column has values.
 """
 
 from __future__ import annotations
@@ -22,14 +27,9 @@ from reticent.kernels.burel_nearest import fill_nearest
 from reticent.kernels.hilbert import compute_hilbert_keys
 from reticent.recipe.recipe import Recipe
 
-# MERGED: reticent.methods.classes.ectree: The ECTree: how many rows each class draws from each bucket (Cao & Karras, VLDB 2012, section 4.4, function biSplit).
-#
-# From the whole table downwards each node halves every bucket, as long as both halves are allowed.  The left half is rounded
-# down, and a half may not be empty (errata 1.4).  All nodes of a level are judged at once.
-
 
 def split_into_classes(sizes: np.ndarray, allow: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """(classes, buckets) rows to draw, leaves from left to right; the root is a leaf whether or not it is allowed."""
+    """Return (classes, buckets) rows to draw, leaves from left to right; the root is a leaf whether or not it is allowed."""
     nodes = np.asarray(sizes, np.int64).reshape(1, -1)
     place = np.zeros(1, np.uint64)  # the path from the root as a binary fraction
     step = np.uint64(1 << 63)
@@ -48,9 +48,6 @@ def split_into_classes(sizes: np.ndarray, allow: Callable[[np.ndarray], np.ndarr
     return np.ascontiguousarray(np.concatenate(leaves)[np.argsort(np.concatenate(places))])
 
 
-# MERGED: reticent.methods.classes.options: The options that methods filling classes have in common, and the column none of them can protect.
-
-
 def require_several_values(method: str, name: str, totals: np.ndarray) -> None:
     if (totals > 0).sum() < 2:
         raise ColumnError(
@@ -67,7 +64,10 @@ MAX_AXIS_BITS = 20  # squared distances of many axes still fit 64 bits
 def retrieve_classes(
     cells: Cells, bucket: np.ndarray, sizes: np.ndarray, rng: np.random.Generator, *, fill: str, axes: str
 ) -> Recipe:
-    """Classes as a recipe: `bucket` is that of each cell, `sizes` how many rows each class draws from each bucket."""
+    """Return the classes as a recipe.
+
+    `bucket` is that of each cell, `sizes` how many rows each class draws from each bucket.
+    """
     bits = choose_curve_bits(cells)
     points = compute_grid(cells, bits, stretch=axes == "stretched")
     taken, place = (_fill_along_curve if fill == "curve" else _fill_nearest_rows)(
@@ -77,20 +77,20 @@ def retrieve_classes(
 
 
 def choose_curve_bits(cells: Cells) -> int:
-    """As many bits to an axis as the largest column needs, and as a 63-bit key has room for."""
+    """Choose the bits of an axis: as many as the largest column needs, and as fit a 63-bit key."""
     most = max((domain.size for domain in cells.quasi), default=1)
     return min(max(int(most - 1).bit_length(), 1), max(KEY_BITS // max(len(cells.quasi), 1), 1), MAX_AXIS_BITS)
 
 
 def compute_grid(cells: Cells, bits: int, *, stretch: bool) -> np.ndarray:
-    """(cells, axes) whole coordinates below 2^bits."""
+    """Compute (cells, axes) whole coordinates below 2^bits."""
     side = (1 << bits) - 1
     columns = [_compute_coordinates(domain, side, stretch)[cells.codes[:, at]] for at, domain in enumerate(cells.quasi)]
     return np.ascontiguousarray(np.column_stack(columns)) if columns else np.zeros((len(cells), 1), np.int64)
 
 
 def _compute_coordinates(domain: Domain, side: int, stretch: bool) -> np.ndarray:
-    """The coordinate of each code; the null stands at the far end."""
+    """Compute the coordinate of each code; the null is at the far end."""
     steps = np.arange(domain.size, dtype=np.float64)
     if stretch and isinstance(domain, RangeDomain) and len(domain.texts) > 1:
         steps = np.append(
@@ -103,7 +103,7 @@ def _compute_coordinates(domain: Domain, side: int, stretch: bool) -> np.ndarray
 
 
 def _draw_seeds(left: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Every row in random order, as place << bits | offset, and the bits."""
+    """Return every row in random order, as place << bits | offset, and the bits."""
     bits = int(left.max(initial=1)).bit_length()
     if len(left).bit_length() + bits > KEY_BITS:
         raise InternalError("Rows are too many to be numbered.")
@@ -118,7 +118,7 @@ def _find_bucket_starts(bucket: np.ndarray, buckets: int) -> np.ndarray:
 
 
 def _allocate_takes(cells: int, sizes: np.ndarray) -> np.ndarray:
-    """A take either empties a cell or ends a class's draw from a bucket."""
+    """Allocate the arrays of takes: a take either empties a cell or ends a class's draw from a bucket."""
     return np.empty((cells + int((sizes > 0).sum()), 3), np.int64)
 
 
@@ -159,7 +159,10 @@ def _fill_nearest_rows(
 
 
 def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarray, counts: np.ndarray):
-    """A balanced k-d tree over each bucket: places in order, each subtree's bounding box and rows.  All ranges of a depth at once."""
+    """Build a balanced k-d tree over each bucket: places in order, each subtree's bounding box and rows.
+
+    All ranges of a depth are built at once.
+    """
     axes = points.shape[1]
     box = np.empty((len(place), 2 * axes), np.int64)
     alive = np.empty(len(place), np.int64)

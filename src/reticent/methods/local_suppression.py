@@ -28,7 +28,7 @@ MAX_PLANS = 8  # that one search may make
 
 
 def plan_withholding(method: Method, cells: Cells, promises: Promises, rng: Random, at_most: Fraction) -> Recipe:
-    """The method's plan, or one that withholds up to a share `at_most` of the rows and loses less."""
+    """Return the method's plan, or one that withholds up to a share `at_most` of the rows and loses less."""
     search = _WithholdingSearch(method, cells, promises, rng, int(cells.rows * at_most))
     start = method.plan(cells, promises, rng)
     found = [search.lower_loss(search.lower_loss(start, bold=first), bold=not first) for first in (False, True)]
@@ -73,7 +73,7 @@ class _WithholdingSearch:
 
 @dataclass(frozen=True, eq=False)
 class _Trims:
-    """Of each group the best trim found so far: rows gained per row withheld, and which codes of which column go."""
+    """The best trim of each group so far: rows gained per row withheld, and which codes of which column go."""
 
     gain: np.ndarray
     column: np.ndarray
@@ -103,9 +103,9 @@ class _Trims:
 
 
 def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, *, bold: bool = False) -> np.ndarray:
-    """How many rows of each original cell to withhold besides, at most `amount`: the trims that gain most for each row.
+    """Choose how many more rows of each original cell to withhold, at most `amount`: the trims that gain most for each row.
 
-    Where it is not `bold`, what is left of a group must keep the promises by itself; a bold trim trusts the next plan to find
+    If not `bold`, what is left of a group must keep the promises by itself; a bold trim trusts the next plan to find
     other places for them.
     """
     cells = recipe.cells
@@ -130,7 +130,7 @@ def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, 
 
 
 def count_withheld_rows(recipe: Recipe) -> np.ndarray:
-    """How many rows of each cell a recipe withholds."""
+    """Count the rows of each cell that a recipe withholds."""
     taken = recipe.group == WITHHELD_GROUP
     return np.bincount(recipe.cell[taken], weights=recipe.quota[taken], minlength=len(recipe.cells)).astype(np.int64)
 
@@ -167,7 +167,7 @@ def _find_best_trims(
 
 
 def _select_trimmed(cells: Cells, found: _Trims, group: np.ndarray, cell: np.ndarray) -> np.ndarray:
-    """Which entries the best trim of their group takes."""
+    """Select the entries that the best trim of their group takes."""
     column = found.column[group]
     code = cells.codes[cell, np.maximum(column, 0)]
     return (column >= 0) & (code >= found.first[group]) & (code <= found.last[group])
@@ -176,7 +176,7 @@ def _select_trimmed(cells: Cells, found: _Trims, group: np.ndarray, cell: np.nda
 def _are_allowed(
     bound: BoundPromises, recipe: Recipe, group: np.ndarray, cell: np.ndarray, left: np.ndarray
 ) -> np.ndarray:
-    """Whether what is left of each group keeps the promises as they are now: a hint, the next plan decides."""
+    """Tell whether the rest of each group keeps the promises as they are now: a hint, the next plan decides."""
     order = np.flatnonzero(left > 0)
     order = order[np.argsort(group[order], kind="stable")]
     offsets = np.append(0, np.cumsum(np.bincount(group[order], minlength=recipe.groups)))

@@ -1,9 +1,18 @@
-"""Stages and a method as one recipe.
+"""Planning of a recipe by stages and a method, and what is checked of the recipe afterwards.
 
-A stage prepares: it keeps some rows of each cell and withholds the others; the method plans on the cells that are kept, so that their
-totals, which are the published table's, are the reference distribution of every promise.  The composed recipe speaks of the
-cells as they were counted: what a stage withheld is withheld in it, and every row of every cell has one outcome.
-A stage that has `finish(recipe, promises, rng)` splits the quotas once more after the method (a sample of each group).
+A stage prepares: it keeps some rows of each cell and withholds the others; the method plans on the cells that are kept,
+so that their totals, which are the published table's, are the reference distribution of every promise.  The composed
+recipe is about the cells as they were counted: what a stage withheld is withheld in it, and every row of every cell has
+one outcome.  A stage that has `finish(recipe, promises, rng)` splits the quotas once more after the method (a sample of
+each group).
+
+`warn_of_lone_people` warns the steward before publishing of people who would be alone in their group, and of beliefs
+that were certain before.  Promises that bound how far a belief moves, and those that allow a group of one, do not bound
+who is alone: (B,t)-privacy publishes a person's own row where the adversary was sure before, and a frequent value may
+be shown by one row under beta-likeness.
+
+`relabel_recipe` checks promises again where labels are wider than their groups: such labels may coincide, and groups
+that read the same are one.
 """
 
 from __future__ import annotations
@@ -39,9 +48,9 @@ def plan_recipe(
     say: Callable[[str], None] = lambda stage: None,
     watch: Callable[[Any], bool | None] | None = None,
 ) -> Recipe:
-    """The stages one after the other, then the method on what they kept, for the promises that no stage keeps.
+    """Run the stages one after the other, then the method on what they kept, for the promises that no stage keeps.
 
-    A method that improves as long as it may (`anytime`) says its loss on the way, or tells it to `watch`.
+    A method that improves as long as it may (`anytime`) reports its loss on the way as progress, or to `watch`.
     """
     if suppress_at_most:
         return plan_withholding(method, cells, promises, rng, suppress_at_most)
@@ -65,12 +74,12 @@ def plan_recipe(
 
 
 def settle_method(method: Method, promises: Promises) -> Method:
-    """The method with what it leaves to its promises decided, as a manifest says it."""
+    """Return the method with the options that it leaves to its promises resolved, as a manifest records it."""
     return replace(method, labels=method.labels_for(promises)) if hasattr(method, "labels_for") else method
 
 
 def select_method_promises(stages: Sequence[Stage], promises: Promises) -> Promises:
-    """What the stages do not keep by themselves; there must be something, or the rows would be published as they are."""
+    """Select the promises that the stages do not keep by themselves; refuse none, or the rows would be published as they are."""
     left = tuple(promise for promise in promises if not any(stage.keeps(promise) for stage in stages))
     if not left:
         names = " and ".join(promise.name for promise in promises)
@@ -81,19 +90,13 @@ def select_method_promises(stages: Sequence[Stage], promises: Promises) -> Promi
     return Promises(left)
 
 
-# MERGED: reticent.methods.lone_people: What a steward should hear before publishing: people who would stand alone in their group, and beliefs that were certain before.
-#
-# Promises that bound how far a belief moves, and those that allow a group of one, say nothing about who stands alone: (B,t)-privacy
-# publishes a person's own row where the adversary was sure before, and a frequent value may be shown by one row under beta-likeness.
-
-
 def count_lone_people(recipe: Recipe) -> int:
-    """How many groups have one row."""
+    """Count the groups of one row."""
     return int((recipe.as_groups().sizes == 1).sum())
 
 
 def describe_lone_people(alone: int) -> list[str]:
-    """A sentence on so many groups of one; nothing where there is none."""
+    """Describe so many groups of one in a sentence; empty if there is none."""
     if not alone:
         return []
     people = "1 person stands" if alone == 1 else f"{alone:,} people stand"
@@ -104,7 +107,7 @@ def describe_lone_people(alone: int) -> list[str]:
 
 
 def warn_of_lone_people(promises: Iterable[Any], recipe: Recipe, cells: Cells) -> list[str]:
-    """A sentence on groups of one, and one for each promise whose adversary was certain of people before the release.
+    """Warn of groups of one in a sentence, and in one for each promise whose adversary was certain of people before the release.
 
     `cells` are those that the promises were planned on.
     """
@@ -132,14 +135,11 @@ def _describe_bandwidth(bandwidth: Any) -> str:
     return bandwidth if isinstance(bandwidth, str) else f"{float(bandwidth):g}"
 
 
-# MERGED: reticent.methods.relabelled: Labels that are wider than their groups may coincide, and groups that read the same are one: do the promises still hold?
-
-
 def relabel_recipe(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
-    """The recipe with labels that keep the promises; `cells` are what was planned on.
+    """Return the recipe with labels that keep the promises; `cells` are what was planned on.
 
-    A promise that a union of groups can break is checked on the groups as they read.  Where it breaks, columns that were widened
-    unasked are tight after all; with labels that the steward asked for, it is refused.
+    A promise that a union of groups can break is checked on the groups as they read.  Where it breaks, columns that
+    were widened by default become tight; with labels that the steward asked for, it is refused.
     """
     if promises.union_closed or not any(_is_widened(domain) for domain in recipe.cells.quasi):
         return recipe
@@ -163,12 +163,12 @@ def relabel_recipe(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
 
 
 def _is_widened(domain: Domain) -> bool:
-    """Whether labels of the column may be wider than their groups."""
+    """Tell whether labels of the column may be wider than their groups."""
     return isinstance(domain, WidenedDomain) or (isinstance(domain, BandDomain) and domain.label_options is not None)
 
 
 def _count_broken_groups(promises: Promises, cells: Cells, recipe: Recipe) -> int:
-    """How many groups break a promise; the reference distribution is that of the rows which are published."""
+    """Count the groups that break a promise; the reference distribution is that of the published rows."""
     kept = recipe.group != WITHHELD_GROUP
     counts = np.bincount(recipe.cell[kept], weights=recipe.quota[kept], minlength=len(cells)).astype(np.int64)
     groups = replace(recipe, cells=cells).as_groups()

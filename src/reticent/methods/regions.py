@@ -1,7 +1,13 @@
-"""Coarse cuts of quasi-identifier space, from a keyed sample of the cells: the upper levels of `mondrian`'s tree.
+"""Plans in two levels (ADR 10): coarse regions from a sample, and an exact plan of each, wherever it is made.
 
-A cut sends combinations whose code in a column is between two codes left, and the others right; so a tree of cuts sends any
-cell to one region, whether or not it was in the sample.
+1. `cut_regions` cuts quasi-identifier space by a keyed sample of the cells: the upper levels of `mondrian`'s tree.  A cut
+   sends combinations whose code in a column is between two codes left, and the others right; so a tree of cuts
+   (`RegionTree`) sends any cell to one region, whether or not it was in the sample.
+2. Each side of each cut is checked exactly, with the whole table's totals (`find_fine_nodes`): a cut of which a side breaks
+   a promise is taken back.
+3. Each region is planned by the job's method against the whole table's totals (`plan_region`), so every group keeps what is
+   promised of the whole table.  Regions know nothing of each other: executors plan them.
+4. Groups of two regions may read the same and are then one group; only promises that a union of groups keeps are taken.
 """
 
 from __future__ import annotations
@@ -28,7 +34,10 @@ SAMPLE_CELLS = 1 << 16  # cells
 
 @dataclass(eq=False)
 class RegionTree:
-    """Node n is cut in `column[n]` between `lo[n]` and `hi[n]` into `left[n]` and the node after it; a leaf has no column."""
+    """A tree of cuts.
+
+    Node n is cut in `column[n]` between `lo[n]` and `hi[n]` into `left[n]` and the node after it; a leaf has no column.
+    """
 
     column: list[int] = field(default_factory=lambda: [-1])
     lo: list[int] = field(default_factory=lambda: [0])
@@ -36,7 +45,7 @@ class RegionTree:
     left: list[int] = field(default_factory=lambda: [-1])
 
     def cut(self, node: int, column: int, lo: int, hi: int) -> tuple[int, int]:
-        """The two sides."""
+        """Cut a node; return the two sides."""
         self.column[node], self.lo[node], self.hi[node], self.left[node] = column, lo, hi, len(self.column)
         for _ in range(2):
             self.column.append(-1)
@@ -46,7 +55,7 @@ class RegionTree:
         return self.left[node], self.left[node] + 1
 
     def route(self, codes: np.ndarray) -> np.ndarray:
-        """The leaf of each combination."""
+        """Return the leaf of each combination."""
         column, lo, hi, left = (np.array(one, np.int64) for one in (self.column, self.lo, self.hi, self.left))
         at = np.zeros(len(codes), np.int64)
         waiting = np.arange(len(codes))
@@ -58,11 +67,11 @@ class RegionTree:
 
     @property
     def leaves(self) -> np.ndarray:
-        """The nodes that are not cut."""
+        """Return the nodes that are not cut."""
         return np.flatnonzero(np.array(self.column) < 0)
 
     def list_ancestors(self) -> Iterator[np.ndarray]:
-        """For each depth, from the deepest up, what stands above each node there: itself at its own, -1 of shallower nodes."""
+        """List for each depth, from the deepest up, the ancestor of each node there: itself at its own depth, -1 of shallower nodes."""
         parent = np.full(len(self.left), -1)
         depth = np.zeros(len(self.left), np.int64)
         for node, left in enumerate(self.left):
@@ -75,7 +84,7 @@ class RegionTree:
             yield above
 
     def prune(self, fine: np.ndarray) -> RegionTree:
-        """Without the cuts of which a side is not fine: the two are one region again, and all that was cut below."""
+        """Undo the cuts of which a side is not fine: the two are one region again, with all that was cut below."""
         found = RegionTree()
         waiting = [(0, 0)]
         while waiting:
@@ -88,7 +97,7 @@ class RegionTree:
 
 
 def hash_codes(codes: np.ndarray, sizes: Sequence[int], rng: Random) -> np.ndarray:
-    """A word for each combination of codes, by the key (tabulation hashing): wherever it is counted, it is the same."""
+    """Hash each combination of codes by the key (tabulation hashing): the word is the same wherever it is counted."""
     found = np.zeros(len(codes), np.uint64)
     for at, size in enumerate(sizes):
         found ^= rng.words(f"regions {at}", 0, max(size, 1))[codes[:, at]]
@@ -96,14 +105,14 @@ def hash_codes(codes: np.ndarray, sizes: Sequence[int], rng: Random) -> np.ndarr
 
 
 def hash_cells(cells: Cells, rng: Random) -> np.ndarray:
-    """Of all columns but the one that stands for several together: it says nothing more."""
+    """Hash cells by all columns but the one that combines several: it adds no information."""
     own = len(cells.sensitive) if cells.joint < 0 else cells.joint
     sizes = [domain.size for domain in (*cells.quasi, *cells.sensitive[:own])]
     return hash_codes(np.hstack([cells.codes, cells.values[:, :own]]), sizes, rng)
 
 
 def sample_cells(cells: Cells, rng: Random) -> Cells:
-    """Some of the cells, each as likely as another: those of the least words."""
+    """Sample cells, each as likely as another: those of the least words."""
     if len(cells) <= SAMPLE_CELLS:
         return cells
     kept = np.sort(np.argpartition(hash_cells(cells, rng), SAMPLE_CELLS)[:SAMPLE_CELLS])
@@ -113,7 +122,7 @@ def sample_cells(cells: Cells, rng: Random) -> Cells:
 def cut_regions(
     sample: Cells, promises: Promises, regions: int, weights: Mapping[str, float] | None = None
 ) -> RegionTree:
-    """About so many regions of even size, cut by the loss they leave, as long as sides keep the promises in the sample."""
+    """Cut about so many regions of even size, by the loss they leave, as long as sides keep the promises in the sample."""
     nodes = PartitionNodes.of(sample)
     tree = RegionTree()
     spans = SpanLosses.of(sample.quasi, resolve_weights([domain.name for domain in sample.quasi], weights))
@@ -130,15 +139,6 @@ def cut_regions(
         number = np.array(sides, np.int64).reshape(-1)
         nodes.cut(cuts)
     return tree
-
-
-# MERGED: reticent.methods.regions.plan: A plan in two levels (ADR 10): coarse regions from a sample, and an exact plan of each, wherever it is made.
-#
-# 1. `coarse` cuts quasi-identifier space by a keyed sample.
-# 2. Each side of each cut is checked exactly, with the whole table's totals: a cut of which a side breaks a promise is taken back.
-# 3. Each region is planned by the job's method against the whole table's totals, so every group keeps what is promised of the
-#    whole table.  Regions know nothing of each other: executors plan them.
-# 4. Groups of two regions may read the same and are then one group; only promises that a union of groups keeps are taken.
 
 
 RegionMapper = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterable[Any]]
@@ -158,7 +158,7 @@ _WHOLE_TABLE_REASONS = {
 def require_plannable_by_region(
     method: Method, promises: Promises, *, prepared: bool = False, withholding: bool = False
 ) -> None:
-    """Before data is read: what cannot be planned region by region."""
+    """Refuse, before data is read, what cannot be planned region by region."""
     why = _WHOLE_TABLE_REASONS.get(method.name, "") or (
         "a stage before the method speaks of all rows"
         if prepared
@@ -183,7 +183,7 @@ def require_plannable_by_region(
 def plan_regions(
     method: Method, cells: Cells, promises: Promises, rng: Random, regions: int, each: RegionMapper = starmap
 ) -> Recipe:
-    """One recipe of all regions; `each` is where regions are planned."""
+    """Plan one recipe of all regions; `each` maps the planning over regions."""
     totals = resolve_totals(cells, None)
     bind_reachable_promises(cells, promises, method.name)
     tree = cut_regions(sample_cells(cells, rng), promises, regions, getattr(method, "weights", None))
@@ -200,7 +200,7 @@ def plan_regions(
 
 
 def plan_region(method: Method, cells: Cells, promises: Promises, rng: Random) -> tuple[Any, ...]:
-    """The plan of one region, in numbers of its own: cells, groups, quotas, how many groups, and how they print."""
+    """Plan one region, in numbers of its own: cells, groups, quotas, how many groups, and how they print."""
     recipe = method.plan(cells, promises, rng)
     return recipe.cell.astype(np.int32), recipe.group.astype(np.int32), recipe.quota, recipe.groups, recipe.labels
 
@@ -210,7 +210,7 @@ def _take_cells(cells: Cells, member: np.ndarray) -> Cells:
 
 
 def find_fine_nodes(tree: RegionTree, leaf: np.ndarray, cells: Cells, promises: Promises) -> np.ndarray:
-    """Which nodes of the tree keep every promise as one group, counted exactly; `leaf` is where each cell is sent."""
+    """Tell which nodes of the tree keep every promise as one group, counted exactly; `leaf` is where each cell is sent."""
     bound = promises.bind(cells)
     found = np.zeros(len(tree.column), bool)
     for above in tree.list_ancestors():

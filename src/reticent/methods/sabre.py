@@ -1,10 +1,21 @@
-"""The greatest earth mover's distance that a class can have, given how many rows it draws from each bucket.
+"""SABRE: t-closeness by bucketization and redistribution (Cao, Karras, Kalnis & Tan, VLDB Journal 2011).
 
-Each ground distance is a sum over sets of values of weight * |rows * size * (q(S) - p(S))|: single values (equal), subtrees
-(hierarchical), prefixes of the order (ordered).  That is convex in q, so the worst case has all that is drawn from a bucket on one of
-its values; and where buckets are runs of the order, or children of one node, a set is cut by one bucket at most, so that the
-worst value of each bucket is found alone.  The result is exact: no class that draws so is further from the table, and one is as far.
-All in whole numbers: EMD = work / (scale * rows * size).
+Sensitive values are put in buckets such that a class which draws from each in proportion to its size is within t of the
+table whatever values it draws (`bucketize`); the ECTree of `equivalence_classes` then halves the table while the worst
+case of both halves stays within t; and classes are filled with near rows (`retrieve_classes`), as BUREL does after it.
+
+The worst case (`GroundDistance`) is the greatest earth mover's distance that a class can have, given how many rows it
+draws from each bucket.  Each ground distance is a sum over sets of values of weight * |rows * size * (q(S) - p(S))|:
+single values (equal), subtrees (hierarchical), prefixes of the order (ordered).  That is convex in q, so the worst case
+has all that is drawn from a bucket on one of its values; and where buckets are runs of the order, or children of one
+node, a set is cut by one bucket at most, so that the worst value of each bucket is found alone.  The result is exact:
+no class that draws so is further from the table, and one is as far.  All in whole numbers: EMD = work / (scale * rows *
+size).
+
+Departs from the paper: the worst case is exact instead of an upper bound, in whole numbers; `share` of t is what the
+buckets may use, the rest is left for halves that are not quite in proportion; classes of at least k rows where
+k-anonymity is promised too.  The bucket that is worst is split: where its two parts cost least (ordered), or its
+heaviest child goes (others).
 """
 
 from __future__ import annotations
@@ -41,11 +52,11 @@ class GroundDistance(Protocol):
     def scale(self) -> int: ...
 
     def work(self, buckets: BucketValues, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For (classes, buckets) rows drawn: what the draws themselves cost, and the worst inside each bucket."""
+        """Compute for (classes, buckets) rows drawn: what the draws themselves cost, and the worst inside each bucket."""
         ...
 
     def split(self, bucket: list[int]) -> BucketValues:
-        """The bucket as two."""
+        """Split the bucket in two."""
         ...
 
 
@@ -63,7 +74,7 @@ def make_ground_distance(distance: str, domain: Domain, totals: np.ndarray) -> G
 
 
 def _list_levels(domain: TreeDomain) -> list[np.ndarray]:
-    """The node above each value at every level below the root; a null is a node of its own on all of them."""
+    """List the node above each value at every level below the root; a null is a node of its own on all of them."""
     paths = domain.hierarchy.paths
     return [np.append(paths[:, level], [-1] * domain.null).astype(np.int64) for level in range(paths.shape[1] - 1)]
 
@@ -99,7 +110,7 @@ class TreeDistance:
     def _compute_work_between(
         self, nodes: np.ndarray, values: np.ndarray, of: np.ndarray, lengths: np.ndarray, drawn: np.ndarray
     ) -> np.ndarray:
-        """What nodes cost that hold whole buckets; those inside a bucket are left for `_inside`."""
+        """Compute the cost of nodes that hold whole buckets; those inside a bucket are left for `_compute_work_inside`."""
         rows = int(self.totals.sum())
         size = drawn.sum(axis=1)
         _, node = np.unique(nodes, return_inverse=True)
@@ -132,7 +143,7 @@ class TreeDistance:
         return lacking + change.max(axis=1)
 
     def split(self, bucket: list[int]) -> BucketValues:
-        """Off with the heaviest child of the lowest node that holds the bucket."""
+        """Split off the heaviest child of the lowest node that holds the bucket."""
         held = np.array(bucket)
         for level in reversed(self.levels):
             nodes = level[held]
@@ -178,7 +189,7 @@ class LineDistance:
         return outer, inner
 
     def split(self, bucket: list[int]) -> BucketValues:
-        """Where the two parts cost least in the worst case, drawn in proportion: the first of such places."""
+        """Split where the two parts cost least in the worst case, drawn in proportion: the first of such places."""
         totals = self.totals[bucket].astype(np.int64)
         cost = _compute_worst_inside(totals)[:-1] + _compute_worst_inside(totals[::-1])[-2::-1]
         at = int(np.argmin(cost)) + 1
@@ -186,21 +197,10 @@ class LineDistance:
 
 
 def _compute_worst_inside(totals: np.ndarray) -> np.ndarray:
-    """For each beginning of a run, the worst inside it if it is drawn in proportion: everything at its first, or at its last value."""
+    """Compute the worst inside each beginning of a run, drawn in proportion: everything at its first, or at its last value."""
     until = np.cumsum(totals)
     prefixes = np.cumsum(until) - until  # the sum of all prefixes but the whole
     return np.maximum(np.arange(len(totals)) * until - prefixes, prefixes)
-
-
-# MERGED: reticent.methods.sabre.method: SABRE: t-closeness by bucketization and redistribution (Cao, Karras, Kalnis & Tan, VLDB Journal 2011).
-#
-# Sensitive values are put in buckets such that a class which draws from each in proportion to its size is within t of the table
-# whatever values it draws; the ECTree of `ectree` then halves the table while the worst case of both halves stays within t; and
-# classes are filled with near rows (`retrieve`), as BUREL does after it.
-#
-# Departs from it: the worst case is exact instead of an upper bound (`worst_closeness`), in whole numbers; `share` of t is what the
-# buckets may use, the rest is left for halves that are not quite in proportion; classes of at least k rows where k-anonymity is
-# promised too.  The bucket that is worst is split: where its two parts cost least (ordered), or its heaviest child goes (others).
 
 
 MAX_SENSITIVE_VALUES = 1_000  # different sensitive values
@@ -267,7 +267,7 @@ def require_closeness(promises: Promises) -> TCloseness:
 
 
 class ClosenessView:
-    """The table as published, or without its null rows: what classes are compared with."""
+    """The reference that classes are compared with: the table as published, or without its null rows."""
 
     def __init__(self, promise: TCloseness, domain, totals: np.ndarray, buckets: BucketValues, without: int):
         self.totals = exclude_value(totals, without)
@@ -276,7 +276,7 @@ class ClosenessView:
         self.buckets = [buckets[b] for b in self.kept]
 
     def within(self, nodes: np.ndarray, t: Fraction) -> np.ndarray:
-        """work / (scale * rows * size) <= t in the worst case; what is empty without its nulls breaks nothing."""
+        """Tell whether work / (scale * rows * size) <= t in the worst case; what is empty without its nulls breaks nothing."""
         drawn = nodes[:, self.kept]
         rows = int(self.totals.sum())
         size = drawn.sum(axis=1)

@@ -1,1 +1,1 @@
-"""Promises: one privacy model per file, with exact parameters and what planning needs of it."""
+"""Promises: one privacy model or family of models per file, with exact parameters and what planning needs of each."""

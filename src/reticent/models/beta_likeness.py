@@ -1,12 +1,35 @@
-"""beta-likeness (Cao & Karras, VLDB 2012, definitions 2 and 3): no group lifts a value's frequency by more than beta, relatively.
+"""beta-likeness and its relatives (Cao & Karras, VLDB 2012): no group lifts a value's frequency by more than beta, relatively.
+
+`BetaLikeness` (definitions 2 and 3):
 
     basic       q <= p (1 + beta)
     enhanced    q <= p (1 + min(beta, -ln p))
-    two-sided   and q >= p / (1 + min(beta, -ln p))      (ERRATA 1.12: the literal lower side says nothing for beta >= 1)
+    two-sided   and q >= p / (1 + min(beta, -ln p))      (ERRATA 1.12: the literal lower side bounds nothing for beta >= 1)
 
-p is the value's frequency in the published table, q in a group; both sides are `<=`.  A null in the sensitive column is a
-value like another, and the caps hold with and without the null rows.  Closed under union: q of a union lies between the
-q of its parts.
+p is the value's frequency in the published table, q in a group; both sides are `<=`.  A null in the sensitive column is
+a value like another, and the caps hold with and without the null rows.  Closed under union: q of a union lies between
+the q of its parts.
+
+`BetaPosterior` (definition 6) is beta-likeness of a perturbation: a property of the matrix, not of groups.  M[i][v] is
+the chance that v_i is published as v, as whole numbers over a common denominator.  An adversary who sees v and knows
+the distribution p and the matrix believes in v_i with p_i M[i][v] / sum_u p_u M[u][v]; the relative gain over p_i is at
+most min(beta, -ln p_i) (basic: beta), and two-sided so is the loss.  Compared exactly, for every value.
+
+Families of values (`ValueSets`, `ValueRuns`, `make_family_check`): a family is a set of values (a node's leaves, a
+window's values); families may overlap.  With p and q the family's frequencies in the table and in a group, the
+inequalities are those of beta-likeness, exact in the same way, with and without the null rows.
+
+`ProximityLikeness` is beta-likeness of every window of a chosen width, for numeric sensitive values.  Section 7 asks
+for it: an extension to numbers "should constrain not merely the variation in the frequencies of discrete numerical
+values, but rather of any values in close proximity", against proximity attacks (Li, Tao & Xiao, SIGMOD 2008).  A window
+is any interval [x, x + width]; width 0 is beta-likeness of single values.  As x moves, the values in the window change
+where x passes a value or x + width reaches one: at most 2m windows have different values in them.  Numbers are compared
+as they are written, dates in days (times in microseconds), ordered values by rank.  The null is in no window of others.
+Closed under union.
+
+`SemanticLikeness` (section 7) counts the values under one node of the sensitive hierarchy as one: no disease *family*
+gains more than beta.  `level` 1 is the node just above a value; the null is a family of its own.  The promise does not
+bound single values: promise beta-likeness as well where they matter.  Closed under union, as beta-likeness is.
 """
 
 from __future__ import annotations
@@ -80,7 +103,7 @@ class BetaLikeness(Promise):
         )
 
     def cap(self, p: Fraction, rows: int) -> Fraction:
-        """The greatest frequency a group of at most `rows` rows can have without exceeding f(p), equation 1."""
+        """Compute the greatest frequency a group of at most `rows` rows can have without exceeding f(p), equation 1."""
         if p == 0:
             return Fraction(0)
         if not self.enhanced or is_at_most_log(self.beta, 1 / p):
@@ -90,7 +113,7 @@ class BetaLikeness(Promise):
         return find_fraction_below_real(lambda digits: _enclose_enhanced_cap(p, digits), rows)
 
     def floor(self, p: Fraction, rows: int) -> Fraction:
-        """The least frequency the two-sided form allows: 1 minus the greatest that the others may have together."""
+        """Compute the least frequency the two-sided form allows: 1 minus the greatest that the others may have together."""
         if p == 0:
             return Fraction(0)
         if not self.enhanced or is_at_most_log(self.beta, 1 / p):
@@ -110,25 +133,18 @@ def _enclose_others_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     return 1 - p / (1 + lower), 1 - p / (1 + upper)
 
 
-# MERGED: reticent.models.beta_posterior: beta-likeness of a perturbation (Cao & Karras, VLDB 2012, definition 6): a property of the matrix, not of groups.
-#
-# M[i][v] is the chance that v_i is published as v, as whole numbers over a common denominator.  Who sees v and knows
-# the distribution p and the matrix believes in v_i with p_i M[i][v] / sum_u p_u M[u][v]; the relative gain over p_i
-# is at most min(beta, -ln p_i) (basic: beta), and two-sided so is the loss.  Compared exactly, for every value.
-
-
 RATIO_ROUNDING = 2.0**-50  # more than what three roundings to 53 bits, and those of the comparison, can make of it
 
 
 @dataclass(frozen=True, slots=True)
 class BetaPosterior:
-    """A promise of beta-likeness as the mechanism that a perturbation is."""
+    """beta-likeness as a mechanism promise: a check of the matrix of a perturbation."""
 
     promise: BetaLikeness
     name: ClassVar[str] = "beta-likeness"
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
-        """Raise where the `matrix`, over values held by `counts` rows each, lifts a belief above its cap."""
+        """Raise if the `matrix`, over values held by `counts` rows each, lifts a belief above its cap."""
         over = self.excess(parameters["matrix"], parameters["counts"])
         if over is not None:
             raise PromiseUnreachable(
@@ -138,7 +154,7 @@ class BetaPosterior:
             )
 
     def excess(self, matrix: Sequence[Sequence[int]], counts: Sequence[int]) -> float | None:
-        """By how much the worst posterior exceeds its cap, None where all are within."""
+        """Compute by how much the worst posterior exceeds its cap; None if all are within."""
         rows = sum(counts)
         found = None
         for count, (up, down) in zip(counts, compute_worst_gains(matrix, counts), strict=True):
@@ -149,11 +165,11 @@ class BetaPosterior:
         return found
 
     def allows(self, p: Fraction, gain: Fraction) -> bool:
-        """gain <= beta and, enhanced, gain <= -ln p."""
+        """Tell whether gain <= beta and, enhanced, gain <= -ln p."""
         return gain <= self.promise.beta and (not self.promise.enhanced or is_at_most_log(gain, 1 / p))
 
     def gain(self, p: Fraction) -> Fraction:
-        """A rational not above min(beta, -ln p): what construction aims at; the check uses the logarithm itself."""
+        """Compute a rational not above min(beta, -ln p): the construction aims at it, the check uses the logarithm itself."""
         if not self.promise.enhanced or is_at_most_log(self.promise.beta, 1 / p):
             return self.promise.beta
         lower, _ = enclose_log(1 / p, 30)
@@ -163,7 +179,7 @@ class BetaPosterior:
 def compute_worst_gains(
     matrix: Sequence[Sequence[int]], counts: Sequence[int]
 ) -> list[tuple[Fraction, Fraction | None]]:
-    """For each value the greatest posterior / prior - 1 and prior / posterior - 1 (None: ruled out), exactly."""
+    """Compute for each value the greatest posterior / prior - 1 and prior / posterior - 1 (None: ruled out), exactly."""
     rows = sum(counts)
     entries = np.array(matrix, dtype=object)
     seen = np.array(counts, dtype=object) @ entries  # n WHOLE Pr(v), as whole numbers
@@ -177,20 +193,14 @@ def compute_worst_gains(
 
 
 def _find_extreme_entries(row: np.ndarray, seen: np.ndarray) -> list[tuple[int, int]]:
-    """The entries whose ratio to the column may be the greatest or the least.
+    """Find the entries whose ratio to the column may be the greatest or the least.
 
-    Floating point only sorts out the others: a quotient of two rounded numbers is off by less than three roundings.
+    Floating point only rules out the others: a quotient of two rounded numbers is off by less than three roundings.
     """
     possible = np.flatnonzero(seen > 0)
     ratio = row[possible].astype(np.float64) / seen[possible].astype(np.float64)
     near = (ratio >= ratio.max() * (1 - RATIO_ROUNDING)) | (ratio <= ratio.min() * (1 + RATIO_ROUNDING))
     return [(row[v], seen[v]) for v in possible[near]]
-
-
-# MERGED: reticent.models.families: beta-likeness of families of values: caps on how many rows of a family a group may hold.
-#
-# A family is a set of values (a node's leaves, a window's values); families may overlap.  With p and q the family's frequencies in the
-# table and in a group, the inequalities are those of `beta_likeness`, exact in the same way, with and without the null rows.
 
 
 class ValueSets:
@@ -200,19 +210,19 @@ class ValueSets:
         self.member = member
 
     def sums(self, counts: np.ndarray) -> np.ndarray:
-        """Counts by value, added up by family."""
+        """Add up counts by value into counts by family."""
         return counts @ self.member
 
     def only(self, kept: np.ndarray) -> ValueSets:
         return ValueSets(self.member[:, kept])
 
     def family(self) -> np.ndarray | None:
-        """Of each value its family, where each has one."""
+        """Return the family of each value, where each value has exactly one."""
         return self.member.argmax(axis=1) if (self.member.sum(axis=1) == 1).all() else None
 
 
 class ValueRuns:
-    """Families as runs of codes, `first` .. `last`: as many as twice the values, so that no matrix of both would fit."""
+    """Families as runs of codes, `first` .. `last`: up to twice as many as values, so that a matrix of both would not fit."""
 
     def __init__(self, first: np.ndarray, last: np.ndarray, values: int):
         self.first = first
@@ -240,7 +250,7 @@ class ValueRuns:
 def make_family_check(
     like: BetaLikeness, at: int, families: ValueSets | ValueRuns, totals: np.ndarray, null: int
 ) -> GroupCheck:
-    """Which groups keep every family within its caps."""
+    """Make a check that tells which groups keep every family within its caps."""
     views = [_FamilyReference(like, families, totals, without) for without in list_excluded_values(totals, null)]
 
     def keeps(groups: CandidateGroups) -> np.ndarray:
@@ -255,7 +265,7 @@ def make_family_check(
 
 
 class _FamilyReference:
-    """The table as published, or without its null rows."""
+    """The reference distribution by family: the table as published, or without its null rows."""
 
     def __init__(self, like: BetaLikeness, families: ValueSets | ValueRuns, totals: np.ndarray, without: int):
         self.without = without
@@ -276,16 +286,6 @@ class _FamilyReference:
         if self.lower is not None:
             fine &= (held * self.lower[:, 1] >= self.lower[:, 0] * size).all(axis=1)
         return fine
-
-
-# MERGED: reticent.models.proximity_likeness: Proximity beta-likeness: beta-likeness of every window of a chosen width, for numeric sensitive values.
-#
-# Cao & Karras (VLDB 2012, section 7) ask for it: an extension to numbers "should constrain not merely the variation in the frequencies
-# of discrete numerical values, but rather of any values in close proximity", against proximity attacks (Li, Tao & Xiao, SIGMOD 2008).
-#
-# A window is any interval [x, x + width]; width 0 is beta-likeness of single values.  As x moves, the values in the window change where
-# x passes a value or x + width reaches one: 2m windows at most have different values in them.  Numbers are compared as they are written,
-# dates in days (times in microseconds), ordered values by rank.  The null is in no window of others.  Closed under union.
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,7 @@ class ProximityLikeness(Promise):
 
 
 def find_position(domain: Domain, code: int) -> Fraction:
-    """Where a value stands, exactly."""
+    """Find the exact position of a value."""
     if not isinstance(domain, RangeDomain):
         raise JobError(
             f"proximity-beta-likeness needs numbers, dates or ordered values in {domain.name!r}.",
@@ -334,7 +334,7 @@ def find_position(domain: Domain, code: int) -> Fraction:
 
 
 def list_windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, int]]:
-    """(first, last) of every run of values that some interval of this width holds and no more; positions ascend."""
+    """List (first, last) of every run of values that is all that some interval of this width holds; positions ascend."""
     unit = 2 * find_common_denominator((*positions, width))  # whole numbers are compared faster; 2 leaves room between
     places = [int(x * unit) for x in positions]
     wide = int(width * unit)
@@ -342,12 +342,6 @@ def list_windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, 
     between = [(a + b) // 2 for a, b in pairwise(events)]
     found = {(bisect_left(places, x), bisect_right(places, x + wide) - 1) for x in [*events, *between]}
     return sorted((first, last) for first, last in found if first <= last)
-
-
-# MERGED: reticent.models.semantic_likeness: Semantic beta-likeness (Cao & Karras, VLDB 2012, section 7): the values under one node of the sensitive hierarchy count as one.
-#
-# No disease *family* gains more than beta.  `level` 1 is the node just above a value; the null is a family of its own.  It says nothing of
-# the single values: promise beta-likeness as well where they matter.  Closed under union, as beta-likeness is.
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +385,7 @@ class SemanticLikeness(Promise):
         )
 
     def families(self, domain: Domain) -> np.ndarray:
-        """The family of each value, numbered from 0; the null's is the last."""
+        """Return the family of each value, numbered from 0; the null's is the last."""
         if not isinstance(domain, TreeDomain) or self.level >= domain.hierarchy.height:
             raise JobError(
                 f"{self.name} needs a hierarchy over {domain.name!r} with a level {self.level} below its root.",

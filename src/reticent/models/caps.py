@@ -6,8 +6,8 @@ A group with `count[v]` rows of value v among `size` rows is allowed iff
     count[v] * upper[v, 1] <= upper[v, 0] * size    and    count[v] * lower[v, 1] >= lower[v, 0] * size   for every v,
 
 where the rows and the count of value `without` are left out of `size` first (null rows: caps must hold with and without
-them; a group of nulls alone is then empty, and `least_size` 0 says that an empty group breaks nothing).  `present_only`
-holds the lower caps only where the count is positive.
+them; a group of nulls alone is then empty, and `least_size` 0 means that an empty group breaks nothing).
+`present_only` applies the lower caps only where the count is positive.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Caps:
     family: np.ndarray | None = None  # where sets of values are counted as one: the number of each value's set
 
     def allows(self, counts: np.ndarray) -> np.ndarray:
-        """Which of the groups (rows of a (groups, values) array) are allowed: the kernel's meaning, in NumPy."""
+        """Tell which of the groups (rows of a (groups, values) array) are allowed: the kernel's meaning, in NumPy."""
         counts = exclude_value(np.asarray(counts, np.int64), self.without)
         size = counts.sum(axis=1)
         fine = size >= self.least_size
@@ -51,12 +51,12 @@ class Caps:
 
 
 def to_integer_pairs(caps: list[Fraction]) -> np.ndarray:
-    """Fractions as the integer pairs a kernel takes."""
+    """Convert fractions to the integer pairs a kernel takes."""
     return np.array([(cap.numerator, cap.denominator) for cap in caps], np.int64).reshape(-1, 2)
 
 
 def make_upper_caps(caps: list[Fraction], without: int) -> np.ndarray:
-    """Upper caps as pairs; the value left out is not bound by them."""
+    """Convert upper caps to pairs; the value left out is not bound by them."""
     pairs = to_integer_pairs(caps)
     if without >= 0:
         pairs[without] = 1
@@ -64,12 +64,12 @@ def make_upper_caps(caps: list[Fraction], without: int) -> np.ndarray:
 
 
 def list_excluded_values(totals: np.ndarray, null: int) -> list[int]:
-    """What to leave out, one after the other: nothing, and the null rows where there are any."""
+    """List what to leave out, one after the other: nothing, and the null rows where there are any."""
     return [NO_VALUE, null] if null >= 0 and totals[null] else [NO_VALUE]
 
 
 def exclude_value(counts: np.ndarray, without: int) -> np.ndarray:
-    """The counts, or groups of counts, with those of one value set to 0."""
+    """Return the counts, or groups of counts, with those of one value set to 0."""
     if without < 0:
         return counts
     counts = counts.copy()
@@ -78,7 +78,7 @@ def exclude_value(counts: np.ndarray, without: int) -> np.ndarray:
 
 
 def merge_caps(caps: list[Caps]) -> list[Caps]:
-    """One set of caps for each way of counting: the strictest of each."""
+    """Merge caps into one set for each way of counting: the strictest of each."""
     joined: list[Caps] = []
     for cap in caps:
         at = next((i for i, other in enumerate(joined) if _count_the_same_way(cap, other)), None)
@@ -90,7 +90,7 @@ def merge_caps(caps: list[Caps]) -> list[Caps]:
 
 
 def _count_the_same_way(one: Caps, other: Caps) -> bool:
-    """Whether both count the same way; what a set of caps does not use cannot set it apart."""
+    """Tell whether both sets of caps count the same way; fields that a set does not use are ignored."""
     same_null = one.null == other.null or not (one.least_distinct and other.least_distinct)
     same_lower = one.present_only == other.present_only or one.lower is None or other.lower is None
     return one.without == other.without and same_null and same_lower

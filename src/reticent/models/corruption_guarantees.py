@@ -1,7 +1,13 @@
-"""What corruption can add to a belief: the bounds of perturbed generalization (Tao, Xiao, Li & Zhang, ICDE 2008, section VI).
+"""Promises against corruption: the bounds of perturbed generalization (Tao, Xiao, Li & Zhang, ICDE 2008, section VI).
 
-p is the retention probability, k the least group, m = |U^s|, u = (1 - p) / m.  The victim's prior is lambda-skewed: no value
-has more than lambda.  With everyone else of a group of G >= k corrupted and none of them at y, equations 9 to 19 give
+`RhoGuarantee` (definition 2; Evfimievski et al., PODS 2003): an adversary who believes, before the release, that a
+person's value meets a predicate with a probability of at most rho1, believes it afterwards with at most rho2.
+`DeltaGrowth` (definition 3): no belief about a person's value grows by more than delta.  Both hold for any predicate,
+any lambda-skewed prior, and any set of other people corrupted; all comparisons are `<=`.
+
+The bounds: p is the retention probability, k the least group, m = |U^s|, u = (1 - p) / m.  The victim's prior is
+lambda-skewed: no value has more than lambda.  With everyone else of a group of G >= k corrupted and none of them at y,
+equations 9 to 19 give
 
     P_post(Q) - P_prior(Q) = p w (1 - q) / (p w + G u),    w = P[X = y], q = P_prior(Q), y in Q
 
@@ -11,9 +17,10 @@ and any other adversary, predicate or group gives less.  So (tight)
     Delta = max of p w (1 - w) / (p w + k u) over the w that a lambda-skewed prior can have:
             1 - (m - 1) lambda <= w <= lambda, since the other m - 1 values hold at most lambda each
 
-The second is largest at w* = sqrt(a^2 + a) - a, a = k u / p, where it is 1 + 2 a - 2 sqrt(a^2 + a), and falls on both sides of it:
-so w is w* moved into that interval.  It is attained: Q = {y}, the prior w at y and the rest spread evenly over the others.
-Theorems 2 and 3 bound h and the growth given h apart, each at its own worst case, and are never smaller.
+The bound on Delta is our own, proven and attained.  It is largest at w* = sqrt(a^2 + a) - a, a = k u / p, where it is 1
++ 2 a - 2 sqrt(a^2 + a), and falls on both sides of it: so w is w* moved into that interval.  It is attained: Q = {y},
+the prior w at y and the rest spread evenly over the others.  Theorems 2 and 3 bound h and the growth given h apart,
+each at its own worst case, and are never smaller.
 
 Everything is a fraction.  A square root is never taken: x >= s (1 + 2 a - 2 sqrt(a^2 + a)) is decided by squaring.
 """
@@ -46,35 +53,38 @@ class CorruptionSetting:
 
     @property
     def u(self) -> Fraction:
-        """The chance that a redrawn value is a given one."""
+        """The chance that a redrawn value is one particular value."""
         return (1 - self.p) / self.domain
 
     @property
     def h(self) -> Fraction:
-        """The right side of inequality 20: how surely the drawn tuple can be the victim's."""
+        """The right side of inequality 20: the greatest probability that the drawn tuple is the victim's."""
         return (self.p * self.lambda_ + self.u) / (self.p * self.lambda_ + self.k * self.u)
 
     @property
     def rarest(self) -> Fraction:
-        """The least that a lambda-skewed prior can give a value that it favours no more than needed."""
+        """The least prior that a lambda-skewed adversary must give to a value, if all others have lambda."""
         return max(Fraction(0), 1 - (self.domain - 1) * self.lambda_)
 
 
 def compute_rho2(at: CorruptionSetting, rho1: Fraction) -> Fraction:
-    """The greatest posterior where the prior is at most rho1 (ERRATA 5.5)."""
+    """Compute the greatest posterior where the prior is at most rho1 (ERRATA 5.5)."""
     pull = at.p * min(at.lambda_, rho1)
     return rho1 + pull * (1 - rho1) / (pull + at.k * at.u)
 
 
 def compute_rho2_theorem2(at: CorruptionSetting, rho1: Fraction) -> Fraction:
-    """The least rho2 that inequality 23 allows."""
+    """Compute the least rho2 that inequality 23 allows."""
     gamma = 1 + at.p / at.u
     inner = gamma * rho1 / (1 - rho1 + gamma * rho1)
     return at.h * inner + (1 - at.h) * rho1
 
 
 def theorem2_holds(at: CorruptionSetting, rho1: Fraction, most: Fraction) -> bool:
-    """Inequality 23 as printed; where rho2' >= 1 it is satisfied (ERRATA 5.3), and rho1 = 0 leaves nothing to lift."""
+    """Tell whether inequality 23 holds as printed.
+
+    Where rho2' >= 1 it is satisfied (ERRATA 5.3), and rho1 = 0 leaves nothing to lift.
+    """
     inner = (most - rho1 * (1 - at.h)) / at.h
     if inner >= 1 or rho1 == 0:
         return True
@@ -82,7 +92,7 @@ def theorem2_holds(at: CorruptionSetting, rho1: Fraction, most: Fraction) -> boo
 
 
 def delta_holds(at: CorruptionSetting, most: Fraction) -> bool:
-    """Whether no belief grows by more than `most`: the tight bound."""
+    """Tell whether no belief grows by more than `most`, by the tight bound."""
     pull = at.p
     room = at.k * at.u
     a = room / pull
@@ -94,7 +104,7 @@ def delta_holds(at: CorruptionSetting, most: Fraction) -> bool:
 
 
 def theorem3_holds(at: CorruptionSetting, most: Fraction) -> bool:
-    """Theorem 3 as printed."""
+    """Tell whether theorem 3 holds as printed."""
     a = at.u / at.p
     if _is_left_of_peak(a, at.lambda_):
         return at.h * _compute_growth(at.p, at.u, at.lambda_) <= most
@@ -106,12 +116,12 @@ def _compute_growth(pull: Fraction, room: Fraction, w: Fraction) -> Fraction:
 
 
 def _is_left_of_peak(a: Fraction, w: Fraction) -> bool:
-    """w <= sqrt(a^2 + a) - a."""
+    """Tell whether w <= sqrt(a^2 + a) - a."""
     return (w + a) ** 2 <= a * a + a
 
 
 def _is_peak_at_most(a: Fraction, most: Fraction) -> bool:
-    """1 + 2 a - 2 sqrt(a^2 + a) <= most."""
+    """Tell whether 1 + 2 a - 2 sqrt(a^2 + a) <= most."""
     over = 1 + 2 * a - most
     return over <= 0 or over * over <= 4 * (a * a + a)
 
@@ -121,7 +131,7 @@ def round_up(value: Fraction) -> Fraction:
 
 
 def find_least_bound(holds: Callable[[Fraction], bool]) -> Fraction:
-    """The least multiple of 1 / SCALE, at most 1, from which on a bound holds."""
+    """Find the least multiple of 1 / GUARANTEE_SCALE, at most 1, from which on a bound holds."""
     low = 0
     high = GUARANTEE_SCALE
     while low < high:
@@ -131,19 +141,16 @@ def find_least_bound(holds: Callable[[Fraction], bool]) -> Fraction:
 
 
 def find_largest_p(holds: Callable[[Fraction], bool]) -> Fraction | None:
-    """The greatest p with so many decimals for which a bound holds, None where none above 0 does: bounds grow with p (ERRATA 5.1)."""
+    """Find the greatest p with that many decimals for which a bound holds; None if none above 0 does.
+
+    Bounds grow with p (ERRATA 5.1).
+    """
     low = 0
     high = GUARANTEE_SCALE - 1
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if holds(Fraction(middle, GUARANTEE_SCALE)) else (low, middle - 1)
     return Fraction(low, GUARANTEE_SCALE) if low else None
-
-
-# MERGED: reticent.models.delta_growth: Delta-growth guarantee against corruption (Tao, Xiao, Li & Zhang, ICDE 2008, definition 3).
-#
-# No belief about a person's value grows by more than delta: any predicate, any lambda-skewed prior, any set of other people
-# corrupted.  `<=`.  The bound is a tight one of our own, proven and attained: `corruption_bounds`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +174,7 @@ class DeltaGrowth(Promise):
         return delta_holds(CorruptionSetting(p, k, domain, self.lambda_), self.delta)
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
-        """Raise where retention `p` in groups of `k` over `domain` values lets a belief grow by more than delta."""
+        """Raise if retention `p` in groups of `k` over `domain` values lets a belief grow by more than delta."""
         at = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
         if not delta_holds(at, self.delta):
             reached = find_least_bound(lambda most: delta_holds(at, most))
@@ -178,15 +185,8 @@ class DeltaGrowth(Promise):
             )
 
 
-# MERGED: reticent.models.rho_guarantee: rho1-to-rho2 guarantee against corruption (Tao, Xiao, Li & Zhang, ICDE 2008, definition 2; Evfimievski et al., PODS 2003).
-#
-# Whoever believes, before the release, that a person's value meets a predicate with a probability of at most rho1, believes it
-# afterwards with at most rho2: any predicate, any lambda-skewed prior, any set of other people corrupted.  `<=` on both sides.
-# The bound is the tight one (ERRATA 5.5): `corruption_bounds`.
-
-
 def validate_skew(value: object, name: str) -> Fraction:
-    """A lambda in (0, 1): at 1 the adversary knows the value already."""
+    """Validate a lambda in (0, 1): at 1 the adversary knows the value already."""
     return accept_parameter(PROMISES["rho-guarantee"].fields["lambda"], value, "lambda", name)
 
 
@@ -212,7 +212,7 @@ class RhoGuarantee(Promise):
         return compute_rho2(CorruptionSetting(p, k, domain, self.lambda_), self.rho1) <= self.rho2
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
-        """Raise where retention `p` in groups of `k` over `domain` values lifts a belief above rho2."""
+        """Raise if retention `p` in groups of `k` over `domain` values lifts a belief above rho2."""
         at = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
         reached = compute_rho2(at, self.rho1)
         if reached > self.rho2:

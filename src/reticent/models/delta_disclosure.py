@@ -80,7 +80,7 @@ class DeltaDisclosure(Promise):
         )
 
     def cap(self, count: int, rows: int) -> Fraction:
-        """The greatest frequency below p * B that a group of at most `rows` rows can have, for p = count / rows."""
+        """Compute the greatest frequency below p * B that a group of at most `rows` rows can have, for p = count / rows."""
         if not count:
             return Fraction(0)
         p = Fraction(count, rows)
@@ -91,7 +91,7 @@ class DeltaDisclosure(Promise):
         return find_fraction_below_real(lambda digits: self._enclose_function(digits, lambda end: p * end), rows)
 
     def floor(self, count: int, rows: int) -> Fraction:
-        """The least frequency above p / B: 1 minus the greatest that all others may have together."""
+        """Compute the least frequency above p / B: 1 minus the greatest that all others may have together."""
         if not count:
             return Fraction(0)
         p = Fraction(count, rows)
@@ -104,11 +104,11 @@ class DeltaDisclosure(Promise):
         )
 
     def _rational_base(self) -> int | None:
-        """B where it is rational."""
+        """Return B if it is rational."""
         return 2 ** int(self.delta) if self.base == 2 and is_whole(self.delta) else None
 
     def _exceeds(self, ratio: Fraction) -> bool:
-        """Whether B > ratio."""
+        """Tell whether B > ratio."""
         if self.base == "e":
             return not is_at_most_log(self.delta, ratio)
         times, over = as_ratio(self.delta)  # times * ln 2 > over * ln ratio
@@ -116,12 +116,12 @@ class DeltaDisclosure(Promise):
         return compute_log_sum_sign([(2, times), (numerator, -over), (denominator, over)]) > 0
 
     def _enclose_function(self, digits: int, of: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
-        """An enclosure of a function of B that rises with it."""
+        """Enclose a function of B that rises with it."""
         lower, upper = self._enclose_factor(digits)
         return of(lower), of(upper)
 
     def _enclose_factor(self, digits: int) -> tuple[Fraction, Fraction]:
-        """An enclosure of B."""
+        """Enclose B."""
         if self.base == "e":
             return enclose_exp(self.delta, digits)
         two = enclose_log(Fraction(2), digits)

@@ -1,6 +1,19 @@
-"""k-anonymity (Samarati & Sweeney 1998): every group has at least k rows, `size >= k`.
+"""k-anonymity and its relatives: (alpha,k)-anonymity and k-map.
 
-Where a person may have several rows, so many as is declared, a group has at least k times as many: k persons at least.
+`KAnonymity` (Samarati & Sweeney 1998): every group has at least k rows, `size >= k`.  Where a person may have several
+rows, up to a declared number, a group has at least k times that number of rows, and so at least k persons.
+
+`AlphaKAnonymity` (Wong, Li, Fu & Wang, KDD 2006): `size >= k`, and `count <= alpha * size` for every sensitive value.
+This is the paper's general form: alpha bounds every value, not a chosen one.  A null counts as a row toward k; the
+frequencies hold with and without the null rows.  Closed under union, as k-anonymity and a bound on frequencies each
+are.
+
+`KMap` (Sweeney 2002, section 5): every published combination fits `>= k` people of a population table.  The release's
+groups may be small; what counts is how many rows of the population each group's labels cover.  The population has the
+release's quasi-identifying columns under the same names, and is placed on their domains (see `data.population`): a
+value that the release does not know lies under `*` only, one beyond a declared top or bottom lies at the bound.  A null
+fits a null and `*`.  Closed under union: the label of a union covers what its parts' labels cover.  Labels are
+hierarchy nodes and ranges; where exact sets are published instead they cover less, so k-map refuses them.
 """
 
 from __future__ import annotations
@@ -20,11 +33,6 @@ from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
 from reticent.models.rational_bounds import Number, find_fraction_below
 from reticent.validation import check_parameters
 from reticent.validation import path_or_table as a_table
-
-# MERGED: reticent.models.alpha_k_anonymity: (alpha,k)-anonymity (Wong, Li, Fu & Wang, KDD 2006): `size >= k`, and `count <= alpha * size` for every sensitive value.
-#
-# The paper's general form: alpha bounds every value, not a chosen one.  A null counts as a row toward k; the frequencies
-# hold with and without the null rows.  Closed under union, as k-anonymity and a bound on frequencies each are.
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +84,6 @@ class KAnonymity(Promise):
         return [Caps(len(totals), least_size=self.k)]
 
 
-# MERGED: reticent.models.k_map: k-map (Sweeney 2002, section 5): every published combination fits `>= k` people of a population table.
-#
-# The release's groups may be small; what counts is how many rows of the population each group's labels cover.  The
-# population has the release's quasi-identifying columns under the same names, and is placed on their domains (see
-# `table/placing.py`): a value that the release does not know lies under `*` only, one beyond a declared top or bottom
-# at the bound.  A null fits a null and `*`.
-#
-# Closed under union: the label of a union covers what its parts' labels cover.  Labels are hierarchy nodes and
-# ranges; where exact sets are published instead they cover less, so this promise refuses them.
-
-
 @dataclass(frozen=True, slots=True)
 class KMap(Promise):
     """Each group's labels cover at least k rows of `population`: a path, a `Source` or a frame."""
@@ -106,7 +103,7 @@ class KMap(Promise):
             object.__setattr__(self, "population", Path(self.population))
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
-        """A population says who else a label covers, whatever part of the table the cells are."""
+        """Bind the check to cells; it is the same for a part of the table, since the population tells whom a label covers."""
         down, up, people = self._locate_population(cells)
         order, at = _sort_by_widest_column(down)
         down = np.ascontiguousarray(down[order])
@@ -125,7 +122,7 @@ class KMap(Promise):
         return keeps
 
     def _locate_population(self, cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The population's distinct combinations on the cells' domains, and how many people have each."""
+        """Count the population's distinct combinations on the cells' domains: the combinations and how many people have each."""
         table, people = count_population(self.population, [domain.name for domain in cells.quasi])
         placed = [locate_values(domain, table[domain.name]) for domain in cells.quasi]
         down, up = (np.column_stack([both[side] for both in placed]).astype(np.int32) for side in (0, 1))
@@ -133,7 +130,7 @@ class KMap(Promise):
 
 
 def find_covered_boxes(groups: CandidateGroups) -> tuple[np.ndarray, np.ndarray]:
-    """The box of codes that each group's labels cover: (groups, quasi) each."""
+    """Find the box of codes that each group's labels cover: (groups, quasi) each."""
     codes = groups.cells.codes[groups.cell]
     starts = groups.offsets[:-1]
     lower = np.minimum.reduceat(codes, starts)
@@ -144,6 +141,6 @@ def find_covered_boxes(groups: CandidateGroups) -> tuple[np.ndarray, np.ndarray]
 
 
 def _sort_by_widest_column(down: np.ndarray) -> tuple[np.ndarray, int]:
-    """Points in the order of the column with most values, so that a box is looked for in a window of them."""
+    """Sort points by the column with most values, so that a box is searched in a window of them."""
     at = int(np.argmax([len(np.unique(column)) for column in down.T]))
     return np.argsort(down[:, at], kind="stable"), at

@@ -1,12 +1,13 @@
-"""l-dichotomy (Xu, Wang, Fu & Wong, definition 1): a table from which records were withheld does not say which value led.
+"""l-dichotomy (Xu, Wang, Fu & Wong, definition 1): a table with withheld records does not reveal which value led.
 
     P-eligibility   no value is held by more than one in l published rows
     S-ambiguity     Pr(S'_i = S_1 | published table, algorithm, |T|) <= 1/l for every published value
 
-S_1 is the most frequent value of the table as it was.  The second part is a property of how records were withheld, not of
-groups, and holds for a prior: equal weight on all violating tables of as many records in the same values.  It is kept by the
-stage `suppression`, kind "calibrated" or "safe"; the groups of the release need a promise of their own.  Both kinds also bound by
-1/l the posterior that a withheld person has a value, which is another question and not part of the definition.
+S_1 is the most frequent value of the table as it was.  The second part is a property of how records were withheld, not
+of groups, and holds for a prior: equal weight on all violating tables of as many records in the same values.  It is
+kept by the stage `suppression`, kind "calibrated" or "safe"; the groups of the release need a promise of their own.
+Both kinds also bound by 1/l the posterior that a withheld person has a value, which is another question and not part of
+the definition.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -36,7 +37,7 @@ class LDichotomy(Promise):
         check_parameters(self)
 
     def given_by(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether suppression of this `kind`, `l` and `column` gives the promise."""
+        """Tell whether suppression of this `kind`, `l` and `column` gives the promise."""
         of = parameters.get("column")
         same = self.column == of or None in (self.column, of)
         return parameters["kind"] in SOUND_KINDS and self.l <= parameters["l"] and same

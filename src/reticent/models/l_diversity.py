@@ -1,9 +1,24 @@
-"""Entropy l-diversity (Machanavajjhala et al., ICDE 2006, section 4.1): -sum (c/s) ln (c/s) `>=` ln l in every group.
+"""l-diversity in four forms: distinct, entropy, probabilistic and recursive.
 
-In whole numbers s^s >= l^s * prod c^c, for counts c that sum to s; l may be a fraction.  Ties are common: l equally
+A null never counts toward diversity: every inequality holds with and without the null rows.  All four are closed under
+union.
+
+`DistinctLDiversity` (Machanavajjhala et al., ICDE 2006): every group holds `>= l` different sensitive values; a null is
+never one of them.  A union holds the values of its parts.
+
+`EntropyLDiversity` (Machanavajjhala et al., ICDE 2006, section 4.1): -sum (c/s) ln (c/s) `>=` ln l in every group.  In
+whole numbers s^s >= l^s * prod c^c, for counts c that sum to s; l may be a fraction.  Ties are common: l equally
 frequent values reach ln l exactly.  Doubles with a proven error bound decide most groups; the rest are decided by whole
-numbers.  A null never counts toward diversity: the inequality holds with and without the null rows.  Closed under union,
-because entropy is concave.
+numbers.  Closed under union, because entropy is concave.
+
+`ProbabilisticLDiversity` (frequency l-diversity): no value exceeds 1/l of a group, `count * l <= size`.  This is the
+reading of l-diversity that papers 2 and 4 use.  Closed under union: the greatest frequency of a union is at most that
+of its parts.
+
+`RecursiveLDiversity`, (c,l)-diversity (Machanavajjhala et al., ICDE 2006, section 4.2): r_1 `<=` c (r_l + r_{l+1} + ...
++ r_m), where r_1 >= r_2 >= ... are a group's counts; a group of fewer than l values fails.  The paper writes `<`; `<=`
+is what the field uses (ERRATA 5.6).  Closed under union: r_1 of a union is at most the sum of its parts' r_1, and what
+lies outside the l - 1 greatest counts of the union is at least the sum of what lies outside those of its parts.
 """
 
 from __future__ import annotations
@@ -21,10 +36,6 @@ from reticent.models.caps import Caps, exclude_value, list_excluded_values, make
 from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals, resolve_totals
 from reticent.models.rational_bounds import Number, compute_log_sum_sign, find_fraction_below
 from reticent.validation import check_parameters
-
-# MERGED: reticent.models.distinct_l_diversity: Distinct l-diversity (Machanavajjhala et al., ICDE 2006): every group holds `>= l` different sensitive values.
-#
-# A null is never one of them.  Closed under union: a union holds the values of its parts.
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,7 @@ class EntropyLDiversity(Promise):
 
 
 def are_diverse(counts: np.ndarray, l: Fraction) -> np.ndarray:  # noqa: E741
-    """Which groups (rows of counts) have an entropy of at least ln l; an empty one has not."""
+    """Tell which groups (rows of counts) have an entropy of at least ln l; an empty one has not."""
     size = counts.sum(axis=1)
     present = (counts > 0).sum(axis=1)
     found = shares_at_least(
@@ -91,10 +102,10 @@ def are_diverse(counts: np.ndarray, l: Fraction) -> np.ndarray:  # noqa: E741
 
 
 def _bound_entropy_excess(counts: np.ndarray, size: np.ndarray, l: Fraction) -> tuple[np.ndarray, np.ndarray]:  # noqa: E741
-    """s ln s - sum c ln c - s ln l in doubles, and a bound on its error.
+    """Compute s ln s - sum c ln c - s ln l in doubles, and a bound on its error.
 
-    A logarithm is good to 4 units in the last place, a product adds 1/2, a sum of m terms at most m; ln l has the error of
-    rounding l besides.  The bound counts each of them generously.
+    A logarithm is good to 4 units in the last place, a product adds 1/2, a sum of m terms at most m; ln l also has the
+    error of rounding l.  The bound counts each of them generously.
     """
     c = counts.astype(np.float64)
     s = size.astype(np.float64)
@@ -108,12 +119,6 @@ def _is_diverse_exactly(counts: np.ndarray, size: int, l: Fraction) -> bool:  # 
     numerator, denominator = as_ratio(l)
     terms = [(size, size), (denominator, size), (numerator, -size)]
     return compute_log_sum_sign(terms + [(int(c), -int(c)) for c in counts if c]) >= 0
-
-
-# MERGED: reticent.models.probabilistic_l_diversity: Probabilistic (frequency) l-diversity: no value exceeds 1/l of a group, `count * l <= size`.
-#
-# The reading of l-diversity that papers 2 and 4 use.  A null in the sensitive column never counts toward diversity: the cap
-# holds with and without the null rows.  Closed under union: the greatest frequency of a union is at most that of its parts.
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +144,6 @@ class ProbabilisticLDiversity(Promise):
             Caps(len(totals), upper=make_upper_caps([cap] * len(totals), without), without=without)
             for without in list_excluded_values(totals, null)
         ]
-
-
-# MERGED: reticent.models.recursive_l_diversity: Recursive (c,l)-diversity (Machanavajjhala et al., ICDE 2006, section 4.2): r_1 `<=` c (r_l + r_{l+1} + ... + r_m).
-#
-# r_1 >= r_2 >= ... are a group's counts; a group of fewer than l values fails.  The paper writes `<`; `<=` is what the field
-# uses (ERRATA 5.6).  A null never counts toward diversity: the inequality holds with and without the null rows.
-#
-# Closed under union: r_1 of a union is at most the sum of its parts' r_1, and what lies outside the l - 1 greatest counts of
-# the union is at least the sum of what lies outside those of its parts.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,19 @@
-"""P-privacy (Koudas, Srivastava, Yu & Zhang, VLDB 2009, definition 3.2): of a person's value a group says its target, no more.
+"""P-privacy (Koudas, Srivastava, Yu & Zhang, VLDB 2009, definition 3.2): a group reveals only its target distribution.
 
-G, the nodes of a hierarchy that a group publishes, is P-private if every value t has P(t) = 1/|G| sum over D in G of P(t | t in D).
-With m(N) the members of G at and below a node N, that is: the children C of every node have m(C) in the ratio of their weights.
-(From the root down: P(C) |G| = m(C) + P(C) (members at the root), so m(C) is P(C) times what the children hold together.)  It
-is a property of the group's parameters, target and generalization, and compared in whole numbers.
+G, the nodes of a hierarchy that a group publishes, is P-private if every value t has P(t) = 1/|G| sum over D in G of
+P(t | t in D).  With m(N) the members of G at and below a node N, that is: the children C of every node have m(C) in the
+ratio of their weights.  (From the root down: P(C) |G| = m(C) + P(C) (members at the root), so m(C) is P(C) times what
+the children hold together.)  It is a property of the group's parameters, target and generalization, and compared in
+whole numbers.
 
 `target` is what may be believed: "source" (the published table's distribution), "uniform", "group" (each group's own),
-{normal = {mean, std}}, {zipf = {s}}, {weights = {value = weight}}, {file = path}, {nearest = {model, ...}} (the nearest to the group's
-own that keeps a classic promise), or {groups = {name = target}}.  Unless `exact`, it is rounded to small weights within `distance`
-(total variation); what is used is what is promised and published.  `domain` is the grid [least, greatest, step] of a numeric column.
+{normal = {mean, std}}, {zipf = {s}}, {weights = {value = weight}}, {file = path}, {nearest = {model, ...}} (the nearest
+to the group's own that keeps a classic promise), or {groups = {name = target}}.  Unless `exact`, it is rounded to small
+weights within `distance` (total variation); what is used is what is promised and published.  `domain` is the grid
+[least, greatest, step] of a numeric column.
 
-The promise is about an adversary who does not know the algorithm (errata 4.5), and about which value a person has: that a person
-is in the data is not hidden (section 3.1).
+The promise is about an adversary who does not know the algorithm (errata 4.5), and about which value a person has: it
+does not hide that a person is in the data (section 3.1).
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ class PPrivacy(Promise):
 
 
 def _convert_files_to_paths(target: Any) -> Any:
-    """A target's files as paths: of a path only the last part is published."""
+    """Convert a target's files to paths: only the last part of a path is published."""
     if not isinstance(target, Mapping):
         return target
     return {name: Path(given) if name == "file" else _convert_files_to_paths(given) for name, given in target.items()}

@@ -1,4 +1,15 @@
-"""A conjunction of promises, bound to the cells they are to hold on."""
+"""Promises: their three shapes, candidate groups, and a conjunction of promises bound to the cells they hold on.
+
+A promise has one of three shapes, and each offers a method something else:
+
+    CountCappedPromise    integer caps on each value's count by the group's size: k, l, beta, (alpha,k), ...
+    GroupCheckedPromise   `bind(cells, totals)` gives a batched check over `CandidateGroups`: t-closeness, entropy,
+                          (B,t), k-map, ...
+    MechanismPromise      a property of parameters, not of groups: rho, Delta, perturbation matrices
+
+`Promises` is what one release promises, a conjunction.  `Promises.bind` makes it `BoundPromises`: caps as integers for
+kernels, and checks that judge whole groups.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +25,6 @@ from reticent.data.cells import Cells
 from reticent.errors import InternalError, JobError, quote_list, suggest
 from reticent.kernels.group_order import order_by_group
 from reticent.models.caps import NO_VALUE, Caps, merge_caps
-
-# MERGED: reticent.models.shapes: The three shapes a promise can have, and what a method may ask of each.
-#
-# count-capped    integer caps on each value's count by the group's size: k, l, beta, (alpha,k), ...
-# bound           `bind(cells, totals)` gives a batched check over candidate groups: t-closeness, entropy, (B,t), k-map, ...
-# mechanism       a property of parameters, not of groups: rho, Delta, perturbation matrices
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,21 +50,21 @@ class CandidateGroups:
 
     @cached_property
     def points(self) -> tuple[np.ndarray, np.ndarray]:
-        """(offsets, point): the combinations of quasi-identifiers in each group, numbered as `cells.point` does."""
+        """The combinations of quasi-identifiers in each group, as (offsets, point), numbered as `cells.point` does."""
         many = int(self.cells.point[-1]) + 1 if len(self.cells) else 1
         both = np.unique(self.group * many + self.cells.point[self.cell])
         offsets = np.searchsorted(both, np.arange(len(self) + 1) * many)
         return offsets.astype(np.int64), (both % many).astype(np.int32)
 
     def histogram(self, column: int) -> np.ndarray:
-        """(groups, values) counts of a sensitive column."""
+        """Count the values of a sensitive column: (groups, values)."""
         size = self.cells.sensitive[column].size
         flat = self.group * size + self.cells.values[self.cell, column]
         return np.bincount(flat, weights=self.quota, minlength=len(self) * size).astype(np.int64).reshape(-1, size)
 
 
 def order_rows_by_group(group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of each group, one group after another and in their own order, and where each group begins and the last ends."""
+    """List the rows of each group, one group after another and in their own order, and where each group begins and the last ends."""
     offsets = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
     order = np.empty(len(group), np.int64)
     order_by_group(np.arange(len(group)), np.ascontiguousarray(group, np.int64), offsets.copy(), order)
@@ -72,12 +77,12 @@ Totals = Sequence[np.ndarray]
 
 
 def resolve_totals(cells: Cells, totals: Totals | None) -> Totals:
-    """The reference distribution: the one given, or that of the cells, which are then the whole table's."""
+    """Return the reference distribution: the totals passed, or those of the cells, which are then the whole table's."""
     return [cells.totals(at) for at in range(len(cells.sensitive))] if totals is None else totals
 
 
 class Promise(Protocol):
-    """What every promise says of itself; what a method asks of it besides is its shape's."""
+    """Base of every promise; what a method needs of it beyond this depends on its shape."""
 
     name: ClassVar[str]
     needs_sensitive: ClassVar[bool]  # whether it is about the values of a sensitive column
@@ -85,7 +90,10 @@ class Promise(Protocol):
 
 @runtime_checkable
 class CountCappedPromise(Protocol):
-    """Declares what a group may hold; `totals` are the table's counts of each value, the null's last where there is one."""
+    """A promise that caps what a group may hold.
+
+    `totals` are the table's counts of each value, the null's last where there is one.
+    """
 
     name: ClassVar[str]
 
@@ -94,20 +102,20 @@ class CountCappedPromise(Protocol):
 
 @runtime_checkable
 class GroupCheckedPromise(Protocol):
-    """Judges whole groups; closed under union or not, as `union_closed` says."""
+    """A promise that judges whole groups; `union_closed` tells whether it is closed under union."""
 
     name: ClassVar[str]
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
-        """The check over groups of these cells; `totals` are the whole table's where the cells are a part of it."""
+        """Return the check over groups of these cells; `totals` are the whole table's where the cells are a part of it."""
 
 
 @runtime_checkable
 class MechanismPromise(Protocol):
-    """Holds by construction of a random mechanism.
+    """A promise that holds by construction of a random mechanism.
 
-    Whoever runs the mechanism, a method or a preparing stage, calls `verify` with the parameters it runs with.
-    It raises where they do not give the promise.
+    The method or stage that runs the mechanism calls `verify` with the parameters it runs with. `verify` raises if they
+    do not give the promise.
     """
 
     name: ClassVar[str]
@@ -144,20 +152,21 @@ class Promises:
         return iter(self.all)
 
     def select_shape(self, shape: type) -> list[Any]:
-        """The promises of one shape: CountCapped, Bound or Mechanism."""
+        """Return the promises of one shape: `CountCappedPromise`, `GroupCheckedPromise` or `MechanismPromise`."""
         return [promise for promise in self.all if isinstance(promise, shape)]
 
     def require_models(self, *models: type[Model]) -> list[Model]:
-        """All of the promises, for a method that can keep no others than these models."""
+        """Return all of the promises, for a method that can keep only these models; refuse others."""
         for promise in self.all:
             if not isinstance(promise, models):
                 raise InternalError(f"{promise.name} was handed to a method that cannot keep it.")
         return [promise for promise in self.all if isinstance(promise, models)]
 
     def check_columns(self, sensitive: list[str], *, jointly: bool = False) -> None:
-        """Each promise about sensitive values names a column that is sensitive.
+        """Check that each promise about sensitive values names a sensitive column.
 
-        It may be left out where there is one, and where several are taken `jointly`: then it speaks of the combined values.
+        The column may be left out where there is one, and where several are taken `jointly`: then the promise is about
+        the combined values.
         """
         for promise in self.all:
             if not getattr(promise, "needs_sensitive", False):
@@ -189,7 +198,7 @@ class Promises:
         return next(iter(needed), None)
 
     def check_labels(self, labels: str | None) -> None:
-        """A promise about what labels cover holds for the labels it was checked on; None: the method decides later."""
+        """Check that labels are those on which a promise about what labels cover was checked; None: the method decides later."""
         needed = self.labels
         if labels is not None and needed not in (None, labels):
             name = next(promise.name for promise in self.all if getattr(promise, "labels", None))
@@ -200,11 +209,11 @@ class Promises:
             )
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> BoundPromises:
-        """Caps by sensitive column and checks over groups, for these cells.
+        """Bind the promises to cells: caps by sensitive column, and checks over groups.
 
-        `totals` are the reference distribution: how many rows of the whole table hold each value of each sensitive column.
-        Without them the cells are the whole table's.
-        A promise of so many people in a group needs as many times the rows that one of them may have.
+        `totals` are the reference distribution: how many rows of the whole table hold each value of each sensitive
+        column. Without them the cells are the whole table's. A promise of a number of people in a group needs that
+        number times the rows that one person may have.
         """
         totals = self.reference if totals is None else totals
         least = 1
@@ -244,7 +253,10 @@ class Promises:
 
 @dataclass(frozen=True, eq=False)
 class BoundPromises:
-    """`least_size` and `caps` (with their sensitive column) are integers for kernels; `checks` judge whole groups."""
+    """Promises bound to cells.
+
+    `least_size` and `caps` (with their sensitive column) are integers for kernels; `checks` judge whole groups.
+    """
 
     cells: Cells
     least_size: int
@@ -252,7 +264,7 @@ class BoundPromises:
     checks: tuple[GroupCheck, ...]
 
     def allow(self, groups: CandidateGroups) -> np.ndarray:
-        """Which groups keep every promise."""
+        """Tell which groups keep every promise."""
         fine = groups.sizes >= self.least_size
         for column, cap in self.caps:
             fine &= cap.allows(groups.histogram(column))
@@ -261,6 +273,6 @@ class BoundPromises:
         return fine
 
     def allow_all(self) -> bool:
-        """Whether the whole table as one group keeps every promise: if not, no strict partition can be reached from it."""
+        """Tell whether the whole table as one group keeps every promise: if not, no strict partition can be reached from it."""
         n = len(self.cells)
         return bool(self.allow(CandidateGroups(self.cells, np.arange(n), self.cells.counts, np.array([0, n])))[0])

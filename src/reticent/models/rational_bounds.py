@@ -21,7 +21,7 @@ Number = int | float | str | Decimal | Fraction
 
 
 def find_fraction_below(x: Fraction, limit: int, *, strictly: bool = False) -> Fraction:
-    """The greatest fraction <= x (or < x) with a denominator of at most `limit`, for 0 <= x."""
+    """Find the greatest fraction <= x (or < x) with a denominator of at most `limit`, for 0 <= x."""
     floor = x.numerator // x.denominator
     lower = Fraction(floor)
     upper = Fraction(floor + 1)
@@ -49,7 +49,10 @@ def find_fraction_below(x: Fraction, limit: int, *, strictly: bool = False) -> F
 def _count_mediant_steps(
     a: int, b: int, c: int, d: int, x: Fraction, strictly: bool, limit: int, *, raising: bool
 ) -> int:
-    """The most steps t for which (a + t c)/(b + t d) stays on the lower side (raising) or (c + t a)/(d + t b) on the upper."""
+    """Count the most steps t for which the mediant stays on its side of x.
+
+    Raising: (a + t c)/(b + t d) stays on the lower side; else (c + t a)/(d + t b) stays on the upper.
+    """
     p = x.numerator
     q = x.denominator
     if raising:
@@ -68,7 +71,7 @@ def _count_mediant_steps(
 
 
 def find_fraction_below_real(enclose: Callable[[int], tuple[Fraction, Fraction]], limit: int) -> Fraction:
-    """The same for an irrational number given by ever narrower enclosures: enclose(digits) -> (lower, upper)."""
+    """Find the same for an irrational number, enclosed ever more narrowly: enclose(digits) -> (lower, upper)."""
     digits = 30
     while True:
         lower, upper = enclose(digits)
@@ -79,7 +82,7 @@ def find_fraction_below_real(enclose: Callable[[int], tuple[Fraction, Fraction]]
 
 
 def enclose_log(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """An enclosure of ln x for a rational x > 0."""
+    """Enclose ln x for a rational x > 0."""
     if x == 1:
         return Fraction(0), Fraction(0)
     down, up = _make_rounding_contexts(digits)
@@ -91,12 +94,12 @@ def enclose_log(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
 
 
 def enclose_exp(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """An enclosure of e^x for a rational x; callers keep |x| moderate."""
+    """Enclose e^x for a rational x; callers keep |x| moderate."""
     return enclose_exp_range(x, x, digits)
 
 
 def enclose_exp_range(lowest: Fraction, highest: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """An enclosure of e^x for every x in lowest .. highest."""
+    """Enclose e^x for every x in lowest .. highest."""
     down, up = _make_rounding_contexts(digits)
     low = _enclose_quotient(lowest, down, up)[0]
     high = _enclose_quotient(highest, down, up)[1]
@@ -114,7 +117,7 @@ def _enclose_quotient(x: Fraction, down: Context, up: Context) -> tuple[Decimal,
 
 
 def is_at_most_log(x: Fraction, y: Fraction) -> bool:
-    """Whether x <= ln y, exactly, for rationals with y > 0."""
+    """Tell whether x <= ln y, exactly, for rationals with y > 0."""
     if y == 1:
         return x <= 0
     digits = 30
@@ -128,10 +131,10 @@ def is_at_most_log(x: Fraction, y: Fraction) -> bool:
 
 
 def compute_log_sum_sign(terms: Iterable[tuple[int, int]]) -> int:
-    """The sign of the sum of e * ln b over (b, e), whole b > 0 and whole e: that of comparing products of powers.
+    """Compute the sign of the sum of e * ln b over (b, e), whole b > 0 and whole e: compare products of powers.
 
-    The products can be too long to write down.  Whether they are equal is decided by their exponents over a coprime
-    base; where they are not, precision is raised until the sign shows.
+    The products can be too long to write down.  Their exponents over a coprime base decide whether they are equal;
+    where they are not, precision is raised until the sign shows.
     """
     exponents: dict[int, int] = {}
     for base, exponent in terms:
@@ -151,7 +154,7 @@ def compute_log_sum_sign(terms: Iterable[tuple[int, int]]) -> int:
 
 
 def _refine_to_coprime_bases(exponents: dict[int, int]) -> dict[int, int]:
-    """The same product over pairwise coprime bases (factor refinement): it is 1 iff every exponent is 0."""
+    """Write the same product over pairwise coprime bases (factor refinement): it is 1 iff every exponent is 0."""
     coprime: dict[int, int] = {}
     waiting = list(exponents.items())
     while waiting:

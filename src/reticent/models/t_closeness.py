@@ -68,7 +68,7 @@ class TCloseness(Promise):
 
 
 class _ClosenessReference:
-    """The table as published, or without its null rows: the reference that groups are compared with."""
+    """The reference that groups are compared with: the table as published, or without its null rows."""
 
     def __init__(self, distance: str, domain: Domain, totals: np.ndarray, without: int):
         self.without = without
@@ -77,7 +77,7 @@ class _ClosenessReference:
         self.work, self.scale = make_emd_function(distance, domain, self.totals)
 
     def within(self, counts: np.ndarray, t: Fraction) -> np.ndarray:
-        """work / (scale * rows * size) <= t; a group of nulls alone is empty without them and breaks nothing."""
+        """Tell whether work / (scale * rows * size) <= t; a group of nulls alone is empty without them and breaks nothing."""
         counts = exclude_value(counts, self.without)
         size = counts.sum(axis=1)
         totals = self.totals
@@ -91,7 +91,7 @@ class _ClosenessReference:
 def make_emd_function(
     distance: str, domain: Domain, totals: np.ndarray
 ) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
-    """(function of integer excesses, scale): EMD = function / (scale * rows * size)."""
+    """Return (function of integer excesses, scale): EMD = function / (scale * rows * size)."""
     if distance == "equal":
         return lambda excess: np.abs(excess).sum(axis=1), 2
     if distance == "ordered":
@@ -106,7 +106,10 @@ def make_emd_function(
 
 
 def _make_tree_emd_function(domain: TreeDomain) -> Callable[[np.ndarray], np.ndarray]:
-    """Each inner node at level h moves min(pos, neg) of its children's extra by h: = h/2 (sum |children| - |node|)."""
+    """Make the tree's EMD: each inner node at level h moves min(pos, neg) of its children's extra by h.
+
+    That is h/2 (sum |children| - |node|).
+    """
     tree = domain.hierarchy
     starts = [np.flatnonzero(np.diff(tree.paths[:, level], prepend=-1)) for level in range(tree.height + 1)]
 

@@ -1,1 +1,1 @@
-"""Recipes: which rows of a cell go where, as quotas, and the few ways to publish them."""
+"""Recipes: which rows of a cell go to which group, as quotas, and the writer of each release kind."""

@@ -1,4 +1,8 @@
-"""Publishing a recipe as two tables: each row's exact quasi-identifiers and group, each group's sensitive values with their counts."""
+"""Writer of anatomized releases: two tables, rows with exact quasi-identifiers and group, and the sensitive values of groups.
+
+`quasi` has each row's exact quasi-identifiers and group; `sensitive` has each group's sensitive values with their
+counts.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from reticent.release.anatomized import value_type
 
 @dataclass(frozen=True, eq=False)
 class AnatomizedWriter(GroupedWriter):
-    """A recipe whose groups are published by number, ready to be written."""
+    """Writer of a recipe whose groups are published by number."""
 
     kind: ClassVar[str] = "anatomized"
     reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP_COLUMN: PUBLISHED_ROLES, COUNT_COLUMN: PUBLISHED_ROLES}
@@ -32,14 +36,14 @@ class AnatomizedWriter(GroupedWriter):
         return cls(recipe if carrying else arrange_entries(recipe), columns)
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
-        """`quasi`: a row for each person.  `sensitive`: a row for each group and value.  Both are sorted by all they show."""
+        """Build `quasi`, a row for each person, and `sensitive`, a row for each group and value; both sorted by all their columns."""
         return {
             "quasi": self.build_quasi_rows(pieces),
             "sensitive": self._build_sensitive_rows(find_published_cells(self.recipe)),
         }
 
     def record_values(self, pieces: RowBatches) -> RecordedPieces:
-        """Rows of which the value is recorded while they are written, for the owner alone."""
+        """Wrap rows so that the value of each is recorded while they are written, for the owner alone."""
         listed = self._listed[1]
         numbers = number_by_appearance(listed, self.recipe.cells.sensitive[0].size).astype(
             value_type(len(np.unique(listed)))
@@ -48,7 +52,7 @@ class AnatomizedWriter(GroupedWriter):
 
     @cached_property
     def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Groups with each of their values and how many rows have it, in order."""
+        """Groups with each of their values and the number of rows that have it, in order."""
         recipe = self.recipe
         kept = slice(None) if recipe.is_complete else recipe.published_entries
         cell = recipe.cell[kept]

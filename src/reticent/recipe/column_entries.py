@@ -1,4 +1,9 @@
-"""What a manifest says of each published column."""
+"""Manifest entries of the published columns.
+
+Quasi-identifiers (`build_quasi_entry`), sensitive columns (`build_sensitive_entry`) and passthrough columns
+(`build_passthrough_entry`) each have their own form.  `build_exact_entries`, with the functions before it, makes the
+entries of kinds that publish exact quasi-identifiers.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +25,10 @@ from reticent.recipe.recipe import Recipe
 
 
 def build_quasi_entry(domain: Domain, published: list[str | None], column: Column) -> dict[str, Any]:
-    """A quasi-identifier's entry: a steward's hierarchy and order as given; what stems from data cut down to what is published."""
+    """Build a quasi-identifier's entry.
+
+    A steward's hierarchy and order are copied as declared; what stems from data is cut down to what is published.
+    """
     declared = column.domain is not None
     entry: dict[str, Any] = {
         "name": domain.name,
@@ -61,7 +69,10 @@ def build_quasi_entry(domain: Domain, published: list[str | None], column: Colum
 
 
 def select_telling_labels(domain: Domain, published: Iterable[str | None]) -> list[str | None]:
-    """Labels of which `build_quasi_entry` says what it says of all that are published: no more than a column has values and nodes."""
+    """Select labels for which `build_quasi_entry` gives the same entry as for all published labels.
+
+    They are no more than the column's values and nodes.
+    """
     labels = set(published)
     null: list[str | None] = [None] if None in labels else []
     shown = sorted(label for label in labels if label is not None and label != ANY_LABEL)
@@ -75,7 +86,7 @@ def select_telling_labels(domain: Domain, published: Iterable[str | None]) -> li
 
 
 def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
-    """A bound as the column's own values print."""
+    """Format a bound as the column's own values print."""
     if not isinstance(end, str):
         return end
     return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
@@ -108,13 +119,13 @@ def _list_domain_ends(domain: RangeDomain | BandDomain) -> list[Any]:
 
 
 def _find_published_range(domain: RangeDomain | BandDomain, published: Iterable[str | None]) -> list[Any]:
-    """The least and greatest end that the labels show."""
+    """Find the least and the greatest end that the labels show."""
     ends = _find_label_ends(domain, [label for label in published if label is not None and label != ANY_LABEL])
     return ends if domain.kind == "date" else [_parse_number(end) for end in ends]
 
 
 def _find_label_ends(domain: RangeDomain | BandDomain, shown: Iterable[str]) -> list[str]:
-    """The least and greatest end of some labels, as these print them; none of no labels."""
+    """Find the least and the greatest end of some labels, as these print them; none if there are no labels."""
     ends = [text for label in shown for text in parse_label(label)[1]]
     if not ends:
         return []
@@ -130,7 +141,7 @@ def _parse_number(text: str) -> int | float:
 
 
 def build_passthrough_entry(name: str, dtype: str, column: Column | None = None) -> dict[str, Any]:
-    """A carried column's entry: as it was, or rounded."""
+    """Build the entry of a passthrough column: unchanged, or rounded."""
     entry = {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
     if column is None:
         return entry
@@ -142,22 +153,19 @@ def build_passthrough_entry(name: str, dtype: str, column: Column | None = None)
 
 
 def _build_format_entry(column: Column) -> dict[str, str]:
-    """How the source writes the column: whoever compares the release with it reads it alike."""
+    """Build the entry of how the source writes the column, so that a comparison with the release reads the source alike."""
     return {} if column.format is None else {"format": column.format}
 
 
 def to_json_number(value: Fraction) -> int | float | str:
-    """An exact number as JSON can say it: whole, a decimal that reads back exactly, or "1/3"."""
+    """Convert an exact number to JSON: whole, a decimal that reads back exactly, or "1/3"."""
     if is_whole(value):
         return int(value)
     return float(value) if Fraction(repr(float(value))) == value else str(value)
 
 
-# MERGED: reticent.recipe.unchanged: Values published as they are: what kinds with exact quasi-identifiers share.
-
-
 def list_domain_values(domain: Domain) -> pl.Series:
-    """The values of a domain in code order, null last, in the column's own type.
+    """List the values of a domain in code order, null last, in the column's own type.
 
     A hierarchy may list numbers that the type does not have, and no row holds these: they are null here.
     """
@@ -166,14 +174,14 @@ def list_domain_values(domain: Domain) -> pl.Series:
 
 
 def find_published_cells(recipe: Recipe) -> np.ndarray:
-    """The cells of which a row is published."""
+    """Find the cells of which a row is published."""
     shown = np.zeros(len(recipe.cells), bool)
     shown[recipe.cell if recipe.is_complete else recipe.cell[recipe.published_entries]] = True
     return np.flatnonzero(shown)
 
 
 def list_published_labels(recipe: Recipe, at: int, published: np.ndarray) -> list[str | None]:
-    """The labels of the values that published cells show in a quasi-identifier: each as itself, none of a withheld row."""
+    """List the labels of the values that published cells show in a quasi-identifier: each value as itself, none of a withheld row."""
     domain = recipe.cells.quasi[at]
     codes = np.unique(recipe.cells.codes[published, at])
     return [None if code == domain.null_code else format_value_label(domain.texts[code]) for code in codes.tolist()]
@@ -182,7 +190,7 @@ def list_published_labels(recipe: Recipe, at: int, published: np.ndarray) -> lis
 def build_exact_entries(
     recipe: Recipe, columns: Mapping[str, Column], types: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """The manifest's entry for each published column; `types` are those of carried columns."""
+    """Build the manifest's entry for each published column; `types` are those of passthrough columns."""
     cells = recipe.cells
     entries = []
     published = find_published_cells(recipe)

@@ -1,4 +1,8 @@
-"""Publishing a recipe as a generalized table: a label for each quasi-identifier, sensitive values as the recipe has them."""
+"""Writers of generalized releases: a label for each quasi-identifier, sensitive values as the recipe has them.
+
+`GeneralizedWriter` writes a recipe of all rows.  `PartitionedGeneralizedWriter` writes a table whose rows come from
+partitions: there is no recipe of all rows, and the labels of all groups are never in memory together.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from reticent.recipe.recipe import Recipe
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedWriter:
-    """A recipe whose equal labels are merged, ready to be written."""
+    """Writer of a recipe whose equal labels are merged."""
 
     recipe: Recipe
     labels: GroupLabels
@@ -40,19 +44,19 @@ class GeneralizedWriter:
 
     @staticmethod
     def make_partitioned(*given: Any) -> Any:
-        """What writes this kind where there is no recipe of all rows."""
+        """Make the writer of this kind for a table without a recipe of all rows."""
 
         return PartitionedGeneralizedWriter(*given)
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What the planned groups are like: how many, the smallest, and their information loss (AIL)."""
+        """Summarize the planned groups: how many, the smallest, and their information loss (AIL)."""
         sizes = self.recipe.as_groups().sizes
         rows = self.recipe.cells.rows
         loss = compute_label_loss(self.recipe, weights)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
-        """The data file, columns in the source's order."""
+        """Build the data file, columns in the source's order."""
         recipe = self.recipe
         found: dict[str, Any] = dict(pieces.beside)
         group = np.maximum(recipe.group, 0)
@@ -67,7 +71,7 @@ class GeneralizedWriter:
         return {"data": FileRows({name: found[name] for name in published}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
-        """What the manifest says of this kind; `types` are those of carried columns."""
+        """Build the manifest's fields of this kind; `types` are those of passthrough columns."""
         cells = self.recipe.cells
         entries = build_column_entries(self.columns, cells.quasi, self.labels.texts, cells.sensitive, types)
         return {"kind": self.kind, "withheld": self.recipe.withheld, "columns": entries}
@@ -80,7 +84,7 @@ def build_column_entries(
     sensitive: Sequence[Domain],
     types: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """What the manifest says of each column; `texts` are the labels of each quasi-identifier."""
+    """Build the manifest's entry of each column; `texts` are the labels of each quasi-identifier."""
     labelled = {domain.name: (domain, texts[at]) for at, domain in enumerate(quasi)}
     domains = {domain.name: domain for domain in sensitive}
     entries = []
@@ -97,14 +101,13 @@ def build_column_entries(
 WRITER = GeneralizedWriter
 
 
-# MERGED: reticent.recipe.generalized_in_parts: A generalized table whose rows come from parts: there is no recipe of all rows, and nobody holds the labels of all groups.
-
-
 @dataclass(frozen=True, eq=False)
 class PartitionedGeneralizedWriter:
-    """`telling` are labels of each quasi-identifier, as many as the manifest needs; `texts` looks up those of some numbers.
+    """Writer of a generalized table whose rows come from partitions.
 
-    `cells` are the whole table's, as far as sensitive values go.  Rows of a piece stand by the numbers of labels and of values.
+    `telling` are labels of each quasi-identifier, as many as the manifest needs; `texts` looks up the labels of some
+    numbers. `cells` are the whole table's, as far as sensitive values go.  Rows of a batch hold numbers of labels and
+    of values.
     """
 
     columns: Mapping[str, Column]
@@ -123,14 +126,14 @@ class PartitionedGeneralizedWriter:
         return self.cells.totals(at) > 0
 
     def fields(self) -> dict[str, Any]:
-        """What the manifest says of this kind; nothing is withheld."""
+        """Build the manifest's fields of this kind; nothing is withheld."""
         types = {name: str(dtype) for name, dtype in self.carried.items()}
         sensitive = self.cells.sensitive[: self.sensitive]
         entries = build_column_entries(self.columns, self.cells.quasi, self.telling_labels, sensitive, types)
         return {"kind": GeneralizedWriter.kind, "withheld": 0, "columns": entries}
 
     def frames(self, rows: int, made: Callable[[], Iterator[RowBatch]]) -> dict[str, FileRows]:
-        """The data file, columns in the source's order."""
+        """Build the data file, columns in the source's order."""
         beside = {name: BatchColumn(dtype) for name, dtype in self.carried.items()}
         found: dict[str, Any] = dict(beside)
         for at, domain in enumerate(self.cells.quasi):

@@ -1,4 +1,9 @@
-"""What the writer of a release kind supplies: `recipe/<kind>.py` holds one class, WRITER, that turns a recipe into files."""
+"""Interface of the writers of release kinds, and what writers of exact quasi-identifiers share.
+
+`recipe/<kind>.py` holds one class, WRITER, that turns a recipe into files; `Writer` is its protocol.  `GroupedWriter`
+is the base of kinds that publish exact quasi-identifiers with the number of a group, and list sensitive values by
+group, apart from rows.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +22,6 @@ from reticent.kernels.within_groups import sort_within
 from reticent.recipe.column_entries import find_published_cells, list_domain_values
 from reticent.recipe.recipe import Recipe
 
-# MERGED: reticent.recipe.grouped_rows: Exact quasi-identifiers with the number of a group: what kinds share that list sensitive values by group, apart from rows.
-
-
 GROUP_COLUMN = "group"
 COUNT_COLUMN = "count"
 MAX_INSERTION_SORT = 32  # numbers that are sorted by insertion
@@ -28,7 +30,7 @@ Planned = TypeVar("Planned", bound=Recipe)
 
 @dataclass(frozen=True, eq=False)
 class GroupedWriter:
-    """A recipe whose groups are published by number."""
+    """Base of writers of a recipe whose groups are published by number."""
 
     recipe: Recipe
     columns: Mapping[str, Column]
@@ -36,11 +38,11 @@ class GroupedWriter:
     several_sensitive: ClassVar[bool] = False
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Quasi-identifiers stay as they are: there is no span to lose by."""
+        """Summarize the planned groups; there is no loss, since quasi-identifiers stay as they are."""
         return {}
 
     def build_quasi_rows(self, pieces: RowBatches) -> FileRows:
-        """Exact quasi-identifiers, carried columns and the group."""
+        """Build the rows: exact quasi-identifiers, passthrough columns and the group."""
         recipe, published = self.recipe, find_published_cells(self.recipe)
         found: dict[str, Any] = dict(pieces.beside)
         for at, domain in enumerate(recipe.cells.quasi):
@@ -52,7 +54,7 @@ class GroupedWriter:
 
     @cached_property
     def place(self) -> np.ndarray | None:
-        """Entries by group and quasi-identifiers: rows that tie in these, and in what is carried beside, read the same."""
+        """Position of each entry by group and quasi-identifiers; rows that tie in these and in passthrough columns read the same."""
         recipe = self.recipe
         if recipe.arranged:
             return None
@@ -61,10 +63,10 @@ class GroupedWriter:
 
 
 def arrange_entries(recipe: Planned) -> Planned:
-    """Entries by group and, within one, by cell: rows sorted by all that they show.
+    """Order entries by group and, within one, by cell: rows are then sorted by all that they show.
 
-    Cells are in the order of their quasi-identifiers first, and rows that differ in the sensitive value alone read the same; so
-    the order is a function of what is published, and says nothing more.  Withheld entries come first.
+    Cells are in the order of their quasi-identifiers first, and rows that differ in the sensitive value alone read the
+    same; so the order is a function of what is published and reveals nothing more.  Withheld entries come first.
     """
     if not recipe.has_single_rows or recipe.values is not None:
         bits = len(recipe.cells).bit_length()
@@ -89,7 +91,7 @@ def arrange_entries(recipe: Planned) -> Planned:
 
 
 def sort_groups(number: np.ndarray, sizes: np.ndarray) -> None:
-    """Put each group's numbers in order: the first `sizes[0]` of them, the next `sizes[1]`, and so on."""
+    """Sort each group's numbers: the first `sizes[0]` of them, the next `sizes[1]`, and so on."""
     begin = np.append(0, np.cumsum(sizes))
     sort_within(number, begin, MAX_INSERTION_SORT)
     for group in np.flatnonzero(sizes > MAX_INSERTION_SORT):
@@ -97,13 +99,16 @@ def sort_groups(number: np.ndarray, sizes: np.ndarray) -> None:
 
 
 def to_int_series(name: str, values: np.ndarray, ascending: bool = False) -> pl.Series:
-    """Whole numbers in 32 bits; a column that is known to ascend is written by its differences."""
+    """Store whole numbers in 32 bits; a column that is known to ascend is written by its differences."""
     series = pl.Series(name, values.astype(np.int32, copy=False))
     return series.set_sorted() if ascending else series
 
 
 class Writer(Protocol):
-    """A recipe ready to be written; `of` makes it, merging groups that would read the same where the kind has labels."""
+    """Protocol of a writer: a recipe ready to be written.
+
+    `of` makes it, and merges groups that would read the same where the kind has labels.
+    """
 
     kind: ClassVar[str]
     generalizes: ClassVar[bool]  # whether quasi-identifiers become labels, so that withholding rows can lower the loss
@@ -117,15 +122,17 @@ class Writer(Protocol):
     def of(cls, recipe: Any, columns: Mapping[str, Column]) -> Self: ...
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What is known before anything is written: groups, the smallest of them, the expected loss; what the kind has of these."""
+        """Summarize what is known before anything is written: groups, the smallest of them, the expected loss, as the kind has them."""
 
     @property
     def place(self) -> np.ndarray | None:
-        """Where each entry of the recipe stands among the published rows, which are sorted by it and then by what is carried
-        beside; None: rows are shuffled, or expanded from a recipe that is arranged already."""
+        """Position of each entry of the recipe among the published rows, which are sorted by it and then by passthrough columns.
+
+        None: rows are shuffled, or expanded from a recipe that is arranged already.
+        """
 
     def frames(self, pieces: RowBatches) -> Mapping[str, FileRows | pl.DataFrame]:
-        """The data files by name; the first has the published rows, as an engine hands them over."""
+        """Build the data files by name; the first has the published rows, as an engine hands them over."""
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
-        """The manifest's fields that depend on the kind; `types` are those of carried columns."""
+        """Build the manifest's fields that depend on the kind; `types` are those of passthrough columns."""

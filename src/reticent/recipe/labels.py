@@ -1,7 +1,11 @@
-"""The label a group publishes in each quasi-identifier, and the merging of groups whose labels are equal.
+"""Labels of groups in each quasi-identifier, the merging of groups with equal labels, and how often range ends isolate a person.
 
-A label is a hierarchy's node, a range, or where the steward asks the exact set of values.  The recipient sees labels only,
-so groups with equal labels are one group: they are merged before any final check.
+A label is a hierarchy's node, a range, or, if the steward asks for it, the exact set of values.  The recipient sees
+labels only, so groups with equal labels are one group: `merge_equal_labels` merges them before any final check.
+
+`measure_end_isolation` counts, for the owner, how often the ends of tight ranges are the value of one person alone.  An
+end isolates if exactly one person of its group has the value there.  The control is the same share among any values of
+the table inside the range, each range counting alike (`attacks.singling_out` measures it on the release).
 """
 
 from __future__ import annotations
@@ -21,12 +25,6 @@ from reticent.models.promise import CandidateGroups
 from reticent.randomness import Random
 from reticent.recipe.recipe import PaddedLabels, Recipe, find_spans
 
-# MERGED: reticent.recipe.end_isolation: How often the ends of tight ranges stand at one person's value alone: counted in the groups of a recipe, for the owner.
-#
-# An end isolates where exactly one person of its group has the value there.  The control is the same of any value of the table inside
-# the range, each range counting alike (`attacks.singling_out` measures it on the release).
-
-
 MIN_ISOLATED_SHARE = 0.5
 MIN_RATIO_TO_CONTROL = 1.5
 MIN_ENDS = 40
@@ -35,7 +33,7 @@ MIN_ENDS = 40
 
 @dataclass(frozen=True, slots=True)
 class EndIsolation:
-    """Of one column: how many ends its ranges have, and the shares of ends and of any values that isolate one person."""
+    """Isolation by range ends in one column: the number of ends, and the shares of ends and of any values that isolate one person."""
 
     name: str
     ends: int
@@ -59,7 +57,7 @@ class EndIsolation:
 
 
 def measure_end_isolation(recipe: Recipe, columns: Mapping[str, Column]) -> list[EndIsolation]:
-    """Of each column of numbers whose ranges end at people's values though the job does not ask for it."""
+    """Measure each numeric column whose ranges end at people's values though the job does not ask for it."""
     groups = recipe.as_groups()
     found = []
     for at, domain in enumerate(recipe.cells.quasi):
@@ -99,14 +97,14 @@ def _measure_column(
 
 @dataclass(frozen=True, eq=False)
 class GroupLabels:
-    """For each quasi-identifier the distinct labels, and which of them each group publishes."""
+    """The distinct labels of each quasi-identifier, and which of them each group publishes."""
 
     texts: tuple[list[str | None], ...]
     of_group: np.ndarray  # (groups, quasi) int32
 
 
 def merge_equal_labels(recipe: Recipe) -> tuple[Recipe, GroupLabels]:
-    """The same rows, equal labels in one group, and the labels."""
+    """Merge groups with equal labels; return a recipe of the same rows, and the labels."""
     found = build_group_labels(recipe)
     if pl.DataFrame(found.of_group, orient="row").n_unique() == recipe.groups:
         return recipe, found
@@ -119,7 +117,7 @@ def merge_equal_labels(recipe: Recipe) -> tuple[Recipe, GroupLabels]:
 
 
 def draw_padded_ends(recipe: Recipe, rng: Random) -> Recipe:
-    """The recipe with the ends drawn of columns that ask for padded labels; each column's draws are a stream of their own."""
+    """Return the recipe with drawn ends in columns that ask for padded labels; each column's draws are a stream of their own."""
     recipe = _narrow_to_published(recipe)
     padded = {}
     for at, domain in enumerate(recipe.cells.quasi):
@@ -136,7 +134,7 @@ def draw_padded_ends(recipe: Recipe, rng: Random) -> Recipe:
 
 
 def _narrow_to_published(recipe: Recipe) -> Recipe:
-    """Steps and limits that are chosen from a column's range are chosen from what is published of it."""
+    """Narrow domains so that steps and limits chosen from a column's range are chosen from its published range."""
     if not recipe.withheld or not recipe.groups:
         return recipe
     quasi = list(recipe.cells.quasi)
@@ -152,7 +150,7 @@ def _narrow_to_published(recipe: Recipe) -> Recipe:
 
 
 def build_group_labels(recipe: Recipe) -> GroupLabels:
-    """The labels of the groups as they are, whether or not two of them are equal."""
+    """Build the labels of the groups as they are, whether or not two of them are equal."""
     texts = []
     columns = []
     groups = recipe.as_groups()
@@ -176,7 +174,7 @@ def _label_spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[
 
 
 def _label_sets(groups: CandidateGroups, domain: Domain, codes: np.ndarray) -> tuple[list[str | None], np.ndarray]:
-    """A row that is not published counts: the label is the whole group's."""
+    """Label groups by exact sets; a row that is not published counts, since the label is the whole group's."""
     if not len(groups):
         return [], np.zeros(0, np.int32)
     if domain.size <= 64:
@@ -190,7 +188,7 @@ def _label_sets(groups: CandidateGroups, domain: Domain, codes: np.ndarray) -> t
 def _label_small_sets(
     groups: CandidateGroups, domain: Domain, codes: np.ndarray
 ) -> tuple[list[str | None], np.ndarray]:
-    """Of a small domain: a bit for each value that a group holds, and each set of them spelled out once."""
+    """Label groups by exact sets of a small domain: a bit for each value that a group holds, each set spelled out once."""
     bits = (np.uint64(1) << np.arange(64, dtype=np.uint64))[codes]
     masks, of_group = np.unique(np.bitwise_or.reduceat(bits, groups.offsets[:-1]), return_inverse=True)
     spread = np.unpackbits(masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
@@ -200,7 +198,7 @@ def _label_small_sets(
 
 
 def _number_distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:
-    """Two spans may print alike: number the texts, not the spans."""
+    """Number distinct label texts, not spans: two spans may print alike."""
     if len(set(labels)) == len(labels):
         return labels, of_group.reshape(-1).astype(np.int32)
     number: dict[str | None, int] = {}

@@ -1,4 +1,4 @@
-"""What a recipe loses: AIL's numerator (Cao & Karras 2012, equations 2 to 5).
+"""Information loss of a recipe: AIL's numerator (Cao & Karras 2012, equations 2 to 5).
 
 Each published row loses the weighted mean of what its group's span loses in each column, a withheld row loses 1.
 """
@@ -18,19 +18,19 @@ from reticent.recipe.recipe import Recipe
 
 
 def compute_weight_shares(cells: Cells, weights: Mapping[str, Any] | None = None) -> np.ndarray:
-    """How much each quasi-identifier's loss counts; they sum to 1."""
+    """Compute how much each quasi-identifier's loss counts; the shares sum to 1."""
     given = np.array([float((weights or {}).get(domain.name, 1)) for domain in cells.quasi])
     return given / given.sum()
 
 
 def compute_column_losses(recipe: Recipe) -> np.ndarray:
-    """(groups, quasi): what each group's span loses in each column."""
+    """Compute (groups, quasi): what each group's span loses in each column."""
     lower, upper = recipe.find_spans()
     return np.column_stack([domain.loss(lower[:, at], upper[:, at]) for at, domain in enumerate(recipe.cells.quasi)])
 
 
 def compute_label_losses(recipe: Recipe) -> np.ndarray:
-    """(groups, quasi): what each group's label loses; no less than its span, where labels are snapped or padded."""
+    """Compute (groups, quasi): what each group's label loses; no less than its span, where labels are snapped or padded."""
     found = []
     for at, domain in enumerate(recipe.cells.quasi):
         padded = recipe.padded.get(at)
@@ -39,7 +39,7 @@ def compute_label_losses(recipe: Recipe) -> np.ndarray:
 
 
 def compute_label_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
-    """The mean over all rows, a withheld one counting 1: AIL (equation 5)."""
+    """Compute the mean loss over all rows, a withheld one counting 1: AIL (equation 5)."""
     sizes = recipe.as_groups().sizes
     lost = (
         float(sizes @ (compute_label_losses(recipe) @ compute_weight_shares(recipe.cells, weights))) + recipe.withheld
@@ -48,8 +48,10 @@ def compute_label_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None)
 
 
 def describe_wider_labels(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> list[str]:
-    """For the owner: what snapped and padded labels lose beside tight ones.  The loss of tight ones is a sum over hidden ends, so
-    that it stands in no file that is handed out."""
+    """Describe, for the owner, what snapped and padded labels lose beside tight ones.
+
+    The loss of tight labels is a sum over hidden ends, so it is in no file that is handed out.
+    """
     if not recipe.groups or not _count_widened(recipe.cells.quasi):
         return []
     tight = compute_total_loss(recipe, weights) / max(recipe.cells.rows, 1)
@@ -62,7 +64,7 @@ def _count_widened(quasi: Sequence[Domain]) -> int:
 
 
 def describe_label_cost(quasi: Sequence[Domain], tight: float, printed: float) -> list[str]:
-    """The same where both losses are known."""
+    """Describe, for the owner, what wider labels lose beside tight ones, from both losses."""
     columns = _count_widened(quasi)
     if not columns or f"{tight:.4f}" == f"{printed:.4f}":
         return []

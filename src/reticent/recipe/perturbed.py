@@ -1,4 +1,4 @@
-"""Publishing a recipe as a perturbed table: quasi-identifiers exactly as they were, sensitive values redrawn, the matrix beside them."""
+"""Writer of perturbed releases: exact quasi-identifiers, sensitive values redrawn, and the matrix in the manifest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reticent.recipe.recipe import PerturbedRecipe
 
 @dataclass(frozen=True, eq=False)
 class PerturbedWriter:
-    """A recipe without groups, ready to be written."""
+    """Writer of a recipe without groups."""
 
     recipe: PerturbedRecipe
     columns: Mapping[str, Column]
@@ -30,11 +30,11 @@ class PerturbedWriter:
         return cls(recipe, columns)
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Quasi-identifiers stay as they are: there is no span to lose by."""
+        """Summarize the plan; there is no loss, since quasi-identifiers stay as they are."""
         return {}
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
-        """The data file, columns in the source's order."""
+        """Build the data file, columns in the source's order."""
         recipe, published = self.recipe, find_published_cells(self.recipe)
         found: dict[str, Any] = dict(pieces.beside)
         for at, domain in enumerate(recipe.cells.quasi):
@@ -49,7 +49,7 @@ class PerturbedWriter:
         return {"data": FileRows({name: found[name] for name in kept}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
-        """Schema, values, matrix and, where no row is withheld, the overall distribution."""
+        """Build schema, values, matrix and, where no row is withheld, the overall distribution."""
         recipe, cells = self.recipe, self.recipe.cells
         said = {
             entry: to_json_number(Fraction(entry, recipe.matrix_denominator))

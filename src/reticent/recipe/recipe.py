@@ -1,8 +1,14 @@
-"""A recipe: one flat table (cell, group or withheld, published or not, sensitive value, quota), and a table of groups.
+"""Recipes: one flat table (cell, group or withheld, published or not, sensitive value, quota), and a table of groups.
 
-Of this cell's rows so many go to group 17 and keep their value, so many go to group 52 with another value instead, so many
-are withheld.  A row that has a group and is not published (a sample leaves it out) still counts where the group's label is
-made.  Which row of a cell gets which outcome is the engine's business.
+A recipe assigns the rows of each cell by quotas: of this cell's rows so many go to group 17 and keep their value, so
+many go to group 52 with another value instead, so many are withheld.  A row that has a group and is not published (a
+sample leaves it out) still counts where the group's label is made.  The engine decides which row of a cell gets which
+outcome.
+
+`SampledRecipe` publishes one tuple of each group, its sensitive value perturbed.  `PerturbedRecipe` redraws sensitive
+values by a matrix of probabilities.  The groups of a `TransformedRecipe` publish nodes of a hierarchy that follow a
+target distribution.  `PreparedCells` is what a preparing stage makes of cells: those that still have rows, and how many
+rows of each were withheld.
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ WITHHELD_GROUP = -1
 
 @dataclass(frozen=True, eq=False)
 class GroupTable:
-    """What groups publish apart from their rows: of `group` so many (`count`) of a `value` (a code, or a node's number)."""
+    """What groups publish apart from their rows: `group` publishes `count` of a `value` (a code, or a node's number)."""
 
     group: np.ndarray
     value: np.ndarray
@@ -31,7 +37,7 @@ class GroupTable:
 
 @dataclass(frozen=True, eq=False)
 class PaddedLabels:
-    """The label of each group in a column whose ends were moved, and what it loses: drawn once, and the same ever after."""
+    """The label of each group in a column whose ends were moved, and its loss: drawn once and not changed afterwards."""
 
     labels: list[str | None]
     loss: np.ndarray
@@ -39,11 +45,13 @@ class PaddedLabels:
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """`labels` is how groups print: hierarchy "nodes" (and ranges), or exact "sets".  `values` None: rows keep theirs.
+    """Quotas of cells by outcome, and how groups are published.
 
-    `published` marks the entries whose rows are published, None: all that have a group.  `listed` is what groups publish apart
-    from their rows, for kinds that do not link sensitive values to rows and list other values than their rows hold.
-    `arranged`: entries stand in an order that is a function of what is published, so rows expanded from it need no shuffling.
+    `labels` is how groups print: hierarchy "nodes" (and ranges), or exact "sets".  `values` None: rows keep theirs.
+    `published` marks the entries whose rows are published, None: all that have a group.  `listed` is what groups
+    publish apart from their rows, for kinds that do not link sensitive values to rows and list other values than their
+    rows hold. `arranged`: the order of entries is a function of what is published, so rows expanded from it need no
+    shuffling.
     """
 
     cells: Cells
@@ -62,7 +70,7 @@ class Recipe:
 
     @classmethod
     def of_groups(cls, cells: Cells, group_of_cell: np.ndarray, labels: str = "nodes") -> Recipe:
-        """Whole cells in groups: what strict methods give."""
+        """Make a recipe of whole cells in groups, as strict methods plan it."""
         group = np.asarray(group_of_cell, np.int64)
         return cls(cells, np.arange(len(cells)), group, cells.counts, int(group.max(initial=-1)) + 1, labels=labels)
 
@@ -79,7 +87,7 @@ class Recipe:
 
     @cached_property
     def withheld(self) -> int:
-        """Rows without a group; one that a sample leaves out is not withheld."""
+        """The number of rows without a group; a row that a sample leaves out is not withheld."""
         return int(self.quota[self.group == WITHHELD_GROUP].sum())
 
     @cached_property
@@ -89,18 +97,18 @@ class Recipe:
 
     @cached_property
     def published_values(self) -> np.ndarray:
-        """(entries, sensitive): the codes that are published."""
+        """The codes that are published, (entries, sensitive)."""
         return self.cells.values[self.cell] if self.values is None else self.values
 
     def require_conserved(self) -> None:
-        """Every row of every cell has exactly one outcome."""
+        """Require that every row of every cell has exactly one outcome."""
         weights = None if self.has_single_rows else self.quota
         given = np.bincount(self.cell, weights=weights, minlength=len(self.cells)).astype(np.int64)
         if (self.quota <= 0).any() or not np.array_equal(given, self.cells.counts):
             raise InternalError("A recipe gives a cell's rows no outcome or two.")
 
     def as_groups(self) -> CandidateGroups:
-        """The groups with their cells, for checks over groups and for labels; withheld rows are left out."""
+        """Return the groups with their cells, for checks over groups and for labels; withheld rows are left out."""
         return self._groups
 
     @cached_property
@@ -113,37 +121,34 @@ class Recipe:
         return CandidateGroups(self.cells, self.cell[order], self.quota[order], offsets)
 
     def find_spans(self) -> tuple[np.ndarray, np.ndarray]:
-        """Least and greatest code of each group in each quasi-identifier: (groups, quasi) each."""
+        """Find the least and greatest code of each group in each quasi-identifier: (groups, quasi) each."""
         found = [self.find_column_spans(at) for at in range(len(self.cells.quasi))]
         lower, upper = zip(*found, strict=True) if found else ([], [])
         empty = np.zeros((len(self.as_groups()), 0), np.int32)
         return np.column_stack([empty, *lower]), np.column_stack([empty, *upper])
 
     def find_column_spans(self, at: int) -> tuple[np.ndarray, np.ndarray]:
-        """The same in one quasi-identifier."""
+        """Find the least and greatest code of each group in one quasi-identifier."""
         groups = self.as_groups()
         return find_spans(groups, self.cells.codes[groups.cell, at])
 
     def renumber(self, number: np.ndarray) -> Recipe:
-        """Groups merged and renumbered: group g becomes number[g]."""
+        """Merge and renumber groups: group g becomes number[g]."""
         kept = self.group != WITHHELD_GROUP
         group = np.where(kept, number[np.maximum(self.group, 0)], WITHHELD_GROUP)
         return replace(self, group=group, groups=int(number.max(initial=-1)) + 1)
 
 
 def find_spans(groups: CandidateGroups, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest code of each group, of the codes of its entries in a column."""
+    """Find the least and greatest code of each group, among the codes of its entries in a column."""
     if not len(groups):
         return codes[:0], codes[:0]
     return np.minimum.reduceat(codes, groups.offsets[:-1]), np.maximum.reduceat(codes, groups.offsets[:-1])
 
 
-# MERGED: reticent.recipe.drawn: A recipe of which one tuple of each group is published, its sensitive value perturbed.
-
-
 @dataclass(frozen=True, slots=True)
 class SamplingMechanism:
-    """Retention `p`, least group `k`, the `domain` that perturbed values are drawn from, and what `declared` it."""
+    """Retention `p`, least group `k`, the `domain` that perturbed values are drawn from, and what `declared` the domain."""
 
     p: Fraction
     k: int
@@ -153,7 +158,7 @@ class SamplingMechanism:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampledRecipe(Recipe):
-    """One published entry for each group; its value is a place in the mechanism's domain."""
+    """Recipe with one published entry for each group; its value is a place in the mechanism's domain."""
 
     mechanism: SamplingMechanism
 
@@ -162,12 +167,9 @@ class SampledRecipe(Recipe):
         return cls(**{field.name: getattr(plain, field.name) for field in fields(plain)}, mechanism=mechanism)
 
 
-# MERGED: reticent.recipe.prepared: What a stage made of cells: those that still have rows, and how many rows of each were withheld.
-
-
 @dataclass(frozen=True, eq=False)
 class PreparedCells:
-    """What a stage made of `original`: the cells that still have rows, which cell each was, and the rows withheld of each."""
+    """The result of a stage on `original`: the cells that still have rows, which cell each was, and the rows withheld of each."""
 
     original: Cells
     cells: Cells
@@ -176,7 +178,7 @@ class PreparedCells:
 
     @classmethod
     def of(cls, cells: Cells, withheld: np.ndarray) -> PreparedCells:
-        """The cells with so many rows of each taken out; a cell without rows is gone."""
+        """Withhold so many rows of each cell; a cell without rows left is dropped."""
         left = cells.counts - withheld
         origin = np.flatnonzero(left)
         if len(origin) == len(left) and not withheld.any():
@@ -185,13 +187,13 @@ class PreparedCells:
         return cls(cells, kept, origin, withheld)
 
     def chain(self, later: PreparedCells) -> PreparedCells:
-        """This stage followed by one that prepared what it kept."""
+        """Combine this stage with a later one that prepared what it kept."""
         withheld = self.withheld.copy()
         withheld[self.origin] += later.withheld
         return PreparedCells(self.original, later.cells, self.origin[later.origin], withheld)
 
     def complete(self, recipe: Recipe) -> Recipe:
-        """A recipe for the kept cells as one for the original cells."""
+        """Turn a recipe for the kept cells into one for the original cells."""
         taken = np.flatnonzero(self.withheld)
         values = recipe.values
         published = recipe.published
@@ -210,12 +212,9 @@ class PreparedCells:
         )
 
 
-# MERGED: reticent.recipe.redrawn: A recipe whose sensitive values are redrawn by a matrix of probabilities.
-
-
 @dataclass(frozen=True, eq=False)
 class PerturbedRecipe(Recipe):
-    """`matrix[i][v] / per` is the probability that `occurring[i]` is published as `occurring[v]`."""
+    """Recipe of redrawn values: `matrix[i][v] / per` is the probability that `occurring[i]` is published as `occurring[v]`."""
 
     occurring: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     matrix: tuple[tuple[int, ...], ...] = ()
@@ -223,7 +222,7 @@ class PerturbedRecipe(Recipe):
 
     @property
     def perturbed_cells(self) -> tuple[Cells, np.ndarray, np.ndarray]:
-        """The cells as they are published, the matrix, and the codes it is about."""
+        """Return the cells as they are published, the matrix, and the codes it is about."""
         shown = self.published_entries
         cells = self.cells
         codes = cells.codes[self.cell[shown]]
@@ -233,14 +232,12 @@ class PerturbedRecipe(Recipe):
         return published, np.array(self.matrix) / self.matrix_denominator, self.occurring
 
 
-# MERGED: reticent.recipe.targeted: A recipe whose groups publish nodes of a hierarchy that follow a target distribution.
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TransformedRecipe(Recipe):
-    """`listed` counts values of each group by node; the nodes cover `first` .. `last` of the domain's `texts`.
+    """Recipe whose groups publish nodes of a hierarchy.
 
-    `weights` has a row for each different target, `target` says which one each group has.  `units` are the domain's numbers times
+    `listed` counts values of each group by node; the nodes cover `first` .. `last` of the domain's `texts`. `weights`
+    has a row for each different target, `target` is the row of each group.  `units` are the domain's numbers times
     `scale`, None where it has none.
     """
 

@@ -1,4 +1,4 @@
-"""Publishing a recipe as a sampled table: one row of each group, its labels, its perturbed value, and the group's size as G."""
+"""Writer of sampled releases: one row of each group, its labels, its perturbed value, and the group's size as G."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ SIZE_COLUMN = "G"
 
 @dataclass(frozen=True, eq=False)
 class SampledWriter:
-    """A recipe of disjoint groups, ready to be written.  Their labels differ: equal ones would have to be merged before the draw."""
+    """Writer of a recipe of disjoint groups.
+
+    Their labels differ: equal ones would have to be merged before the draw.
+    """
 
     recipe: SampledRecipe
     labels: GroupLabels
@@ -76,7 +79,7 @@ class SampledWriter:
         return {"data": FileRows({name: found[name] for name in (*published, SIZE_COLUMN)}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
-        """Schema, p, k and the domain; never the overall distribution."""
+        """Build schema, p, k and the domain; never the overall distribution."""
         cells = self.recipe.cells
         mechanism = self.recipe.mechanism
         quasi = {domain.name: (domain, _list_value_labels(cells, at)) for at, domain in enumerate(cells.quasi)}
@@ -98,7 +101,7 @@ class SampledWriter:
 
 
 def _list_value_labels(cells: Cells, at: int) -> list[str | None]:
-    """Each value of a quasi-identifier as its own label: together the exact labels of all groups name just these."""
+    """List each value of a quasi-identifier as its own label: together the exact labels of all groups name just these."""
     domain = cells.quasi[at]
     held = np.flatnonzero(np.bincount(cells.codes[:, at], minlength=domain.size)).tolist()
     return [None if code == domain.null_code else format_value_label(domain.texts[code]) for code in held]

@@ -1,7 +1,14 @@
-"""Publishing a recipe as three tables: exact quasi-identifiers and group, the groups' generalized values, and bounds on aggregates.
+"""Writer of transformed releases: three tables, with exact quasi-identifiers and group, generalized values, and bounds.
 
-Fakes are in `sensitive` like any value: nothing says which they are.  `bounds` is the auxiliary table of Koudas, Srivastava, Yu &
-Zhang (VLDB 2009, section 3.3), cut down to where a slope changes: see `release/transformed.py` for how it is read.
+`quasi` has each row's exact quasi-identifiers and group, `sensitive` the groups' generalized values, `bounds` bounds on
+aggregates.  Fakes are in `sensitive` like any value: nothing tells which they are.
+
+`bounds` is the auxiliary table of Koudas, Srivastava, Yu & Zhang (VLDB 2009, section 3.3): for each group and number of
+selected rows the least and the greatest SUM, MIN and MAX (`compute_bounds`).  Of s selected rows of a group the least
+sum takes the s least lower ends, the greatest the s greatest upper ends; both are linear in s until the next end
+differs.  The table is cut down to rows where a slope changes, so that it is as long as `sensitive`.  Between two rows
+the row above, at S >= s, gives the answer: the s-th least lower end is its `max_lower`, the s-th greatest upper end its
+`min_upper`.  See `release/transformed.py` for how it is read.
 """
 
 from __future__ import annotations
@@ -24,7 +31,7 @@ from reticent.recipe.recipe import GroupTable, Recipe, TransformedRecipe
 
 @dataclass(frozen=True, eq=False)
 class TransformedWriter(GroupedWriter):
-    """A recipe whose groups publish nodes of a hierarchy, ready to be written."""
+    """Writer of a recipe whose groups publish nodes of a hierarchy."""
 
     recipe: TransformedRecipe
     kind: ClassVar[str] = "transformed"
@@ -39,7 +46,7 @@ class TransformedWriter(GroupedWriter):
         return cls(ready, columns)
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Quasi-identifiers stay as they are: there is no span to lose by."""
+        """Summarize the planned groups; there is no loss, since quasi-identifiers stay as they are."""
         return {}
 
     def frames(self, pieces: RowBatches) -> dict[str, Any]:
@@ -55,7 +62,7 @@ class TransformedWriter(GroupedWriter):
         return self.recipe.listed
 
     def _order_rows(self) -> np.ndarray:
-        """`sensitive` is sorted by group and, within one, by the first and the last value of a node."""
+        """Order `sensitive` by group and, within one, by the first and the last value of a node."""
         listed = self._listed
         recipe = self.recipe
         return np.lexsort((recipe.last[listed.value], recipe.first[listed.value], listed.group))
@@ -77,7 +84,7 @@ class TransformedWriter(GroupedWriter):
         )
 
     def _parse_domain_values(self) -> pl.Series:
-        """The domain's values in the column's own type; categories as texts."""
+        """Parse the domain's values into the column's own type; categories stay texts."""
         dtype = self.recipe.cells.sensitive[0].dtype if self.recipe.units is not None else "String"
         return parse_texts(list(self.recipe.texts), dtype)
 

@@ -1,4 +1,4 @@
-"""Which value each published row stands for, recorded while rows are written, where the release does not link values to rows."""
+"""Record of the value of each published row, made while rows are written, where the release does not link values to rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reticent.format.rows import BatchColumn, RowBatch, RowBatches
 
 @dataclass(frozen=True, eq=False)
 class RecordedPieces:
-    """Pieces of rows that pass through unchanged; of each row the value of its entry (`of_entry`) is recorded."""
+    """Batches of rows that pass through unchanged, while the value of each row's entry (`of_entry`) is recorded."""
 
     pieces: RowBatches
     of_entry: np.ndarray
@@ -32,7 +32,7 @@ class RecordedPieces:
             yield piece
 
     def to_bytes(self) -> bytes:
-        """The values of all rows, in the order in which they were written."""
+        """Return the values of all rows, in the order in which they were written."""
         return b"".join(part.tobytes() for part in self._parts)
 
 

@@ -1,12 +1,14 @@
-"""Several releases laid over one table: the people, and who is in which group of each release.
+"""Alignment of several releases with one table: the people, and who is in which group of each release.
 
-Releases may publish different quasi-identifiers of the same people, by other hierarchies and types.  The table is counted once over
-all columns that any of them uses; each release reads these combinations as its own manifest declares its columns.
+Releases may publish different quasi-identifiers of the same people, by other hierarchies and types.  The table is
+counted once over all columns that any of them uses; each release reads these combinations as its own manifest declares
+its columns.
 
-A release may have been made from an earlier state of the table: since then people have left it, or have another value.  Then it
-publishes rows that are of nobody of the table.  They stand in its groups as *departed* people, who are in no other release, and
-beliefs are joined over the people whom both have.  The table they came from need not be at hand: departed rows are the fewest that
-explain a release, in each group those that it publishes beyond what the table has there.
+A release may have been made from an earlier state of the table: since then people have left it, or have another value.
+Then it publishes rows that are of nobody of the table.  They are in its groups as *departed* people, who are in no
+other release, and beliefs are joined over the people whom both have.  The table they came from need not be at hand:
+departed rows are the fewest that explain a release, in each group those that it publishes beyond what the table has
+there.
 """
 
 from __future__ import annotations
@@ -43,12 +45,12 @@ MAX_UNPLACED_SHARE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class SourceChanges:
-    """What one release publishes of people who are not in the table, or not with that value, any more.
+    """Rows that one release publishes of people who are no longer in the table, or no longer with that value.
 
-    `departed` counts such rows by group, or all together where groups overlap, and `values` by value.  `doubtful` are the points
-    some of whose people may be those who changed.  `moved` people at the most, of those at the points `candidates`, are in the
-    release with other quasi-identifiers.
-    `by_chance` is how many rows beyond those that groups are too large by would misfit if values were dealt at random.
+    `departed` counts such rows by group, or all together where groups overlap, and `values` by value.  `doubtful` are
+    the points some of whose people may be those who changed.  `moved` people at the most, of those at the points
+    `candidates`, are in the release with other quasi-identifiers. `by_chance` is how many rows beyond those that groups
+    are too large by would misfit if values were dealt at random.
     """
 
     departed: np.ndarray
@@ -66,9 +68,10 @@ class SourceChanges:
 
 @dataclass(frozen=True, eq=False)
 class AlignedReleases:
-    """`people` and the true values of each point, which has a combination of all quasi-identifiers; one part by release.
+    """Several releases over one table: `people` and the true values of each point, and one part for each release.
 
-    The parts have points after these: `departed` people, each of whom is in one release only.
+    A point has a combination of all quasi-identifiers.  The parts have points after these: `departed` people, each of
+    whom is in one release only.
     """
 
     people: np.ndarray
@@ -81,7 +84,7 @@ class AlignedReleases:
 
     @property
     def prior(self) -> np.ndarray:
-        """The overall distribution of the first release, and of departed people: what anyone knows who has it."""
+        """The overall distribution of the first release, and of departed people: what everyone who has it knows."""
         if self.prior_counts is None:
             return self.seen[0].prior
         return self.prior_counts / self.prior_counts.sum()
@@ -93,7 +96,7 @@ class AlignedReleases:
 
     @property
     def doubtful(self) -> np.ndarray:
-        """Which points may be of people who changed since one of the releases."""
+        """The points that may be of people who changed since one of the releases."""
         found = np.zeros(len(self.people), bool)
         for change in self.changes:
             found |= change.doubtful
@@ -101,12 +104,12 @@ class AlignedReleases:
 
 
 def align_single_release(seen: AttackTarget) -> AlignedReleases:
-    """One release, as it is seen."""
+    """Align one release, as the attack sees it."""
     return AlignedReleases(seen.people, seen.truth, (ReleasePart(find_membership(seen), seen.counts),), (seen,))
 
 
 def align_releases(releases: Sequence[Any], source: Any, missing: tuple[str, ...] = ()) -> AlignedReleases:
-    """Opened releases, the first being attacked, and the table that they were made from, or a later state of it."""
+    """Align opened releases, the first being attacked, with the table that they were made from, or a later state of it."""
     declared = [declare_columns(release.columns) for release in releases]
     sensitive = {name for columns in declared for name, column in columns.items() if column.role == "sensitive"}
     if len(sensitive) != 1:
@@ -151,7 +154,7 @@ class PlacedRelease:
 
 
 def _place_release(release: Any, declared: Mapping[str, Column], combined: pl.DataFrame) -> PlacedRelease:
-    """Combinations that the release's own columns cannot hold are at a point of their own, the last."""
+    """Place a release over the counted combinations; those that its columns cannot hold are at a point of their own, the last."""
     typed = collect_frame(
         parse_declared(combined.select(*declared, COUNT_COLUMN).lazy(), declared), "Reading the values"
     )
@@ -173,7 +176,7 @@ def _place_release(release: Any, declared: Mapping[str, Column], combined: pl.Da
 
 
 def _view_release(release: Any, cells: Cells) -> AdversaryView:
-    """What is seen of a release; labels may cover nobody who is still in the table."""
+    """Return what the adversary sees of a release; labels may cover nobody who is still in the table."""
     try:
         found: AdversaryView = release.sight(cells)
     except BundleDamaged:
@@ -183,7 +186,7 @@ def _view_release(release: Any, cells: Cells) -> AdversaryView:
 
 
 def _are_holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.ndarray:
-    """Which combinations have values that the hierarchies and orders of a release know."""
+    """Tell which combinations have values that the hierarchies and orders of a release know."""
     held = np.ones(len(typed), bool)
     for name, column in declared.items():
         known: list[str] | None = None
@@ -198,7 +201,7 @@ def _are_holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.nda
 
 
 def _make_rows_of_lost_values(release: Any, typed: pl.DataFrame) -> pl.DataFrame:
-    """Values that the release names and the table has lost: a row for each, of nobody, so that the release can be read."""
+    """Make a row, of nobody, for each value that the release names and the table has lost, so that the release can be read."""
     columns: dict[str, pl.Series] = {}
     for entry in release.columns:
         if entry.role == Role.QUASI and entry.values:
@@ -215,7 +218,7 @@ def _make_rows_of_lost_values(release: Any, typed: pl.DataFrame) -> pl.DataFrame
 
 
 def _make_rows_of_nobody(typed: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """Combinations that nobody has: these values, and in all other columns the first value that occurs."""
+    """Make combinations that nobody has: these values, and in all other columns the first value that occurs."""
     given = pl.DataFrame([values.alias(name) for name, values in columns.items()]).unique(maintain_order=True)
     given = given.with_columns(pl.col(name).cast(typed.schema[name], strict=False) for name in given.columns)
     names = list(columns)
@@ -235,7 +238,7 @@ def _cast_to_texts(lazy: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _reorder_counts(texts: Sequence[str | None], one: PlacedRelease) -> np.ndarray:
-    """A release's counts with its values in a given order: hierarchies may order them otherwise."""
+    """Reorder a release's counts to an order of values: hierarchies may order them otherwise."""
     domain = one.seen.sensitive
     own = {text: at for at, text in enumerate([*domain.texts, *([None] if domain.null else [])])}
     counts = np.zeros((len(one.seen.counts), len(texts)), one.seen.counts.dtype)
@@ -246,7 +249,7 @@ def _reorder_counts(texts: Sequence[str | None], one: PlacedRelease) -> np.ndarr
 
 
 def _add_stranger_point(found: GroupMembership) -> GroupMembership:
-    """With a last point, of combinations that the release cannot hold: they are in none of its groups."""
+    """Add a last point, of combinations that the release cannot hold: they are in none of its groups."""
     return replace(
         found,
         point=np.append(found.point, found.points),
@@ -257,7 +260,7 @@ def _add_stranger_point(found: GroupMembership) -> GroupMembership:
 
 
 def lift_membership(found: GroupMembership, of: np.ndarray, people: np.ndarray) -> GroupMembership:
-    """The same membership of finer points: `of` says which point each of them is of."""
+    """Return the same membership of finer points: `of` is the point that each of them belongs to."""
     if found.points == len(of) and np.array_equal(of, np.arange(len(of))):
         return found
     order = np.argsort(found.point, kind="stable")
@@ -274,7 +277,7 @@ def lift_membership(found: GroupMembership, of: np.ndarray, people: np.ndarray) 
 
 
 def _count_rows_beyond_totals(published: np.ndarray, truth: TrueValues) -> int:
-    """How many rows a release publishes beyond what the table has of each value, or in all."""
+    """Count the rows that a release publishes beyond what the table has of each value, or in all."""
     if not np.array_equal(published, np.round(published)):
         return 0
     beyond = np.maximum(published.sum(axis=0) - truth.by_value, 0).sum()
@@ -284,7 +287,7 @@ def _count_rows_beyond_totals(published: np.ndarray, truth: TrueValues) -> int:
 def _reconcile_release(
     who: GroupMembership, counts: np.ndarray, people: np.ndarray, truth: TrueValues
 ) -> tuple[GroupMembership, np.ndarray, SourceChanges]:
-    """Who is in which group, without the people who changed since, and the rows that are of nobody any more."""
+    """Return who is in which group, without the people who changed since, and the rows that are of nobody any more."""
     groups = who.groups
     sizes = counts.sum(axis=1)
     whole = bool(np.array_equal(counts, np.round(counts)))
@@ -336,7 +339,7 @@ def _reconcile_release(
 
 
 def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """(groups, values): the true values of points, each of which is in one group, added up by group."""
+    """Add up the true values of points, each of which is in one group, by group: (groups, values)."""
     of_point = np.full(truth.points, -1, np.int64)
     of_point[point] = group
     inside = of_point[truth.point] >= 0
@@ -346,7 +349,7 @@ def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray
 
 
 def _have_single_points_only(who: GroupMembership) -> np.ndarray:
-    """Of each group, whether all people of its points are in it."""
+    """Tell of each group whether all people of its points are in it."""
     several = np.bincount(who.point, minlength=who.points)[who.point] > 1
     found = np.ones(who.groups + 1, bool)
     found[who.group[several]] = False
@@ -354,7 +357,7 @@ def _have_single_points_only(who: GroupMembership) -> np.ndarray:
 
 
 def _expect_misfits_by_chance(counts: np.ndarray, there: np.ndarray, clear: np.ndarray, larger: np.ndarray) -> int:
-    """How many rows would misfit, beyond those that groups are too large by, if the table's values were dealt at random."""
+    """Compute how many rows, beyond those that groups are too large by, would misfit if the table's values were dealt at random."""
     here = there[clear].astype(np.int64)
     values = np.random.default_rng(0).permutation(np.repeat(np.arange(here.shape[1]), here.sum(axis=0)))
     group = np.repeat(np.arange(len(here)), here.sum(axis=1))
@@ -364,7 +367,7 @@ def _expect_misfits_by_chance(counts: np.ndarray, there: np.ndarray, clear: np.n
 
 
 def _keep_staying_people(who: GroupMembership, staying: np.ndarray, changed: np.ndarray) -> GroupMembership:
-    """The same, where of the people of some groups a share is in none: they changed."""
+    """Return the same membership, where of the people of some groups a share is in none: they changed."""
     if not changed.any():
         return who
     inside = np.append(changed, False)[who.group]
@@ -389,7 +392,7 @@ def _join_parts(
     seen: Sequence[AttackTarget],
     found: Sequence[tuple[GroupMembership, np.ndarray, SourceChanges]],
 ) -> AlignedReleases:
-    """The parts over all people: those of the table, and after them those who departed from each release."""
+    """Make the parts over all people: those of the table, and after them those who departed from each release."""
     departed = []
     owner = []
     entries = []

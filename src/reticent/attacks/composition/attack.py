@@ -1,19 +1,20 @@
-"""Joining releases: what several releases of the same people say of each of them together.
+"""Composition attack: what several releases of the same people reveal of each of them together.
 
-Ganta, Kasiviswanathan & Smith ("Composition attacks and auxiliary information in data privacy", KDD 2008) intersect the values of a
-person's groups.  Here every release's counts are used: the adversary knows everyone's quasi-identifiers, so in each release the group
-of each person (or, where labels overlap, the chances of each), and asks which tables fit all releases.  Every such table is equally
-likely.  The belief is exact where a component of linked groups is small (`joined_exactly`) and balanced elsewhere (`joined`); the
-answer says of how many people each is.  Of one release alone it is that release's own posterior.
+Ganta, Kasiviswanathan & Smith ("Composition attacks and auxiliary information in data privacy", KDD 2008) intersect the
+values of a person's groups.  Here every release's counts are used: the adversary knows everyone's quasi-identifiers, so
+in each release the group of each person (or, where labels overlap, the chances of each), and asks which tables fit all
+releases.  Every such table is equally likely.  The belief is exact where a component of linked groups is small
+(`compute_exact_beliefs`) and balanced elsewhere (`JointBeliefs.balance`); the outcome has the number of people of each.
+Of one release alone it is that release's own posterior.
 
     success      how often the greatest belief is right, with Wilson's interval; the baseline is the most frequent value
     alone        what the best single one of the releases reaches
     control      the same join where the other releases' values are shuffled over their rows: what joining with noise reaches
     believed     the mean belief in the guess: what `success` should be if beliefs are right
-    exceeds      people of whom something is believed above what any of the releases promised (`exceeds_all`: above each of them)
-    departed     rows of the releases that are of nobody in the table any more; `unbounded` people may be those who changed since
+    exceeds      people of whom something is believed above what any of the releases promised (`exceeds_all`: above each)
+    departed     rows of the releases that are of nobody in the table any more; `unbounded` people may be those who changed
 
-A promise holds for each release alone, and speaks of no two of them.
+A promise holds for each release alone; none is about two of them together.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ BELIEF_ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class CompositionOutcome(AttackOutcome):
-    """What an attack answers, and beside it who exceeds what was promised, and how beliefs were had."""
+    """Outcome of an attack with the people who exceed what was promised, and how beliefs were computed."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
     joint: JointBeliefs | None = field(default=None, repr=False)
@@ -81,9 +82,9 @@ class CompositionOutcome(AttackOutcome):
         return min(doubtful + self.shifted, int(self.people.sum()))
 
     def above(self, limit: Fraction) -> int:
-        """How many people may stand above a belief: exact ones compared exactly, balanced ones rounded against the publisher.
+        """Count the people who may be above a belief: exact ones compared exactly, balanced ones rounded against the publisher.
 
-        A balanced belief stands for one that was not counted: it is below the limit only where it is so by more than it
+        A balanced belief stands for one that was not counted: it is below the limit only if it is so by more than it
         moved in the last round.  Of people who may have changed between the releases anything may be believed.
         """
         if limit >= 1:
@@ -105,7 +106,7 @@ def attack_by_composition(
     force_join: bool = False,
     seed: int = 0,
 ) -> CompositionOutcome:
-    """`joined` are the other releases, opened or their folders; `seed` shuffles the control's values."""
+    """Attack several releases; `joined` are the others, opened or their folders; `seed` shuffles the control's values."""
     if isinstance(release, AttackTarget):
         if joined:
             raise RequestError("A plan is attacked alone: releases are joined.", attempt="rt.publish(...) first.")
@@ -125,7 +126,7 @@ def attack_by_composition(
 
 
 def _try_aligning_alone(release: Any, source: Any, missing: tuple[str, ...]) -> AlignedReleases | None:
-    """One release over its table, as other attacks see it; None where people have left the table, or changed, since."""
+    """Align one release with its table, as other attacks see it; None if people have left the table, or changed, since."""
     try:
         shown = observe(release, source, missing=missing)
     except BundleDamaged:  # a label covers nobody who is still there
@@ -137,7 +138,7 @@ def _try_aligning_alone(release: Any, source: Any, missing: tuple[str, ...]) -> 
 
 
 def attack_aligned_releases(together: AlignedReleases, seed: int = 0) -> CompositionOutcome:
-    """The attack on releases that are laid over their people."""
+    """Attack releases that are aligned with their people."""
     parts = together.parts
     prior = together.prior
     people = together.people
@@ -189,10 +190,10 @@ def attack_aligned_releases(together: AlignedReleases, seed: int = 0) -> Composi
 
 
 def _find_doubtful_points(together: AlignedReleases) -> np.ndarray:
-    """Points of whom a belief is not bounded: some may have changed since a release, and who did is not known.
+    """Find points of which a belief is not bounded: some people may have changed since a release, and who did is not known.
 
-    Of small components everybody: what is known of one of them moves the others.  So it is where people departed from several
-    releases, who may be the same, or may be in the table with other quasi-identifiers.
+    In small components these are all people: what is known of one of them moves the others.  The same holds where
+    people departed from several releases, who may be the same, or may be in the table with other quasi-identifiers.
     """
     doubtful = together.doubtful
     targets = len(together.people)
@@ -213,13 +214,13 @@ def _find_doubtful_points(together: AlignedReleases) -> np.ndarray:
 
 
 def _to_arrays(row: Sequence[Fraction]) -> tuple[np.ndarray, np.ndarray]:
-    """The values that are believed at all, and how much."""
+    """Return the values with a belief above 0, and the beliefs."""
     value = np.array([at for at, belief in enumerate(row) if belief], np.int64)
     return value, np.array([float(row[at]) for at in value])
 
 
 def _count_known_people(together: AlignedReleases) -> int:
-    """Of one release: everybody, where the release says who is in which group."""
+    """Count everybody, for one release that tells who is in which group."""
     return int(together.people.sum()) if together.parts[0].membership.known else 0
 
 
@@ -252,7 +253,7 @@ def _collect_details(
 
 
 def _compute_control(together: AlignedReleases, scored: AttackOutcome, alone: Guesses, seed: int) -> dict[str, float]:
-    """The same join where the other releases' values say nothing."""
+    """Run the same join where the other releases' values are uninformative."""
     rng = np.random.default_rng(seed)
     parts = list(together.parts)
     guesses = alone

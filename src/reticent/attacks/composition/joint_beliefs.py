@@ -1,15 +1,24 @@
-"""What several releases say of each person together: the product rule, and the balanced one that fits every group's counts.
+"""Joint beliefs: what several releases imply for each person together, by the product rule, balanced, or exactly.
 
     product    Pr(v | t)  ~  p_1(v | t) p_2(v | t) ... / p(v)^(R - 1)       p_r(. | t) mixes release r's groups over t
     balanced   x(t, v) = c(t) A_1(t, v) A_2(t, v) ...,   A_r(t, v) = sum over g of share(t, g) a_r(g, v)
 
-The product takes the groups of a person in different releases as independent, given the value.  The balanced one starts there and
-scales the factors a_r until every group of every release holds what it publishes and every point its people (iterative
-proportional fitting): among all tables of expected counts that fit, the one of greatest entropy.  For one release both are that
-release's own posterior.  Nothing here is exact but for one release: `joined_exactly` counts tables.
+The product takes the groups of a person in different releases as independent, given the value.  The balanced one starts
+there and scales the factors a_r until every group of every release holds what it publishes and every point its people
+(iterative proportional fitting): among all tables of expected counts that fit, the one of greatest entropy.  For one
+release both are that release's own posterior.  Neither is exact but for one release.
 
-People who are in the same groups to the same shares in every release are one atom, and of an atom only the values that its groups in
-the first release publish are held: what the others say of another value adds nothing to it.
+People who are in the same groups to the same shares in every release are one atom, and of an atom only the values that
+its groups in the first release publish are stored: what the others imply for another value adds nothing to it.
+
+Exact beliefs (`compute_exact_beliefs`) count all tables that fit the releases.  People with the same group in every
+release are interchangeable: an *atom*.  A table gives each of them a value, and every table in which each group of each
+release holds what it publishes is equally likely.  Tables are counted by how many people of each atom have each value,
+atom after atom, with the groups' remaining counts as the state; numbers are integers, beliefs fractions.  Atoms that
+share no group, not even through others, are components of their own.  A component is counted while its states are few;
+the rest is left to the balanced rule.  Tables are counted only where everybody's groups are known and hold all of their
+rows.  People who are in no group of a release, as those who came or departed between two, are bound by the groups of
+the others alone.
 """
 
 from __future__ import annotations
@@ -42,12 +51,12 @@ class ReleasePart:
     counts: np.ndarray  # (groups, values)
 
     def shares(self, prior: np.ndarray) -> np.ndarray:
-        """(groups + 1, values): each group's distribution; the table's for people who are in none."""
+        """Compute (groups + 1, values): each group's distribution; the table's for people who are in none."""
         sizes = self.counts.sum(axis=1, keepdims=True)
         return np.vstack([np.divide(self.counts, sizes, out=np.zeros(self.counts.shape), where=sizes > 0), prior])
 
     def guess(self, prior: np.ndarray) -> Guesses:
-        """What the release alone lets guess of each point, some atoms at a time."""
+        """Guess each point from the release alone, some atoms at a time."""
         shares = self.shares(prior)
         atoms = self.membership.atoms
         most = shares.max(axis=0)
@@ -55,19 +64,22 @@ class ReleasePart:
         return Guesses.join(parts).take(atoms.of_point)
 
     def believe(self, prior: np.ndarray) -> Beliefs:
-        """The release's own posterior of each atom; a mixture, which no rounding takes above what it mixes."""
+        """Compute the release's own posterior of each atom; a mixture, which no rounding takes above what it mixes."""
         shares = self.shares(prior)
         return _cap_beliefs(self.membership.atoms.mix(shares), shares.max(axis=0))
 
     def own(self, prior: np.ndarray) -> np.ndarray:
-        """(points, values): the same as a table."""
+        """Compute the same as a table, (points, values)."""
         return self.believe(prior).to_dense()[self.membership.atoms.of_point]
 
 
 @dataclass(frozen=True, eq=False)
 class BeliefTerms:
-    """One release's terms of A_r(t, v): the `key` (an atom with a value) that each counts for, its place among (groups, values)
-    and the atom's share of the group."""
+    """One release's terms of A_r(t, v).
+
+    Each has the `key` (an atom with a value) that it counts for, its place among (groups, values) and the atom's share
+    of the group.
+    """
 
     key: np.ndarray
     place: np.ndarray
@@ -77,7 +89,7 @@ class BeliefTerms:
         return np.bincount(self.key, weights=factor.reshape(-1)[self.place] * self.share, minlength=keys)
 
     def add_up(self, rest: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """(groups + 1, values): what the keys hold, in every group by its share."""
+        """Compute (groups + 1, values): what the keys hold, in every group by its share."""
         added = np.bincount(self.place, weights=rest[self.key] * self.share, minlength=int(np.prod(shape)))
         return added.reshape(shape)
 
@@ -101,7 +113,7 @@ class JointBeliefs:
 
     @cached_property
     def own(self) -> Beliefs:
-        """What the first release alone says: its values are the keys of all that is computed."""
+        """What the first release alone implies: its values are the keys of all that is computed."""
         part = self.parts[0]
         return part.believe(self.prior).take(part.membership.atoms.of_point[self.chosen])
 
@@ -111,7 +123,7 @@ class JointBeliefs:
         return tuple(self._make_terms(part, keys) for part in self.parts)
 
     def _make_terms(self, part: ReleasePart, keys: np.ndarray) -> BeliefTerms:
-        """Every group of every atom with each value that the group publishes and that is a key."""
+        """Make the terms: every group of every atom with each value that the group publishes and that is a key."""
         atoms = part.membership.atoms
         values = self.own.values
         of_atom = atoms.of_point[self.chosen]
@@ -129,7 +141,7 @@ class JointBeliefs:
         return BeliefTerms(key[held], place, np.repeat(atoms.weight[entry], lengths)[held])
 
     def multiply(self) -> Beliefs:
-        """The product rule."""
+        """Compute beliefs by the product rule."""
         found = self.own.belief
         prior = self.prior[self.own.value]
         for part, terms in zip(self.parts[1:], self.terms[1:], strict=True):
@@ -139,7 +151,7 @@ class JointBeliefs:
         return self._scale_beliefs(found)
 
     def balance(self, people: np.ndarray) -> tuple[Beliefs, float]:
-        """The balanced rule, and how far a belief moved in the last round; `people` are those of each point."""
+        """Compute beliefs by the balanced rule, and how far a belief moved in the last round; `people` are those of each point."""
         if len(self.parts) == 1:
             return self.own, 0.0
         of_atom = np.bincount(self.of_point, weights=people, minlength=len(self.chosen))
@@ -165,7 +177,7 @@ class JointBeliefs:
         return belief, moved
 
     def to_dense(self, belief: Beliefs) -> np.ndarray:
-        """(points, values)."""
+        """Return the beliefs as a table, (points, values)."""
         return belief.to_dense()[self.of_point]
 
     def _sum_by_atom(self, found: np.ndarray) -> np.ndarray:
@@ -173,14 +185,14 @@ class JointBeliefs:
         return np.where(whole > 0, whole, 1.0)
 
     def _scale_beliefs(self, found: np.ndarray) -> Beliefs:
-        """Beliefs that add up to 1; the first release's where releases contradict each other: they are not of the same people."""
+        """Scale beliefs to add up to 1; the first release's where releases contradict each other: they are not of the same people."""
         whole = np.bincount(self.own.row, weights=found, minlength=len(self.chosen))[self.own.row]
         scaled = np.where(whole > 0, found / np.where(whole > 0, whole, 1), self.own.belief)
         return Beliefs(self.own.starts, self.own.value, scaled, self.own.values)
 
 
 def compute_product_beliefs(parts: Sequence[ReleasePart], prior: np.ndarray) -> np.ndarray:
-    """(points, values) by the product rule."""
+    """Compute (points, values) by the product rule."""
     joint = JointBeliefs.of(parts, prior)
     return joint.to_dense(joint.multiply())
 
@@ -188,7 +200,7 @@ def compute_product_beliefs(parts: Sequence[ReleasePart], prior: np.ndarray) -> 
 def compute_balanced_beliefs(
     parts: Sequence[ReleasePart], people: np.ndarray, prior: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """(points, values) by the balanced rule, and how far a belief moved in the last round."""
+    """Compute (points, values) by the balanced rule, and how far a belief moved in the last round."""
     joint = JointBeliefs.of(parts, prior)
     belief, moved = joint.balance(people)
     return joint.to_dense(belief), moved
@@ -216,16 +228,6 @@ def _cap_beliefs(beliefs: Beliefs, most: np.ndarray) -> Beliefs:
     return Beliefs(beliefs.starts, beliefs.value, np.minimum(beliefs.belief, most[beliefs.value]), beliefs.values)
 
 
-# MERGED: reticent.attacks.joined_exactly: What several releases say together, exactly: all tables that fit them, counted.
-#
-# People with the same group in every release are interchangeable: an *atom*.  A table gives each of them a value, and every table in
-# which each group of each release holds what it publishes is equally likely.  Tables are counted by how many people of each atom have
-# each value, atom after atom, with the groups' remaining counts as the state; numbers are integers, beliefs fractions.  Atoms that share
-# no group, not even through others, are components of their own.  A component is counted while its states are few; the rest is left
-# to `joined.balanced`.  Only where everybody's groups are known and hold all of their rows: elsewhere nothing is counted.  People
-# who are in no group of a release, as those who came or departed between two, are bound by the groups of the others alone.
-
-
 MAX_COMPONENT_PEOPLE = 60
 """Components of more people are not tried."""
 MAX_COMPONENT_STEPS = 20_000
@@ -236,11 +238,11 @@ GroupState = tuple[tuple[int, ...], ...]
 
 
 class TooManyJointStates(Exception):
-    """More states than are counted."""
+    """Raised when a component has more states than are counted."""
 
 
 def compute_exact_beliefs(parts: Sequence[ReleasePart], people: np.ndarray) -> dict[int, list[Fraction]]:
-    """point -> belief in each value, for the points whose component is small enough."""
+    """Map each point whose component is small enough to its belief in each value."""
     if len(parts) < 2 or not all(part.membership.known for part in parts):
         return {}
     of_point = np.stack([_list_point_groups(part) for part in parts], axis=1)
@@ -267,7 +269,7 @@ def compute_exact_beliefs(parts: Sequence[ReleasePart], people: np.ndarray) -> d
 
 
 def find_joint_components(parts: Sequence[ReleasePart]) -> np.ndarray:
-    """A number for each point, equal where points are linked by groups of any release."""
+    """Number the component of each point, equal where points are linked by groups of any release."""
     first = np.append(0, np.cumsum([part.membership.groups for part in parts]))
     inside = [part.membership.group < part.membership.groups for part in parts]
     point = np.concatenate([part.membership.point[here] for part, here in zip(parts, inside, strict=True)])
@@ -284,12 +286,12 @@ def _list_point_groups(part: ReleasePart) -> np.ndarray:
 
 
 def _are_in_one_group(part: ReleasePart) -> np.ndarray:
-    """Which points have all of their people in one group, or all in none."""
+    """Tell which points have all of their people in one group, or all in none."""
     return np.bincount(part.membership.point, minlength=part.membership.points) == 1
 
 
 def _are_full(part: ReleasePart) -> np.ndarray:
-    """Which groups hold as many people as they publish rows; who is in none is bound by nothing."""
+    """Tell which groups hold as many people as they publish rows; people in no group are bound by nothing."""
     whole = part.counts == np.round(part.counts)
     held = part.membership.held[: part.membership.groups]
     return np.append(whole.all(axis=1) & (part.counts.sum(axis=1) == np.round(held)), True)
@@ -298,7 +300,7 @@ def _are_full(part: ReleasePart) -> np.ndarray:
 def _count_joint_component(
     parts: Sequence[ReleasePart], of_point: np.ndarray, people: np.ndarray, points: np.ndarray, steps: int
 ) -> tuple[dict[int, list[Fraction]], int]:
-    """Beliefs about the points of one component, and the steps it took; no beliefs where they were too many."""
+    """Compute beliefs about the points of one component, and the steps it took; no beliefs if they were too many."""
     atoms, of_atom = np.unique(of_point[points], axis=0, return_inverse=True)
     of_atom = of_atom.reshape(-1)
     sizes = np.bincount(of_atom, weights=people[points]).astype(int).tolist()
@@ -328,7 +330,7 @@ def _count_joint_component(
 
 
 def _expand_to_all_values(row: list[Fraction], occurring: np.ndarray, values: int) -> list[Fraction]:
-    """Beliefs in every value of the table; no group of a component holds the others."""
+    """Expand beliefs to every value of the table; no group of a component holds the others."""
     found = [Fraction(0)] * values
     for value, belief in zip(occurring.tolist(), row, strict=True):
         found[value] = belief
@@ -336,7 +338,7 @@ def _expand_to_all_values(row: list[Fraction], occurring: np.ndarray, values: in
 
 
 class StepCounter:
-    """Steps taken, until they are too many."""
+    """Counts steps, until they are too many."""
 
     def __init__(self, most: int):
         self.most = most
@@ -351,7 +353,7 @@ class StepCounter:
 def _count_joint_tables(
     sizes: list[int], links: list[list[int]], held: GroupState, counter: StepCounter
 ) -> list[list[Fraction]]:
-    """(atoms, values): forward over the atoms, then backward; a state is what is left in each group."""
+    """Compute (atoms, values): forward over the atoms, then backward; a state is what is left in each group."""
     layers: list[dict[GroupState, int]] = [{held: 1}]
     for size, groups in zip(sizes, links, strict=True):
         after: dict[GroupState, int] = {}
@@ -382,7 +384,7 @@ def _count_joint_tables(
 def _split_atom(
     state: GroupState, groups: list[int], size: int, counter: StepCounter
 ) -> Iterator[tuple[tuple[int, ...], int, GroupState]]:
-    """How many of an atom's people may have each value, in how many ways, and what is left in the groups then."""
+    """List how many of an atom's people may have each value, in how many ways, and what is then left in the groups."""
     room = [min(state[group][value] for group in groups) for value in range(len(state[0]))]
     for split in _partition_size(size, room):
         counter.step()
@@ -398,7 +400,7 @@ def _split_atom(
 
 
 def _partition_size(size: int, room: list[int]) -> Iterator[tuple[int, ...]]:
-    """Every way to write `size` as a sum of at most room[0], room[1], ..."""
+    """List every way to write `size` as a sum of at most room[0], room[1], ..."""
     if len(room) == 1:
         if size <= room[0]:
             yield (size,)

@@ -1,20 +1,42 @@
-"""The eligibility attack (Xu, Wang, Fu & Wong, sections 1.2 and 2): which value led the table before records were
-withheld?
+"""Eligibility attack (Xu, Wang, Fu & Wong, sections 1.2 and 2): which value led the table before records were withheld?
 
-The adversary sees the published counts, knows |T| and the suppression with its probabilities (K1, K2), and weighs
-every table that violates l-eligibility by a prior.  The posterior Pr(S'_i = S_1 | T_P, K) of a published value is its
-share of
+The adversary sees the published counts, knows |T| and the suppression with its probabilities (K1, K2), and weighs every
+table that violates l-eligibility by a prior.  The posterior Pr(S'_i = S_1 | T_P, K) of a published value is its share
+of
 
     sum over tables B in which it leads of   prior(B) Pr(T_P | B).
 
-Which value a withheld person has is another question, with another posterior (`withheld`); the attack answers both.
-How the first is had, and said in `how`:
+How it is computed, and recorded in `how`:
 
     unsafe, safe    exact, under every prior here: S_1 is at the highest level, and values there are alike
-    randomized      uniform prior: exact, counted (`counted`); bounds beyond thousands of records withheld
-    calibrated      but for the prior `records`: a mixture with known parts (`mixture`), mostly exact, else bounds
-    both            otherwise, and instead of bounds: exact where the tables behind the release are few (`candidates`);
-                    else sampled, with an interval that holds (`sampled`)
+    randomized      uniform prior: exact, counted (`compute_counted_weights`); bounds beyond thousands of records withheld
+    calibrated      but for the prior `records`: a mixture with known parts (`bound_mixture_posteriors`), mostly exact, else
+                    bounds
+    both            otherwise, and instead of bounds: exact where the tables behind the release are few
+                    (`compute_listed_weights`); else sampled, with an interval that holds (`estimate_weights`)
+
+The attack also answers another question, with another posterior: which value does a person have whose record was
+withheld (`compute_withheld_posterior`)?  A person known to be in the table and not in the release was withheld, and has
+a value v with the probability
+
+    Pr(a withheld person has v | T_P, K) = the mean of (count of v in B - count of v in T_P) / |T_S| over the tables B
+                                           behind T_P,
+
+each weighed as for the question which value led.  The two questions differ: a value that did not lead may be most of
+what was withheld.  Values of one published count are alike, so of n of them none is above 1/n.  How it is computed, and
+recorded in `how`:
+
+    safe       exact: all that is withheld is of the values at the highest level, which are alike
+    unsafe     exact in the same way, but where values may have been cut to one below the level
+    others     exact where the tables behind the release are few enough to list; else certain bounds, from the posterior of
+               which value led (`_bound_highest_shares`, `_bound_lowest_share`), and where that is sampled with its
+               probability; calibrated, uniform prior: at most 1/l, by the proof in `methods/suppression/calibrated_kind.py`
+
+`compute_suppression_risk` measures what a suppression does to given counts: how much it withholds, and the worst
+posterior among all that it may publish.  R-suppression publishes one table for each level that S_1 may be cut to, and
+one for all levels above the one where `unsafe` stops; calibrated one for each open level, and that of `safe`.  All of
+them are attacked, or, where they are more than `most`, that many, evenly spaced, and those next to another value's
+count: the worst of those is then a lower bound of the worst of all, and `attacked` and `releases` record it.
 """
 
 from __future__ import annotations
@@ -63,27 +85,11 @@ from reticent.methods.suppression.kinds import (
 )
 from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 
-# MERGED: reticent.attacks.eligibility.withheld: The eligibility attack on a person: which value does somebody have whose record was withheld?
-#
-# Who is known to be in the table and not in the release was withheld, and has a value v with the probability
-#
-#     Pr(a withheld person has v | T_P, K) = the mean of (count of v in B - count of v in T_P) / |T_S| over the tables B behind T_P,
-#
-# each weighed as for the question which value led (`attack`).  The two questions differ: a value that did not lead may
-# be most of what was withheld.  Values of one published count are alike, so of n of them none is above 1/n.  How it is
-# had, and said in `how`:
-#
-#     safe       exact: all that is withheld is of the values at the highest level, which are alike
-#     unsafe     exact in the same way, but where values may have been cut to one below the level
-#     others     exact where the tables behind the release are few enough to list; else certain bounds, from the posterior of which value
-#                led (`_highest`, `_lowest`), and where that is sampled with its probability; calibrated, uniform prior: at most 1/l, by the
-#                proof in `methods/suppression/balanced.py`
-
 
 def compute_withheld_posterior(
     table: PublishedCounts, kind: SuppressionKind, prior: CountPrior, leading: CountPosterior, listed: int
 ) -> CountPosterior:
-    """The posterior of a withheld person's value, by its published count; `leading` is that of which value led."""
+    """Compute the posterior of a withheld person's value, by its published count; `leading` is that of which value led."""
     if not leading.high:
         return make_zero_posterior(table)
     twice = kind.name in TWO_LEVEL_KINDS and table.late and table.alike[table.level - 1] > 0
@@ -110,7 +116,7 @@ def compute_withheld_posterior(
 def list_withheld_shares(
     table: PublishedCounts, kind: SuppressionKind, prior: CountPrior, most: int
 ) -> Mapping[int, Fraction] | None:
-    """Exactly, for each published count, or nothing where more than `most` tables would have to be listed."""
+    """List exact shares for each published count, or nothing if more than `most` tables would have to be listed."""
     possible = list(list_strata(table, kind))
     number = 0
     for stratum in possible:
@@ -132,21 +138,23 @@ def list_withheld_shares(
 
 
 def _bound_leading(table: PublishedCounts, leading: CountPosterior) -> Mapping[int, Fraction | float]:
-    """For each published count what a value's posterior of having led does not exceed."""
+    """Bound a value's posterior of having led from above, for each published count."""
     return dict.fromkeys(table.alike, leading.high) if leading.how == "sampled" else leading.by_count
 
 
 def _bound_least_lost(table: PublishedCounts, counts: Iterable[int]) -> Fraction:
-    """What share of the withheld is of the value that led, at the least, if it has one of these published counts."""
+    """Bound from below the share of the withheld that is of the value that led, if it has one of these published counts."""
     return Fraction(table.rows // table.l + 1 - max(counts), table.withheld)
 
 
 def _bound_highest_shares(table: PublishedCounts, leading: CountPosterior, twice: bool) -> Mapping[int, Fraction]:
-    """What the share of a value of each published count does not exceed, from how likely it led.
+    """Bound the share of a value of each published count from above, by how likely it led.
 
-    A value below the highest level was withheld only where it led.  At the level, where another led: the n values there that did not
-    are alike, and none lost more than the one that led, so their mean is at most 1 / (n + 1); and they share what that one did not
-    lose.  A value one below the level, if values were cut there, lost at most one record more than the one that led: half of all."""
+    A value below the highest level was withheld only where it led.  At the level, where another led: the n values there
+    that did not are alike, and none lost more than the one that led, so their mean is at most 1 / (n + 1); and they
+    share what that one did not lose.  A value one below the level, if values were cut there, lost at most one record
+    more than the one that led: half of all.
+    """
     led = {count: Fraction(share) for count, share in _bound_leading(table, leading).items()}
     level, at_level, least = table.level, table.alike[table.level], _bound_least_lost(table, led)
     others = at_level - 1 if at_level > 1 and level in led else at_level
@@ -161,7 +169,7 @@ def _bound_highest_shares(table: PublishedCounts, leading: CountPosterior, twice
 
 
 def _bound_lowest_share(table: PublishedCounts, leading: CountPosterior, counts: Collection[int]) -> Fraction:
-    """What the greatest share is at the least: some value led that surely; and the shares of all that may have lost are 1 together."""
+    """Bound the greatest share from below: some value led that surely; and the shares of all that may have lost are 1 together."""
     by_lead = Fraction(leading.low) * _bound_least_lost(table, _bound_leading(table, leading))
     return max(by_lead, Fraction(1, sum(table.alike[count] for count in counts)))
 
@@ -186,7 +194,7 @@ def compute_posterior(
     miss: float = MISS_PROBABILITY,
     rng: np.random.Generator | None = None,
 ) -> CountPosterior:
-    """The attack on one published table that was made from `rows` records."""
+    """Attack one published table that was made from `rows` records."""
     table = PublishedCounts(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
     belief = CountPrior(prior)
     suppression = SUPPRESSION_KINDS[kind]
@@ -226,21 +234,21 @@ def compute_both_posteriors(
     listed: int = MAX_LISTED_TABLES,
     **how: Any,
 ) -> tuple[CountPosterior, CountPosterior]:
-    """The attack's two questions: which value led, and which value a withheld person has."""
+    """Answer the attack's two questions: which value led, and which value a withheld person has."""
     leading = compute_posterior(published, rows, l, kind, prior, listed=listed, **how)
     table = PublishedCounts(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
     return leading, compute_withheld_posterior(table, SUPPRESSION_KINDS[kind], CountPrior(prior), leading, listed)
 
 
 def count_published_values(release: Any, column: str) -> list[int]:
-    """How many published people have each value of a sensitive column; refused where values were redrawn."""
+    """Count the published people with each value of a sensitive column; refuse redrawn values."""
     if column not in [entry.name for entry in release.manifest.named(Role.SENSITIVE)]:
         raise RequestError(f"The release has no sensitive column {column!r}.", attempt="one of its sensitive columns.")
     return release.value_counts(column).drop_nulls(column).to_series(1).to_list()
 
 
 def attack_release(release: Any, prior: str = "uniform", column: str | None = None) -> dict[str, Any]:
-    """The attack on a release with a suppression among its stages, from what its recipient has."""
+    """Attack a release with a suppression among its stages, from what its recipient has."""
     manifest = release.manifest
     stage = manifest.stage("suppression")
     if stage is None or not manifest.withheld:
@@ -278,10 +286,11 @@ def _describe_withheld(found: CountPosterior) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class EligibilityOutcome:
-    """What the attack believes of the withheld: it guesses nobody, so there is no success to count.
+    """Beliefs of the attack about the withheld: it guesses nobody, so there is no success to count.
 
-    `worst_posterior` is how surely it tells which value led the table, `worst_withheld_posterior` how surely which value a withheld
-    person has; each with its ends and how it was had."""
+    `worst_posterior` is how surely it infers which value led the table, `worst_withheld_posterior` how surely which
+    value a withheld person has; each with its ends and how it was computed.
+    """
 
     targets: int
     worst_posterior: float
@@ -304,7 +313,7 @@ class EligibilityOutcome:
 
 
 def attack_by_eligibility(release: Any, prior: str = "uniform", column: str | None = None) -> EligibilityOutcome:
-    """The attack under its name: how surely does who knows the algorithm tell which value was withheld?"""
+    """Run the attack under its name: how surely does an adversary who knows the algorithm infer which value was withheld?"""
     if release.manifest.stage("suppression") is None:
         raise RequestError(
             "The eligibility attack is on what suppression withheld; this release has no such stage.",
@@ -318,17 +327,6 @@ def attack_by_eligibility(release: Any, prior: str = "uniform", column: str | No
     )
 
 
-# MERGED: reticent.attacks.eligibility.risk: What a suppression does to given counts: how much it withholds, and the worst posterior among all that it may publish.
-#
-# R-suppression publishes one table for each level that S_1 may be cut to, and one for all levels above the one where
-# `unsafe` stops; calibrated one for each open level, and that of `safe`.  All of them are attacked, or, where they are
-# more than `most`, as many, evenly spaced, and those next to another value's count: the worst of those is then a lower
-# bound of the worst of all, and `attacked` and `releases` say so.
-
-
-# ruff: noqa: E741  `l` is the field's own letter
-
-
 PublishedTable = tuple[int, ...]
 MANY_ROWS = 50_000
 SMALL_TABLE_ROWS = 60
@@ -336,8 +334,12 @@ SMALL_TABLE_ROWS = 60
 
 @dataclass(frozen=True, slots=True)
 class SuppressionRisk:
-    """Mean withheld; the worst posterior of which value led, with its ends and how it was had; its mean over releases where all were
-    attacked; and the worst posterior of the value that a withheld person has, with its ends and how it was had."""
+    """Risk of a suppression on given counts.
+
+    Mean withheld; the worst posterior of which value led, with its ends and how it was computed; its mean over releases
+    where all were attacked; and the worst posterior of the value that a withheld person has, with its ends and how it
+    was computed.
+    """
 
     suppressed: float
     worst_posterior: float
@@ -363,7 +365,7 @@ def compute_suppression_risk(
     samples: int = DEFAULT_SAMPLES,
     rng: np.random.Generator | None = None,
 ) -> SuppressionRisk:
-    """The attack on every table that the suppression may publish of these counts, or on evenly spaced ones."""
+    """Attack every table that the suppression may publish of these counts, or evenly spaced ones."""
     falling = np.array(sorted((int(count) for count in counts if count), reverse=True))
     rows = int(falling.sum())
     if is_eligible(falling, l):
@@ -388,7 +390,7 @@ def compute_suppression_risk(
 
 
 def _find_worst_posterior(found: list[CountPosterior]) -> CountPosterior:
-    """The worst of several releases."""
+    """Find the worst of several releases."""
     low = max(one.low for one in found)
     high = max(one.high for one in found)
     how: PosteriorMethod = (
@@ -403,7 +405,7 @@ def _to_numbers(worst: CountPosterior) -> tuple[float, float, float, PosteriorMe
 
 
 def choose_max_releases(rows: int, kind: str, prior: str) -> int:
-    """How many releases to attack: a thousand, of large tables a hundred, and few where tables must be listed or drawn."""
+    """Choose how many releases to attack: a thousand, of large tables a hundred, and few where tables must be listed or drawn."""
     closed = {"randomized": ("uniform",), "calibrated": MIXTURE_PRIORS}
     if rows > SMALL_TABLE_ROWS and prior not in closed.get(kind, (prior,)):
         return 4
@@ -411,7 +413,7 @@ def choose_max_releases(rows: int, kind: str, prior: str) -> int:
 
 
 def list_releases(counts: np.ndarray, l: int, kind: str, most: int) -> tuple[int, dict[PublishedTable, Fraction]]:
-    """How many tables may be published of falling counts, and some or all of them, as falling counts, with their probabilities."""
+    """Count the tables that may be published of falling counts; list some or all of them, as falling counts, with probabilities."""
     ways = {"randomized": _list_randomized_releases, "calibrated": _list_calibrated_releases}
     if kind not in ways:
         [(chance, table)] = SUPPRESSION_KINDS[kind].outcomes(counts, l)
@@ -472,5 +474,5 @@ def _list_calibrated_releases(
 
 
 def _space_evenly(number: int, most: int) -> np.ndarray:
-    """0 .. number - 1, or so many of them."""
+    """Return 0 .. number - 1, or so many of them, evenly spaced."""
     return np.arange(number) if number <= most else np.unique(np.linspace(0, number - 1, most).round().astype(np.int64))

@@ -1,17 +1,51 @@
-"""The eligibility attack on R-suppression, counted instead of enumerated: exact for tables of any size, uniform prior.
+"""Tables that can lie behind a release with a suppression: counted in closed form, listed, or enumerated by brute force.
 
-Given the published counts P with highest level L, a table B that may have led to them is fixed by few numbers: the value v that
-leads, with count c in P; the excess of B over L, M for v and f_1 .. f_q for the values that D-suppression cut to L; and how many of
-them (x) it then cut once more, to L - 1.  All other values are as published.  R-suppression publishes P from B by the starts F:
+Counted (`compute_counted_weights`): R-suppression, uniform prior, exact for tables of any size.  Given the published
+counts P with highest level L, a table B that may have led to them is fixed by few numbers: the value v that leads, with
+count c in P; the excess of B over L, M for v and f_1 .. f_q for the values that D-suppression cut to L; and how many of
+them (x) it then cut once more, to L - 1.  All other values are as published.  R-suppression publishes P from B by the
+starts F:
 
     c < L    F = c alone
     c = L    F = L, and all F > L or none of them: their paths meet before level L, and eligibility at the start of levels and
              candidacy are monotone, so where one of them does not stop above L none does
 
-Whether it stops there hangs on the state before P alone, hence on P and on the number g of values above L (`_stops`).  The
-probability of F hangs on the interval of B's falling counts that F lies in: known from P, but where its upper end is the least of the
-values above L.  So tables are counted by x, g and that least (`compositions`), and each of the x is any of the values at L - 1 by symmetry.
-The cost grows with the values and, at most linearly, with the records withheld; beyond `compositions.TERMS` there are bounds.
+Whether it stops there depends on the state before P alone, hence on P and on the number g of values above L
+(`PublishedCounts.first`).  The probability of F depends on the interval of B's falling counts that F lies in: known
+from P, but where its upper end is the least of the values above L.  So tables are counted by x, g and that least, and
+each of the x is any of the values at L - 1 by symmetry.  The cost grows with the values and, at most linearly, with the
+records withheld; beyond MAX_EXACT_TERMS there are bounds.
+
+Compositions: how many tables there are in which a value leads, in closed form.  A table behind a release is the release
+and what was withheld: some records of the value that led, some of values that were cut down to the highest published
+level.  With the leading value's excess over that level M, the others' f_1 .. f_q, all of one sum S,
+
+    led(q, S, low, most)   vectors with f_i >= low, M >= f_i, M >= most, where of t + 1 tied at the top each leads in 1 / (t + 1)
+
+By symmetry that is one in q + 1 of the vectors of q + 1 parts >= low of sum S whose greatest is at least `most`: no sum
+over M is left (`count_led_tables`).  Vectors with parts at most some cap are counted by inclusion and exclusion
+(`count_vectors`).  All in whole numbers.
+
+Priors (`CountPrior`): what an adversary may believe, before seeing a release, about how often each sensitive value
+occurs.  A prior weighs count vectors of |T| records in m named values, each occurring.  All of these know no value by
+name: they weigh a vector and any renaming of it alike.  A prior that does know the leading value is beyond every
+method.
+
+    uniform     every vector alike
+    shapes      every histogram up to names alike: skewed tables weigh more than under `uniform`
+    records     every record's value drawn alike, independently: near-even tables weigh most
+    plausible   every vector that could have led to the release alike, however improbable that was: the paper's "without further
+                information, the adversary cannot tell which reconstruction is more likely" (example 5)
+
+Listed (`compute_listed_weights`): the tables that can lie behind one release, up to renaming, for every kind and prior,
+exactly.  A table B holds besides P the withheld records: of the value that leads, M above L, and of the values that
+were cut to L or, x of them, to L - 1: excesses f_1 >= ... >= f_q over L, g of them positive (the same numbers as above,
+where no list is needed).  Values of equal published count are alike, so the f are partitions, each standing for its
+arrangements (`TableStratum`).  The suppression itself tells what each table publishes, with what probability.
+
+Enumerated (`compute_joint_weights`): every violating table of so many records, up to renaming, and all that it may
+publish. This is for small tables, and for checking the quicker ways.  The priors know no value by name and suppression
+breaks ties at random, so tables are falling counts.  Exact, as fractions.
 """
 
 from __future__ import annotations
@@ -31,24 +65,13 @@ from reticent.errors import JobError, suggest
 from reticent.methods.suppression.kinds import SuppressionKind
 from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 
-# MERGED: reticent.attacks.eligibility.compositions: How many tables there are in which a value leads: compositions, counted in closed form.
-#
-# A table behind a release is the release and what was withheld: some records of the value that led, some of values that were cut
-# down to the highest published level.  With the leading value's excess over that level M, the others' f_1 .. f_q, all of one sum S,
-#
-#     led(q, S, low, most)   vectors with f_i >= low, M >= f_i, M >= most, where of t + 1 tied at the top each leads in 1 / (t + 1)
-#
-# By symmetry that is one in q + 1 of the vectors of q + 1 parts >= low of sum S whose greatest is at least `most`: no sum over M is left.
-# Vectors with parts at most some cap are counted by inclusion and exclusion.  All in whole numbers.
-
-
 MAX_EXACT_TERMS = 3_000  # so many terms are summed exactly
 MAX_TERM_BLOCKS = 2_000  # and so many blocks of them between bounds
 TERM_BITS = 96  # binary digits kept of a term between bounds
 
 
 def count_vectors(parts: int, total: int, cap: int | None = None) -> int:
-    """Vectors of so many whole numbers >= 0, at most `cap` each, with this sum."""
+    """Count vectors of so many whole numbers >= 0, at most `cap` each, with this sum."""
     if total < 0 or (cap is not None and cap < 0):
         return 0
     if not parts:
@@ -64,18 +87,18 @@ def count_vectors(parts: int, total: int, cap: int | None = None) -> int:
 
 
 def count_led_tables(others: int, total: int, low: int, most: int) -> int:
-    """(q + 1) times the number of tables in which the value leads (above)."""
+    """Compute (q + 1) times the number of tables in which the value leads: (q + 1) led(q, S, low, most)."""
     left = total - (others + 1) * low
     return count_vectors(others + 1, left) - count_vectors(others + 1, left, most - 1 - low) if left >= 0 else 0
 
 
 def find_highest_low(others: int, total: int, most: int) -> int:
-    """The greatest `low` at which there is a vector at all."""
+    """Find the greatest `low` at which there is a vector at all."""
     return min(total // (others + 1), (total - most) // others) if others else total
 
 
 def sum_by_least_part(others: int, total: int, most: int, offset: int) -> tuple[Fraction, Fraction]:
-    """The sum of led / (least + offset) over the least positive part, M included: exactly, or between bounds where it is long."""
+    """Sum led / (least + offset) over the least positive part, M included: exactly, or between bounds where the sum is long."""
     last = find_highest_low(others, total, most)
     if last < 1:
         return Fraction(0), Fraction(0)
@@ -94,7 +117,7 @@ def sum_by_least_part(others: int, total: int, most: int, offset: int) -> tuple[
 
 
 def _bound_sum_by_blocks(others: int, total: int, most: int, offset: int, last: int) -> tuple[Fraction, Fraction]:
-    """The same with the terms in blocks: all of a block's tables at its greatest and at its least divisor, rounded outward."""
+    """Bound the same sum with the terms in blocks: all of a block's tables at its greatest and at its least divisor, rounded outward."""
     ratio = (last + offset) / (1 + offset)
     edges = {round((1 + offset) * ratio ** (at / MAX_TERM_BLOCKS)) - offset for at in range(MAX_TERM_BLOCKS)}
     starts = [*sorted({1, *(edge for edge in edges if 1 < edge <= last)}), last + 1]
@@ -137,19 +160,19 @@ class PublishedCounts:
 
     @property
     def least_excess(self) -> int:
-        """What a violating value exceeds the level by, at the least."""
+        """The least by which a violating value exceeds the level."""
         return self.rows // self.l + 1 - self.level
 
     def above(self, count: int) -> int:
         return sum(other > count for other in self.counts)
 
     def below(self, count: int) -> int:
-        """The next lower count; 1 after the last (ERRATA 2.3)."""
+        """Return the next lower count; 1 after the last (ERRATA 2.3)."""
         return max((other for other in self.counts if other < count), default=1)
 
     @cached_property
     def final(self) -> bool:
-        """P-eligibility and l-candidacy."""
+        """Whether P-eligibility and l-candidacy hold."""
         l, last = self.l, self.counts[self.l - 1]
         return l * self.level <= sum(self.counts) and l * (last + self.withheld) > self.rows
 
@@ -182,7 +205,7 @@ class PublishedCounts:
         return self.l * (last + self.withheld - 1) <= self.rows
 
     def first(self, higher: int) -> bool:
-        """Whether D-suppression first stops at the start of level L, `higher` values having been above it."""
+        """Tell whether D-suppression first stops at the start of level L, `higher` values having been above it."""
         if not higher:
             return True
         l, steps = self.l, sum(self.counts) + higher - self.l * (self.level + 1)  # eligible so far into level L + 1
@@ -194,7 +217,10 @@ class PublishedCounts:
 
 
 def compute_counted_weights(published: PublishedCounts) -> dict[int, WeightBounds]:
-    """For each published count: the weight of all tables in which one value of that count led, between bounds that mostly meet."""
+    """Compute for each published count the weight of all tables in which one value of that count led.
+
+    The weights are between bounds that mostly meet.
+    """
     if not published.final:
         return {}
     found = {}
@@ -209,7 +235,7 @@ def compute_counted_weights(published: PublishedCounts) -> dict[int, WeightBound
 
 
 def _generate_weight_parts(published: PublishedCounts, count: int) -> Iterator[WeightBounds]:
-    """The weight by x and g."""
+    """Yield the weight by x and g."""
     level, at_top = published.level, count == published.level
     lower = published.alike[level - 1] - (count == level - 1)
     for extra in range(lower + 1 if published.late else 1):
@@ -231,7 +257,7 @@ def _generate_weight_parts(published: PublishedCounts, count: int) -> Iterator[W
 
 
 def bound_likelihood(published: PublishedCounts, count: int, extra: int, cut: int, higher: int, total: int) -> Fraction:
-    """The greatest Pr(P | B) among tables of one x and g: at the smallest or the largest least excess."""
+    """Compute the greatest Pr(P | B) among tables of one x and g: at the smallest or the largest least excess."""
     known, shared, offset = _split_likelihood(published, count, extra, cut, higher)
     last = max(find_highest_low(higher, total, published.least_excess), 1)
     return max(known + shared / (least + offset) for least in (1, last)) / published.l
@@ -240,7 +266,7 @@ def bound_likelihood(published: PublishedCounts, count: int, extra: int, cut: in
 def _split_likelihood(
     published: PublishedCounts, count: int, extra: int, cut: int, higher: int
 ) -> tuple[Fraction, Fraction, int]:
-    """l Pr(P | B) = known + shared / (least + offset), `least` the least positive excess over the level."""
+    """Split l Pr(P | B) = known + shared / (least + offset), `least` the least positive excess over the level."""
     if count < published.level:
         return _split_likelihood_below(published, count, extra, cut, higher)
     level = published.level
@@ -264,7 +290,7 @@ def _split_likelihood(
 def _split_likelihood_below(
     published: PublishedCounts, count: int, extra: int, cut: int, higher: int
 ) -> tuple[Fraction, Fraction, int]:
-    """The same for F = c < L."""
+    """Split the same for F = c < L."""
     level = published.level
     l = published.l
     moved = extra if count == level - 1 else 0  # values of count c in P that were above
@@ -284,27 +310,15 @@ def _split_likelihood_below(
 
 
 def _sum_lower_intervals(start: int, lowest: int, first: int, tied: int, l: int) -> Fraction:
-    """l Pr(F = start) by the intervals after number `first`: [start, start] between tied values, and the one down to the next."""
+    """Sum l Pr(F = start) by the intervals after number `first`: [start, start] between tied values, and the one down to the next."""
     if not tied or first > l:
         return Fraction(0)
     found = Fraction(max(min(first + tied - 1, l) - first, 0))
     return found + Fraction(1, start - lowest + 1) if first + tied <= l else found
 
 
-# MERGED: reticent.attacks.eligibility.priors: What an adversary may believe, before seeing a release, about how often each sensitive value occurs.
-#
-# A prior weighs count vectors of |T| records in m named values, each occurring.  All of these know no value by name: they weigh
-# a vector and any renaming of it alike.  A prior that does know the leading value is beyond every method.
-#
-#     uniform     every vector alike
-#     shapes      every histogram up to names alike: skewed tables weigh more than under `uniform`
-#     records     every record's value drawn alike, independently: near-even tables weigh most
-#     plausible   every vector that could have led to the release alike, however improbable that was: the paper's "without further
-#                 information, the adversary cannot tell which reconstruction is more likely" (example 5)
-
-
 def count_arrangements(counts: Sequence[Any]) -> int:
-    """How many ways to give these counts to as many names."""
+    """Count the ways to give these counts to as many names."""
     return factorial(len(counts)) // prod(factorial(times) for times in Counter(counts).values())
 
 
@@ -321,7 +335,7 @@ class CountPrior:
         return self.name == "plausible"
 
     def weight(self, counts: Sequence[int]) -> Fraction:
-        """The weight of one vector."""
+        """Compute the weight of one vector."""
         if self.name == "shapes":
             return Fraction(1, count_arrangements(counts))
         if self.name == "records":
@@ -337,15 +351,6 @@ class CountPrior:
 
 
 PRIORS = ("uniform", "shapes", "records", "plausible")
-
-
-# MERGED: reticent.attacks.eligibility.candidates: The tables that can lie behind one release, up to renaming: the eligibility attack on it, exactly, for every kind and prior.
-#
-# A table B behind the published counts P, highest level L, holds besides P the withheld records: of the value that leads, M above L, and
-# of the values that were cut to L or, x of them, to L - 1: excesses f_1 >= ... >= f_q over L, g of them positive (as in
-# `counted`, which needs no such list, for R-suppression and the uniform prior).  Values of equal published count are
-# alike, so the f are partitions, each standing for its arrangements.  What each table publishes, with what probability, is asked
-# of the suppression itself.
 
 
 Likelihood = Callable[[np.ndarray, int, np.ndarray], Fraction]
@@ -377,32 +382,32 @@ class TableStratum:
 
     @property
     def ways(self) -> Fraction:
-        """Which values are above L, and which of them go first: each alike."""
+        """The number of choices of which values are above L, and which of them go first: each alike."""
         chosen = Fraction(comb(self.at_lower, self.extra), comb(self.cut, self.extra))
         return chosen * comb(self.cut, self.higher)
 
     @property
     def number(self) -> int:
-        """About how many tables, up to renaming."""
+        """About how many tables there are, up to renaming."""
         room = self.total - self.published.least_excess - self.higher
         if room > MAX_RECURRENCE_RECORDS:
             return comb(room + self.higher, self.higher) // factorial(self.higher)
         return sum(count_partitions(left, self.higher) for left in range(room + 1))
 
     def greatest(self, kind: SuppressionKind) -> Fraction:
-        """What Pr(P | B) exceeds for no table of the stratum."""
+        """Bound Pr(P | B) over all tables of the stratum."""
         if kind.name != "randomized":
             return Fraction(1)
         return bound_likelihood(self.published, self.count, self.extra, self.cut, self.higher, self.total)
 
     def tables(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """M and the positive excesses, falling."""
+        """Yield M and the positive excesses, falling."""
         for most in range(self.published.least_excess, self.total - self.higher + 1):
             for parts in list_falling_parts(self.total - most, self.higher, most):
                 yield most, parts
 
     def table(self, most: int, parts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Counts of the table and of the release, S_1 first, then falling."""
+        """Return the counts of the table and of the release, S_1 first, then falling."""
         level = self.published.level
         counts = self.published.counts
         left = [count for count in counts if count < level]
@@ -414,7 +419,7 @@ class TableStratum:
         return np.array(base), np.array(seen)
 
     def value(self, most: int, parts: Sequence[int], likelihood: Likelihood, prior: CountPrior) -> Fraction:
-        """The weight of one named table, but for ties with the leading value and the choice of x."""
+        """Compute the weight of one named table, but for ties with the leading value and the choice of x."""
         base, seen = self.table(most, parts)
         chance = likelihood(base, self.published.l, seen)
         if not prior.plausible or not chance:
@@ -432,7 +437,7 @@ class TableStratum:
         return named / self._count_leaders(base, seen, likelihood)
 
     def _count_leaders(self, base: np.ndarray, seen: np.ndarray, likelihood: Likelihood) -> int:
-        """How many of the values tied at the top may have led: of a table that counts once, each has an equal share."""
+        """Count how many of the values tied at the top may have led: of a table that counts once, each has an equal share."""
         counts = base.tolist()
         pairs = sorted(zip(base.tolist(), seen.tolist(), strict=True))
         found = 0
@@ -458,7 +463,7 @@ def list_strata(published: PublishedCounts, kind: SuppressionKind) -> Iterator[T
 
 
 def weigh_stratum(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> Fraction:
-    """The weight of the stratum's tables, by listing them."""
+    """Compute the weight of the stratum's tables, by listing them."""
     found = Fraction(0)
     for most, parts in stratum.tables():
         value = stratum.value(most, parts, kind.likelihood, prior)
@@ -468,8 +473,11 @@ def weigh_stratum(stratum: TableStratum, kind: SuppressionKind, prior: CountPrio
 
 
 def estimate_weighing_cost(published: PublishedCounts, kind: SuppressionKind, prior: CountPrior) -> int:
-    """What the weight of a table costs: where `safe` may have published it, all cuts of a calibrated suppression are asked for;
-    the prior `records` takes factorials."""
+    """Estimate what the weight of a table costs.
+
+    Where `safe` may have published it, all cuts of a calibrated suppression are computed; the prior `records` takes
+    factorials.
+    """
     cuts = 1 + 3 * published.level if kind.name == "calibrated" and published.safe else 1
     return cuts * (1 + published.rows // MAX_RECURRENCE_RECORDS if prior.name == "records" else 1)
 
@@ -477,7 +485,7 @@ def estimate_weighing_cost(published: PublishedCounts, kind: SuppressionKind, pr
 def compute_listed_weights(
     published: PublishedCounts, kind: SuppressionKind, prior: CountPrior, most: int
 ) -> dict[int, WeightBounds] | None:
-    """For each published count the weight of one of its values; nothing where more than `most` tables would have to be listed."""
+    """Compute for each published count the weight of one of its values; nothing if more than `most` tables would have to be listed."""
     listed = list(list_strata(published, kind))
     number = 0
     for stratum in listed:
@@ -494,7 +502,7 @@ def compute_listed_weights(
 
 
 def list_falling_parts(total: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Falling positive numbers, at most `most`, with this sum."""
+    """List falling positive numbers, at most `most`, with this sum."""
     if not parts:
         if not total:
             yield ()
@@ -506,23 +514,14 @@ def list_falling_parts(total: int, parts: int, most: int) -> Iterator[tuple[int,
 
 @cache
 def count_partitions(total: int, parts: int) -> int:
-    """Partitions into at most so many parts."""
+    """Count partitions into at most so many parts."""
     if total <= 0 or not parts:
         return int(total == 0)
     return count_partitions(total, parts - 1) + count_partitions(total - parts, parts)
 
 
-# MERGED: reticent.attacks.eligibility.enumerated: The eligibility attack by brute force: every violating table of so many records, up to renaming, and all that it may publish.
-#
-# For small tables, and what the quicker ways are checked by.  The priors know no value by name and suppression breaks ties at random,
-# so tables are falling counts.  Exact, as fractions.
-
-
-# ruff: noqa: E741  `l` is the field's own letter
-
-
 def list_tables(rows: int, values: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Falling counts of so many records in so many values, each occurring."""
+    """List falling counts of so many records in so many values, each occurring."""
     most = rows if most is None else most
     if values == 1:
         if rows <= most:
@@ -537,7 +536,10 @@ def list_tables(rows: int, values: int, most: int | None = None) -> Iterator[tup
 def compute_joint_weights(
     rows: int, values: int, l: int, kind: str, prior: str
 ) -> dict[tuple[int, ...], dict[int, Fraction]]:
-    """For every published table: the weight of S_1 having each published count.  Weights of one published table share a unit."""
+    """Compute for every published table the weight of S_1 having each published count.
+
+    Weights of one published table share a unit.
+    """
     belief = CountPrior(prior)
     found: dict[tuple[int, ...], dict[int, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     for counts in list_tables(rows, values):
@@ -557,7 +559,7 @@ def compute_joint_weights(
 
 
 def _list_distinct_outcomes(counts: Sequence[int], outcomes: Any) -> Iterator[tuple[tuple[int, ...], int, Fraction]]:
-    """PublishedCounts table, S_1's count in it, and how many tables with names lead there from these counts at all.
+    """List each published table, S_1's count in it, and how many tables with names lead there from these counts at all.
 
     A table of which several values may have been S_1 counts once, shared evenly among them.
     """
@@ -575,7 +577,7 @@ def _list_distinct_outcomes(counts: Sequence[int], outcomes: Any) -> Iterator[tu
 
 
 def compute_worst_posterior(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> Fraction:
-    """The greatest posterior over every table that the suppression may publish of so many records in so many values."""
+    """Compute the greatest posterior over every table that the suppression may publish of so many records in so many values."""
     return max(
         weight / sum(weights.values()) / Counter(table)[count]
         for table, weights in compute_joint_weights(rows, values, l, kind, prior).items()
@@ -584,7 +586,10 @@ def compute_worst_posterior(rows: int, values: int, l: int, kind: str, prior: st
 
 
 def compute_worst_withheld_posterior(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> Fraction:
-    """The greatest posterior of a withheld person's value over every table that may be published; not for the prior `plausible`."""
+    """Compute the greatest posterior of a withheld person's value over every table that may be published.
+
+    Not for the prior `plausible`.
+    """
     total: dict[Any, Fraction] = defaultdict(Fraction)
     taken: dict[Any, Counter[Any]] = defaultdict(Counter)
     for counts in list_tables(rows, values):

@@ -1,17 +1,35 @@
-"""The eligibility attack by sampling, where a release has too many tables behind it and no closed form: an interval that holds.
+"""Posteriors of the eligibility attack that are not counted: bounds for calibrated suppression, and sampling with intervals.
 
-The tables are those of `candidates`, in its strata.  Strata of few tables are listed.  In each other one, n tables are
-drawn uniformly: the excess of the value that leads, at least what makes it violating, and those of g others; one in which another
-exceeds the first has weight 0.  A weight, by the bound on it that the stratum allows, is a number in [0, 1].  Its mean is bounded by
-the empirical Bernstein inequality (Maurer & Pontil 2009, theorem 4), which holds for every n and every distribution on [0, 1], also
-where few draws hit:
+`CountPosterior` holds what an adversary believes after a release: posteriors by published count, and how exactly they
+are known.
+
+The mixture (`bound_mixture_posteriors`) bounds the attack on calibrated suppression, for tables of any size and the
+priors uniform, plausible, shapes; the bounds mostly meet.  The tables that publish P by a cut come in families that
+publish it with one probability and differ in which value of H led (`methods/suppression/calibrated_kind.py`); those
+that publish it as `safe` does are alike in all values at the highest level.  With J of j values at that level L, H is
+known from P: the values outside J with the l highest counts, and ties.  A family's tables weigh alike beforehand, or,
+under `shapes`, as one over the number of values outside J with the leading one's published count.  So the posterior is
+
+    a mixture, over j and `safe`, of distributions that P determines
+
+and lies between the least and the greatest of them.  Where all agree on a value, and that is most often, it is exact.
+Necessary conditions decide which j can occur: one too many makes bounds wider, not wrong.  That families are of this
+form is what the proof in `calibrated_kind` shows; `compute_listed_weights` does not use it, and agrees.
+
+Sampling (`estimate_weights`) gives an interval that holds, where a release has too many tables behind it and no closed
+form.  The tables are those of `candidate_tables`, in its strata.  Strata of few tables are listed.  In each other one,
+n tables are drawn uniformly: the excess of the value that leads, at least what makes it violating, and those of g
+others; one in which another exceeds the first has weight 0.  A weight, by the bound on it that the stratum allows, is a
+number in [0, 1].  Its mean is bounded by the empirical Bernstein inequality (Maurer & Pontil 2009, theorem 4), which
+holds for every n and every distribution on [0, 1], also where few draws hit:
 
     |mean - sample mean|  <=  sqrt(2 V ln(4 / d) / n) + 7 ln(4 / d) / (3 (n - 1))     with probability at least 1 - d
 
-V being the sample variance.  All strata share `MISS_PROBABILITY` equally.  The number of draws is fixed before any is made: `samples` split evenly
-among strata, at least `MIN_STRATUM_DRAWS` for each.  A posterior's ends have its own weight at one end and all others' at the other.  The
-bound is the greatest probability of the release times the greatest prior weight in the stratum: where weights differ little from it the
-interval is narrow; where nearly all of them are far below (the prior `records`, large tables) it says little, as the draws do.
+V being the sample variance.  All strata share MISS_PROBABILITY equally.  The number of draws is fixed before any is
+made: `samples` split evenly among strata, at least MIN_STRATUM_DRAWS for each.  A posterior's ends have its own weight
+at one end and all others' at the other.  The bound is the greatest probability of the release times the greatest prior
+weight in the stratum: where weights differ little from it the interval is narrow; where nearly all of them are far
+below (the prior `records`, large tables) it is wide, as the draws are uninformative.
 """
 
 from __future__ import annotations
@@ -39,20 +57,6 @@ from reticent.exact_arithmetic import as_ratio
 from reticent.methods.suppression.calibrated_kind import CalibratedSuppression, ViolatingTable, compute_cut_probability
 from reticent.methods.suppression.kinds import SuppressionKind
 
-# MERGED: reticent.attacks.eligibility.mixture: The eligibility attack on calibrated suppression: bounds for tables of any size, which mostly meet.  Priors uniform, plausible, shapes.
-#
-# The tables that publish P by a cut come in families that publish it with one probability and differ in which value of H led
-# (`methods/suppression/calibrated.py`); those that publish it as `safe` does are alike in all values at the highest level.  With J of j
-# values at that level L, H is known from P: the values outside J with the l highest counts, and ties.  A family's tables weigh alike
-# beforehand, or, under `shapes`, as one over the number of values outside J with the leading one's published count.  So the posterior is
-#
-#     a mixture, over j and `safe`, of distributions that P determines
-#
-# and lies between the least and the greatest of them.  Where all agree on a value, and that is most often, it is exact.  Which j can occur
-# is judged by conditions that are necessary: one too many makes bounds wider, not wrong.  That families are as said is what the
-# proof in `calibrated` shows; `candidates` does not use it, and agrees.
-
-
 # ruff: noqa: E741  `l` is the field's own letter
 
 
@@ -63,7 +67,7 @@ MIXTURE_PRIORS = ("uniform", "plausible", "shapes")
 
 
 def bound_mixture_posteriors(published: PublishedCounts, prior: str) -> dict[int, WeightBounds]:
-    """For each published count, the least and the greatest posterior of one of its values."""
+    """Bound, for each published count, the posterior of one of its values: the least and the greatest."""
     listed = list(_list_mixture_parts(published, prior == "shapes"))
     counts = {count for shares in listed for count in shares}
     none = Fraction(0)
@@ -74,7 +78,7 @@ def bound_mixture_posteriors(published: PublishedCounts, prior: str) -> dict[int
 
 
 def _list_mixture_parts(published: PublishedCounts, shapes: bool) -> Iterator[CountShares]:
-    """The distributions of which the posterior is a mixture."""
+    """List the distributions of which the posterior is a mixture."""
     level, at_top = published.level, published.alike[published.level]
     if published.safe:
         yield {level: Fraction(1, at_top)}
@@ -92,7 +96,7 @@ def _list_mixture_parts(published: PublishedCounts, shapes: bool) -> Iterator[Co
 
 
 def _is_possible(published: PublishedCounts, cut: int) -> bool:
-    """Whether some table may publish P by a cut to which J has `cut` values: with one record above the level each, if with any."""
+    """Tell whether some table may publish P by a cut to which J has `cut` values: with one record above the level each, if with any."""
     l = published.l
     level = published.level
     size = sum(published.counts)
@@ -111,9 +115,6 @@ def _is_possible(published: PublishedCounts, cut: int) -> bool:
     others.remove(least)  # without J there is one table for each value of H: ask it
     table = ViolatingTable((least + moved, *others), l)
     return any(low <= least <= high for low, high in table.open) and compute_cut_probability(table, least) > 0
-
-
-# MERGED: reticent.attacks.eligibility.posteriors: What an adversary believes after a release: posteriors by published count, and how exactly they are known.
 
 
 PosteriorMethod = Literal["exact", "bounds", "sampled"]
@@ -142,7 +143,7 @@ class CountPosterior:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Low and high as floating-point numbers, rounded outward unless they are one."""
+        """Low and high as floating-point numbers, rounded outward unless they are equal."""
         return (float(self.low), float(self.high)) if self.exact else round_outward(self.low, self.high)
 
 
@@ -151,7 +152,7 @@ def make_zero_posterior(table: PublishedCounts) -> CountPosterior:
 
 
 def normalize_weights(table: PublishedCounts, weights: Mapping[int, tuple[Any, Any]]) -> CountPosterior:
-    """Posteriors from weights between bounds: a value's own at one end, all others' at the other."""
+    """Compute posteriors from weights between bounds: a value's own at one end, all others' at the other."""
     if not weights:
         return make_zero_posterior(table)
     ends = {}
@@ -173,7 +174,7 @@ def make_bounded_posterior(ends: Mapping[int, tuple[Any, Any]]) -> CountPosterio
 
 
 def round_outward(low: Fraction | float, high: Fraction | float) -> tuple[float, float]:
-    """As floating-point numbers that are not nearer to each other."""
+    """Convert to floating-point numbers that are not nearer to each other."""
     down = float(low)
     up = float(high)
     return nextafter(down, 0.0) if down > low else down, nextafter(up, 1.0) if up < high else up
@@ -206,7 +207,10 @@ def estimate_weights(
     rng: np.random.Generator,
     miss: float = MISS_PROBABILITY,
 ) -> dict[int, WeightInterval]:
-    """For each published count, the weight of one of its values: all intervals hold together but with probability `miss`."""
+    """Estimate, for each published count, the weight of one of its values.
+
+    All intervals hold together but with probability `miss`.
+    """
     possible = [stratum for stratum in list_strata(published, kind) if stratum.greatest(kind)]
     few, many = _split_strata(possible, MAX_LISTED_STRATUM_TABLES // estimate_weighing_cost(published, kind, prior))
     found: list[tuple[int, float, WeightInterval]] = []  # count, logarithm of a scale, in units of it
@@ -232,7 +236,7 @@ def _compute_log(chance: Fraction) -> float:
 
 
 def _split_strata(listed: list[TableStratum], left: int) -> tuple[list[TableStratum], list[TableStratum]]:
-    """Strata to be listed, the smallest first as long as they are few tables, and those to be drawn from."""
+    """Split strata into those to be listed, the smallest first as long as they are few tables, and those to be drawn from."""
     few: list[TableStratum] = []
     many: list[TableStratum] = []
     for number, _, stratum in sorted((stratum.number, at, stratum) for at, stratum in enumerate(listed)):
@@ -244,7 +248,7 @@ def _split_strata(listed: list[TableStratum], left: int) -> tuple[list[TableStra
 def estimate_stratum_mean(
     stratum: TableStratum, kind: SuppressionKind, prior: CountPrior, number: int, miss: float, rng: np.random.Generator
 ) -> WeightInterval:
-    """The mean of a stratum's weights, each by the bound on them."""
+    """Estimate the mean of a stratum's weights, each by the bound on them."""
     bound = _compute_log_bound(stratum, kind, prior)
     shares = np.zeros(number)
     least = stratum.published.least_excess
@@ -267,7 +271,7 @@ def estimate_stratum_mean(
 
 
 def compute_bernstein_interval(shares: np.ndarray, miss: float) -> WeightInterval:
-    """The empirical Bernstein interval for the mean of numbers in [0, 1], two-sided."""
+    """Compute the empirical Bernstein interval for the mean of numbers in [0, 1], two-sided."""
     number = len(shares)
     mean = float(shares.mean())
     term = log(4 / miss)
@@ -276,14 +280,14 @@ def compute_bernstein_interval(shares: np.ndarray, miss: float) -> WeightInterva
 
 
 def _compute_log_scale(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> float:
-    """The logarithm of what a mean of 1 stands for: the stratum's tables, all as heavy as the bound."""
+    """Compute the logarithm of what a mean of 1 stands for: the stratum's tables, all as heavy as the bound."""
     ways = stratum.ways
     room = stratum.total - stratum.published.least_excess
     return _compute_log(ways) + log(comb(room, stratum.higher)) + _compute_log_bound(stratum, kind, prior)
 
 
 def _compute_log_bound(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> float:
-    """The logarithm of what no weight in the stratum exceeds."""
+    """Compute the logarithm of what no weight in the stratum exceeds."""
     if prior.plausible:
         return log(comb(stratum.cut, stratum.extra))
     chance = stratum.greatest(kind)

@@ -1,21 +1,23 @@
-"""Knowing the method: why did it make just these groups? (Wong, Fu, Wang & Pei, "Minimality attack", VLDB 2007.)
+"""Minimality attack (Wong, Fu, Wang & Pei, "Minimality attack", VLDB 2007): why did the method make just these groups?
 
-A method that looks at sensitive values makes other groups of other tables.  The adversary knows everybody's quasi-identifiers, the
-method with its options, the promises and the release, and not the secret key.  Every table that fits the release is equally likely
-beforehand; those from which the method makes another release are ruled out.
+A method that looks at sensitive values makes other groups of other tables.  The adversary knows everybody's
+quasi-identifiers, the method with its options, the promises and the release, and not the secret key.  Every table that
+fits the release is equally likely beforehand; those from which the method makes another release are ruled out.
 
-    exact         tables are few: each is published again, with each of `keys` keys (`enumerated`)
-    walked        a Metropolis walk over tables that publish the same release, with an interval (`walked`)
-    left whole    large releases of Mondrian: that no group was cut further, group by group, sampled (`conclude_from_uncut_groups`)
-    groups alone  the method cannot be run to the same release (a secret key decided, ends were padded, rows withheld): nothing is
-                  added to what the groups say, and `why` says why
+    exact         tables are few: each is published again, with each of `keys` keys (`conclude_by_enumeration`)
+    walked        a Metropolis walk over tables that publish the same release, with an interval (`conclude_by_walk`)
+    left whole    large releases of Mondrian: that no group was cut further, group by group, sampled
+                  (`conclude_from_uncut_groups`)
+    groups alone  the method cannot be run to the same release (a secret key decided, ends were padded, rows withheld): nothing
+                  is added to what the groups reveal, and `why` is the reason
 
     success      how often the greatest belief is right, with Wilson's interval
-    control      the same for somebody who reads the groups and does not know the method: what knowing it adds is the difference
+    control      the same for an adversary who reads the groups and does not know the method: the difference is what knowing
+                 it adds
     believed     the mean belief in the guess
     exceeds      people of whom something is believed above what was promised, by more than chance where tables are sampled
 
-No promise of this library speaks of this adversary: promises are about groups, and not about why they were made.
+No promise of this library is about this adversary: promises are about groups, and not about why they were made.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ WALK_STEPS_PER_ROW = 20
 
 @dataclass(frozen=True, eq=False)
 class MinimalityOutcome(AttackOutcome):
-    """What an attack answers, and beside it how beliefs were had and what they add."""
+    """Outcome of an attack with how beliefs were computed and what they add."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
     believed: Callable[[], Iterator[Beliefs]] = field(default=lambda: iter(()), repr=False)
@@ -76,9 +78,10 @@ def attack_by_minimality(
     draws: int = 24,
     seed: int = 0,
 ) -> MinimalityOutcome:
-    """`keys` are tried where the key is secret; `key` is one that the adversary has learned (a release that was made with a seed).
+    """Attack as an adversary who knows the method.
 
-    `steps` of a walk, `draws` of a large release; `seed` chooses them.
+    `keys` are tried where the key is secret; `key` is one that the adversary has learned (a release that was made with
+    a seed). `steps` of a walk, `draws` of a large release; `seed` chooses them.
     """
     _require_attackable(release, keys, steps, draws)
     people = observe(release, source, missing=missing)
@@ -108,7 +111,7 @@ def _conclude_or_explain(
     draws: int,
     rng: np.random.Generator,
 ) -> tuple[Conclusion | None, str | None]:
-    """What knowing the method lets somebody conclude; or why nothing."""
+    """Return what knowing the method lets the adversary conclude; or the reason why nothing."""
     if isinstance(made, str):
         return None, made
     who = find_membership(people)
@@ -174,7 +177,7 @@ def _make_outcome(people: AttackTarget, found: Conclusion | None, why: str | Non
 
 
 def _generate_beliefs(people: AttackTarget, part: ReleasePart, found: Conclusion | None) -> Iterator[Beliefs]:
-    """Yield beliefs about some points after the other: the mean of their people, of whom some keep what their groups say."""
+    """Yield beliefs about some points after the other: the mean of their people, some of whom keep the belief by their groups."""
     groups = part.believe(people.prior)
     of_point = part.membership.atoms.of_point
     ends = np.append(0, np.cumsum(people.people))
@@ -206,7 +209,7 @@ def _slice_points(lengths: np.ndarray) -> Iterator[slice]:
 
 
 def _count_exceeding(people: AttackTarget, found: Conclusion | None, greatest: np.ndarray) -> int | None:
-    """How many people stand above the promise; None where there is no cap, or a walk cannot tell."""
+    """Count the people above the promise; None where there is no cap, or a walk cannot tell."""
     if people.promised is None or (found is not None and found.how == "walked"):
         return None
     if found is None or found.sure is None:

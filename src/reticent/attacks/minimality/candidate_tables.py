@@ -1,9 +1,29 @@
-"""Of a large release by Mondrian: that no group was cut further is known of each group by itself.
+"""Tables that may lie behind a release, and what the minimality attack concludes from those that publish it again.
 
-Whether a group can be cut depends on its own people and on the table's totals, which the release shows.  So values are dealt anew
-in all groups at once, and of each group those deals count after which it would be left whole: draws that are independent, and
-exact where a group's deals are so few that each is tried once.  Cuts that were refused further up the tree are not used: an
-adversary who used them would know more.
+`CandidateTables` are the tables behind a release, whatever its method: values are dealt anew within blocks of people.
+A block is all people who are linked by the labels of groups that may hold them: the values that those groups publish
+are theirs.  Where no two labels cover one person a block is a group.  A `Conclusion` is what was concluded of each
+person, and how sure the greatest belief is.
+
+`conclude_by_enumeration` is exact: every table is published again, with each of some keys.  A table is believed in
+proportion to the keys with which it leads to this release.  The adversary does not know the key: all that are tried are
+equally likely.  Shares are of whole numbers of (table, key) pairs.
+
+`conclude_from_uncut_groups` is for large releases by Mondrian: that no group was cut further is known of each group by
+itself.  Whether a group can be cut depends on its own people and on the table's totals, which the release shows.  So
+values are dealt anew in all groups at once, and of each group those deals count after which it would be left whole:
+draws that are independent, and exact where a group's deals are so few that each is tried once.  Cuts that were refused
+further up the tree are not used: an adversary who used them would know more.
+
+`conclude_by_walk` is a Metropolis walk over the tables that publish this release, where they are too many to list.  A
+step deals the values of some blocks anew: a step back is as likely as a step forth, and it is taken only where the
+method publishes the same release again.  So in the long run every table that can be reached is met equally often.  The
+walk begins at the true table, the only one that is known to publish the release.  In its first third, which is left
+out, it finds how many blocks can be dealt at once.
+
+The walk's interval is honest: the first half of what is left chooses who has the greatest belief, and the belief is
+that of the second half, which did not choose, with the interval of ten batch means.  Of people whose value changed less
+than ten times in either half nothing is concluded: a walk that begins at the truth would only repeat the truth.
 """
 
 from __future__ import annotations
@@ -28,15 +48,14 @@ from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
 from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses
 
-# MERGED: reticent.attacks.minimality.behind: The tables that may lie behind a release, whatever its method: values are dealt anew within blocks of people.
-#
-# A block is all people who are linked by the labels of groups that may hold them: the values that those groups publish are theirs.
-# Where no two labels cover one person a block is a group.
-
 
 @dataclass(frozen=True, eq=False)
 class CandidateTables:
-    """`true` are the values of the people, in the order of their points; `blocks` are the people among whom values are dealt."""
+    """The tables behind a release.
+
+    `true` are the values of the people, in the order of their points; `blocks` are the people among whom values are
+    dealt.
+    """
 
     true: np.ndarray
     blocks: tuple[np.ndarray, ...]
@@ -58,7 +77,7 @@ class CandidateTables:
         return prod(count_deals(np.bincount(self.true[block])) for block in self.blocks)
 
     def all(self) -> Iterator[np.ndarray]:
-        """Every one of them."""
+        """Yield every one of the tables."""
         dealt = [
             list(list_deals(np.bincount(self.true[block], minlength=self.values).tolist())) for block in self.blocks
         ]
@@ -70,12 +89,12 @@ class CandidateTables:
 
 
 def count_deals(counts: np.ndarray) -> int:
-    """In how many ways a block's values can be dealt to its people."""
+    """Count the ways in which a block's values can be dealt to its people."""
     return factorial(int(counts.sum())) // prod(factorial(int(count)) for count in counts)
 
 
 def list_deals(left: list[int]) -> Iterator[list[int]]:
-    """Every order of values of which so many are left."""
+    """List every order of values of which so many are left."""
     if not any(left):
         yield []
         return
@@ -87,15 +106,12 @@ def list_deals(left: list[int]) -> Iterator[list[int]]:
             left[value] += 1
 
 
-# MERGED: reticent.attacks.minimality.beliefs: What was concluded of each person, and how sure the greatest belief is.
-
-
 @dataclass(frozen=True, eq=False)
 class Conclusion:
-    """`beliefs` has a row for each person; `worst` is the greatest of anybody, between `low` and `high`.
+    """What was concluded: `beliefs` has a row for each person; `worst` is the greatest of anybody, between `low` and `high`.
 
-    `looked_at` says of whom anything was concluded: the others keep what their groups say.  `sure` is how many independent tables
-    a person's belief rests on; None where it is exact.
+    `looked_at` marks the people of whom anything was concluded: the others keep the belief by their groups.  `sure` is
+    how many independent tables a person's belief rests on; None where it is exact.
     """
 
     beliefs: Beliefs
@@ -116,16 +132,10 @@ class Conclusion:
         return self.beliefs.to_dense()
 
 
-# MERGED: reticent.attacks.minimality.enumerated: Exactly: every table that may lie behind a release is published again, with each of some keys.
-#
-# A table is believed in proportion to the keys with which it leads to this release.  The adversary does not know the key: all that
-# are tried are equally likely.  Shares are of whole numbers of (table, key) pairs.
-
-
 def conclude_by_enumeration(
     publisher: Publisher, tables: CandidateTables, shown: ShownGroups, keys: Sequence[int]
 ) -> Conclusion | None:
-    """None where no table leads to this release with any of these keys."""
+    """Conclude from every table and key; None if no table leads to this release with any of these keys."""
     people = np.arange(len(tables.true))
     counts = np.zeros((len(people), tables.values), np.int64)
     runs = 0
@@ -150,7 +160,7 @@ MIN_UNCUT_DRAWS = 8
 def conclude_from_uncut_groups(
     publisher: Publisher, tables: CandidateTables, draws: int, rng: np.random.Generator
 ) -> Conclusion | None:
-    """None where the groups of the release are not those that the method left whole."""
+    """Conclude from groups that were not cut; None if the groups of the release are not those that the method left whole."""
     block = np.empty(len(tables.true), np.int64)
     for number, people in enumerate(tables.blocks):
         block[people] = number
@@ -172,18 +182,18 @@ def conclude_from_uncut_groups(
 
 
 class DrawHalves:
-    """How often each person had each value in the draws that count, every other draw apart."""
+    """Counts of how often each person had each value in the draws that count, every other draw apart."""
 
     def __init__(self, values: int):
         self.values = values
         self.draws: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
 
     def add(self, half: int, table: np.ndarray, fine: np.ndarray) -> None:
-        """Note a draw: the value of each person, or none of a person whose draw does not count."""
+        """Add a draw: the value of each person, or none of a person whose draw does not count."""
         self.draws[half].append(np.where(fine, table, -1).astype(np.int32))
 
     def count(self) -> tuple[Beliefs, Beliefs, Beliefs]:
-        """The first half, the second, and both: a row for each person, a number in place of a belief."""
+        """Count the first half, the second, and both: a row for each person, a number in place of a belief."""
         first, second = (self._count(drawn) for drawn in self.draws)
         return first, second, self._count([*self.draws[0], *self.draws[1]])
 
@@ -195,7 +205,7 @@ class DrawHalves:
 
 
 def find_uncut_groups(publisher: Publisher, values: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """Which groups of people Mondrian would not cut, if they had these values."""
+    """Find which groups of people Mondrian would not cut, if they had these values."""
     cells = publisher.table(values)
     nodes = _make_nodes(cells, block[np.searchsorted(publisher.point, np.arange(len(publisher.points)))])
     bound = publisher.promises.bind(cells)
@@ -206,7 +216,7 @@ def find_uncut_groups(publisher: Publisher, values: np.ndarray, block: np.ndarra
 
 
 def _make_nodes(cells: Cells, group_of_point: np.ndarray) -> PartitionNodes:
-    """The groups as open nodes, in the order of their numbers."""
+    """Make the groups open nodes, in the order of their numbers."""
     one = PartitionNodes.of(cells)
     order = np.argsort(group_of_point, kind="stable")
     start = np.flatnonzero(np.diff(group_of_point[order], prepend=-1)).astype(np.int64)
@@ -215,7 +225,7 @@ def _make_nodes(cells: Cells, group_of_point: np.ndarray) -> PartitionNodes:
 
 
 def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes, accepts: Acceptance) -> Any:
-    """As `Mondrian.plan` chooses cuts; whether there is one does not depend on looking ahead."""
+    """Choose cuts as `Mondrian.plan` does; whether there is one does not depend on looking ahead."""
     method = publisher.method
     promises = publisher.promises
     apart = method.labels_for(promises) == "nodes" and not promises.union_closed
@@ -228,7 +238,7 @@ def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes,
 
 
 def _list_block_deals(tables: CandidateTables, draws: int) -> dict[int, list[list[int]]]:
-    """All deals of the blocks that have no more of them than there are draws."""
+    """List all deals of the blocks that have no more of them than there are draws."""
     found = {}
     for number, people in enumerate(tables.blocks):
         held = np.bincount(tables.true[people], minlength=tables.values)
@@ -240,7 +250,7 @@ def _list_block_deals(tables: CandidateTables, draws: int) -> dict[int, list[lis
 def _draw_table(
     tables: CandidateTables, block: np.ndarray, deals: dict[int, list[list[int]]], draw: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Values dealt anew in every block: the next listed deal, or a random one."""
+    """Deal values anew in every block: the next listed deal, or a random one."""
     order = np.lexsort((rng.random(len(block)), block))
     table = np.empty_like(tables.true)
     table[np.argsort(block, kind="stable")] = tables.true[order]
@@ -278,7 +288,7 @@ def _find_worst_belief(
     block: np.ndarray,
     beliefs: Beliefs,
 ) -> tuple[float, float, float]:
-    """The greatest belief: exact among listed groups; of drawn ones chosen by every other draw, and told by the others."""
+    """Find the greatest belief: exact among listed groups; of drawn ones chosen by every other draw, and measured by the others."""
     exact = float(beliefs.greatest[(looked & listed)[block]].max(initial=0.0))
     drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
     if not drawn.any():
@@ -296,18 +306,6 @@ def _find_worst_belief(
     return max(exact, hits / tried), max(exact, low), max(exact, high)
 
 
-# MERGED: reticent.attacks.minimality.walked: A Metropolis walk over the tables that publish this release, where they are too many to list.
-#
-# A step deals the values of some blocks anew: a step back is as likely as a step forth, and it is taken only where the method publishes
-# the same release again.  So in the long run every table that can be reached is met equally often.  The walk begins at the true
-# table, the only one that is known to publish the release.  In its first third, which is left out, it finds how many blocks can be
-# dealt at once.
-#
-# An honest interval: who has the greatest belief is chosen by the first half of what is left, and the belief is that of the second
-# half, which did not choose, with the interval of ten batch means.  Of people whose value changed less than ten times in either half
-# nothing is concluded: a walk that begins at the truth would only say the truth again.
-
-
 WALK_BATCHES = 10
 STUDENT_QUANTILE_95 = 2.2621571628540993  # 95 %, nine degrees of freedom
 MIN_CHANGES = 10
@@ -317,7 +315,7 @@ STEP_SHRINKAGE = 1.2  # about three steps in ten are taken
 
 @dataclass(eq=False)
 class TableWalk:
-    """Where it stands, and what it met: (batches, people, values), and how often each half changed a person's value."""
+    """State of a walk and what it met: (batches, people, values), and how often each half changed a person's value."""
 
     table: np.ndarray
     met: np.ndarray
@@ -338,7 +336,7 @@ class TableWalk:
 def conclude_by_walk(
     publisher: Publisher, tables: CandidateTables, shown: ShownGroups, key: int, steps: int, rng: np.random.Generator
 ) -> Conclusion | None:
-    """None where nobody's value changed often enough."""
+    """Conclude from a walk; None if nobody's value changed often enough."""
     walk = TableWalk.of(tables)
     people = np.arange(len(tables.true))
     burn = steps // 3

@@ -1,7 +1,7 @@
 """The method of a release, run again on other tables of the same people: what would it have published?
 
-A table gives each person a value.  Releases are compared as a recipient sees them: each group's label, or its exact people where
-they are published, with how often it holds each value; never by numbers that groups happen to have.
+A table gives each person a value.  Releases are compared as a recipient sees them: each group's label, or its exact
+people where they are published, with how often it holds each value; never by the numbers of groups.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Publisher:
         return not getattr(self.method, "deterministic", False)
 
     def table(self, values: np.ndarray) -> Cells:
-        """The cells of a table in which these people have these values."""
+        """Make the cells of a table in which these people have these values."""
         ones = np.ones(len(values), np.int64)
         quasi = self.cells.quasi
         sensitive = self.cells.sensitive
@@ -59,7 +59,7 @@ class Publisher:
         return relabel_recipe(self.promises, cells, made) if self.labelled else made
 
     def shown(self, values: np.ndarray, key: int) -> ShownGroups | None:
-        """What is published of this table with this key; None where the method finds no groups that keep its promises."""
+        """Return what is published of this table with this key; None if the method finds no groups that keep its promises."""
         try:
             recipe = self.recipe(values, key)
         except PromiseUnreachable:
@@ -80,7 +80,7 @@ def sort_shown_groups(names: list[tuple[Any, ...]], counts: np.ndarray) -> Shown
 def identify_groups_by_people(
     group: np.ndarray, point: np.ndarray, people: np.ndarray, counts: np.ndarray
 ) -> ShownGroups:
-    """Groups that are known by who is in them."""
+    """Identify groups by the people who are in them."""
     held: list[dict[int, int]] = [{} for _ in counts]
     for at, who, many in zip(group.tolist(), point.tolist(), people.tolist(), strict=True):
         held[at][who] = held[at].get(who, 0) + int(many)
@@ -88,7 +88,7 @@ def identify_groups_by_people(
 
 
 def read_shown_groups(release: Any, seen: AttackTarget) -> ShownGroups:
-    """The release itself, from its files."""
+    """Read the groups of the release itself, from its files."""
     names = [domain.name for domain in seen.quasi]
     if not registry.load_writer(release.kind).generalizes:
         point, group, people = seen.sight.memberships(seen.points, seen.people, 1)
@@ -105,7 +105,7 @@ def read_shown_groups(release: Any, seen: AttackTarget) -> ShownGroups:
 
 
 def make_publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publisher | str:
-    """The method of a release as its manifest tells it; or why it cannot be run again."""
+    """Make the publisher from the manifest of a release; or return why the method cannot be run again."""
     manifest: Manifest = release.manifest
     if manifest.withheld or manifest.prepare:
         return "rows were withheld, and nobody sees which"

@@ -24,7 +24,7 @@ class GroupValues:
 
     @classmethod
     def of(cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, groups: int, values: int) -> GroupValues:
-        """Entries in any order, equal ones added up."""
+        """Make groups from entries in any order; equal entries are added up."""
         key, at = np.unique(group.astype(np.int64) * values + value, return_inverse=True)
         total = np.bincount(at.reshape(-1), weights=count, minlength=len(key)).astype(np.int64)
         sizes = np.bincount(key // values, minlength=groups)
@@ -39,7 +39,7 @@ class GroupValues:
         return np.add.reduceat(self.count, self.starts[:-1])
 
     def only(self, groups: np.ndarray) -> GroupValues:
-        """Some of the groups, in this order."""
+        """Return some of the groups, in this order."""
         lengths = np.diff(self.starts)[groups]
         starts = np.append(0, np.cumsum(lengths))
         entry = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths) + np.repeat(self.starts[groups], lengths)
@@ -53,7 +53,7 @@ class GroupValues:
 
 
 def generalize_groups(held: GroupValues, tree: ValueTree, weights: np.ndarray) -> np.ndarray:
-    """Algorithm 1: (entries, 3) of group, node and how many values are generalized to it."""
+    """Run algorithm 1: (entries, 3) of group, node and how many values are generalized to it."""
     lengths = np.diff(held.starts)
     deepest = int(tree.depth.max()) + 1
     room = int(
@@ -79,7 +79,10 @@ class FakedGroup:
 
 
 def add_fakes(counts: np.ndarray, tree: ValueTree, weights: np.ndarray, most: int) -> FakedGroup:
-    """Algorithm 2: the best of 0 .. `most` fakes beside a group with these counts of each value; the fewest where several are."""
+    """Run algorithm 2: find the best of 0 .. `most` fakes beside a group with these counts of each value.
+
+    The fewest fakes win where several numbers are best.
+    """
     below = tree.sum_below(counts)
     held = np.ascontiguousarray(below, np.int64)
     weighted = tree.to_kernel_arrays(weights)

@@ -1,4 +1,12 @@
-"""Groups: those that analysts want (columns, bands of numbers, a k-anonymous Mondrian), and what is made within them (section 4.2)."""
+"""Groups that analysts want (columns, bands of numbers, a k-anonymous Mondrian), and subgroups within them (section 4.2).
+
+`choose_subgroup_size` chooses how large subgroups along the curve should be: the size whose bounds on AVG are the
+narrowest over a workload of random ranges.  Small groups lie inside or outside a range as a whole, but their values
+must be generalized further; large ones need less generalization, but a range cuts them.  The workload is the steward's:
+random ranges of the columns that it names, each covering the named share of their values; without one, random ranges of
+each quasi-identifier, a tenth to a half of its values wide.  The target is taken to be the group's own distribution,
+rounded.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +35,7 @@ from reticent.recipe.aggregate_bounds import IntervalCounts, compute_bounds
 
 @dataclass(frozen=True, eq=False)
 class CellGrouping:
-    """The group of each cell, and how each group is called."""
+    """The group of each cell, and the name of each group."""
 
     of_cell: np.ndarray
     names: tuple[str, ...]
@@ -62,7 +70,7 @@ def group_cells(cells: Cells, group_by: Any, k: int | None, rng: Random) -> Cell
 
 
 def _divide_column(domain: Domain, codes: np.ndarray, edges: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
-    """The part of each cell, and how parts are called: a value, or a band of numbers from an edge up to the next."""
+    """Return the part of each cell, and the names of parts: a value, or a band of numbers from an edge up to the next."""
     if not edges:
         return codes.astype(np.int64), [*domain.texts, "missing"]
     positions = getattr(domain, "positions", None)
@@ -97,13 +105,13 @@ def _group_by_mondrian(cells: Cells, k: int, rng: Random) -> CellGrouping:
 
 
 def number_combinations(cells: Cells) -> np.ndarray:
-    """The number of each cell's combination of quasi-identifiers; cells stand in their order."""
+    """Number each cell's combination of quasi-identifiers; cells are in their order."""
     codes = cells.codes
     return np.cumsum(np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)]) - 1
 
 
 def divide_groups(cells: Cells, group: np.ndarray, within: str, size: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """The subgroup of each cell, numbered group by group, and the group of each subgroup."""
+    """Return the subgroup of each cell, numbered group by group, and the group of each subgroup."""
     if within == "sa-only":
         return group, np.arange(int(group.max()) + 1)
     combination = number_combinations(cells)
@@ -128,13 +136,6 @@ def divide_groups(cells: Cells, group: np.ndarray, within: str, size: int | None
     found = np.empty(len(first), np.int64)
     found[order] = number.reshape(-1)
     return found[combination], pairs // (int(pieces.max()) + 1)
-
-
-# MERGED: reticent.methods.distribution.size: How large subgroups along the curve should be: the size whose bounds on AVG are the narrowest over a workload of random ranges.
-#
-# Small groups lie inside or outside a range as a whole, but their values must be generalized further; large ones need less
-# generalization, but a range cuts them.  The workload is the steward's, random ranges of the columns that it names with the share of their values that a
-# range covers; left out, random ranges of each quasi-identifier, a tenth to a half of its values wide.  The target is taken to be the group's own distribution, rounded.
 
 
 WORKLOAD_QUERIES = 60
@@ -169,7 +170,7 @@ def choose_subgroup_size(
 def _draw_range_queries(
     cells: Cells, workload: Mapping[str, Fraction] | None, draw: np.random.Generator
 ) -> list[np.ndarray]:
-    """Which cells each question of the workload selects."""
+    """Draw which cells each query of the workload selects."""
     place = {domain.name: at for at, domain in enumerate(cells.quasi)}
     lacking = [name for name in workload or () if name not in place]
     if lacking:
@@ -195,7 +196,7 @@ def _draw_range_queries(
 def _measure_bound_width(
     cells: Cells, of: np.ndarray, found: np.ndarray, tree: ValueTree, values: ValueDomain, asked: list[np.ndarray]
 ) -> float:
-    """The mean of (upper - lower) / rows over the workload: the width of the bounds on AVG."""
+    """Measure the mean of (upper - lower) / rows over the workload: the width of the bounds on AVG."""
     groups = int(of.max()) + 1
     rows = np.bincount(of, weights=cells.counts, minlength=groups).astype(np.int64)
     units = np.asarray(values.units)

@@ -81,7 +81,7 @@ class Distribution(Method):
             )
 
     def notices(self, promises: Promises) -> tuple[str, ...]:
-        """What the owner should know of a target that is made from the data."""
+        """List what the owner should know of a target that is made from the data."""
         promise = promises.require_models(PPrivacy)[0]
         target = promise.target
         said = []
@@ -125,7 +125,7 @@ class Distribution(Method):
         return _build_recipe(cells, group, values, tree, found)
 
     def _make_entries(self, held: GroupValues, tree: ValueTree, weights: np.ndarray, values: int) -> np.ndarray:
-        """(entries, 3) of group, node and count; with fakes where a group may have any."""
+        """Make (entries, 3) of group, node and count; with fakes where a group may have any."""
         sizes = held.sizes
         if self.fakes >= 1:
             most = np.full(held.groups, int(self.fakes))
@@ -140,7 +140,7 @@ class Distribution(Method):
 
 
 def _make_verified_parameters(tree: ValueTree, weights: np.ndarray, entries: np.ndarray) -> dict[str, np.ndarray]:
-    """What the promise verifies."""
+    """Make the parameters that the promise verifies."""
     group, node, count = entries.T
     return {"parent": tree.parent, "weights": weights, "group": group, "node": node, "count": count}
 
@@ -148,7 +148,10 @@ def _make_verified_parameters(tree: ValueTree, weights: np.ndarray, entries: np.
 def _build_recipe(
     cells: Cells, group: np.ndarray, values: ValueDomain, tree: ValueTree, found: list[Any]
 ) -> TransformedRecipe:
-    """`found` has, for each target asked for: its groups, their entries (group within them, node, count), and its weights."""
+    """Build the recipe.
+
+    `found` has, for each target: its groups, their entries (group within them, node, count), and its weights.
+    """
     entries = np.concatenate([_renumber_groups(part, mine) for mine, part, _ in found])
     distinct = {weights: at for at, weights in enumerate(dict.fromkeys(tuple(w.tolist()) for _, _, w in found))}
     target = np.zeros(int(group.max()) + 1, np.int64)
@@ -183,7 +186,7 @@ def _renumber_groups(found: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def _group_equal_targets(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
-    """Groups that ask for the same masses, the first of each."""
+    """List the groups that share a target (the same masses), with the first of each."""
     keys = [(want.masses.tobytes(), str(want.keeping)) for want in wants]
     first: dict[Any, list[int]] = {}
     for at, key in enumerate(keys):

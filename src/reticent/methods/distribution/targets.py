@@ -1,4 +1,21 @@
-"""From what a job says of a target to whole-number masses over the domain, for each group (section 3.1)."""
+"""Targets of P-privacy for each group: from a job's target to whole-number masses, and to small weights (section 3.1).
+
+`compute_target_masses` turns what a job declares as the target into whole-number masses over the domain, for each
+group.
+
+`find_nearest_distribution` finds the nearest distribution to a group's own that keeps a classic promise, by total
+variation.  l-diversity and beta-likeness cap each value's share: what exceeds a cap is spread over the others in
+proportion to their own shares, up to their caps; the distance is the excess, and no distribution under the caps is
+nearer.  For t-closeness it is a point on the way from the group's own distribution to the reference; by the triangle
+inequality none is nearer in the same distance.
+
+`generate_rounded_weights` turns a target into small integer weights on the edges of the hierarchy, within a stated
+distance.  An exact target has weights as large as its counts; a node then passes on only multiples of their sum, and
+nearly everything stays at the root.  With e(N) the total variation between a node's true split and its weights', the
+rounded target is within sum over N of P(N) e(N) of the true one (P goes down the tree one split after the other).  Each
+scheme hands out the distance to the nodes in another way; each node takes the least sum of weights within its part, a
+value that occurs keeping a weight of at least 1.  `choose_weights` takes the scheme with the least sum of ranges.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +33,14 @@ from reticent.methods.distribution.value_domain import ValueDomain, ValueTree, f
 from reticent.models.p_privacy import NEAREST_MODEL_PARAMETERS, PPrivacy
 from reticent.models.rational_bounds import enclose_log, is_at_most_log, parse_fraction
 
-# MERGED: reticent.methods.distribution.nearest: The nearest distribution to a group's own that keeps a classic promise (section 3.1), by total variation.
-#
-# l-diversity and beta-likeness cap each value's share: what exceeds a cap is spread over the others in proportion to their own
-# shares, up to their caps; the distance is the excess, and no distribution under the caps is nearer.  t-closeness: a point on the
-# way from the group's own distribution to the reference; by the triangle inequality none is nearer in the same distance.
-
-
 Shares = list[Fraction]
 
 
 def find_nearest_distribution(given: Mapping[str, Any], own: Sequence[int], overall: Sequence[int]) -> Shares:
-    """`own` are the group's counts, `overall` those of the published table, which is the reference of t and beta."""
+    """Find the nearest distribution that keeps a classic promise.
+
+    `own` are the group's counts, `overall` those of the published table, which is the reference of t and beta.
+    """
     shares = _to_shares(own)
     reference = _to_shares(overall)
     if given["model"] == "t-closeness":
@@ -41,7 +54,7 @@ def find_nearest_distribution(given: Mapping[str, Any], own: Sequence[int], over
 
 
 def keeps_classic_promise(given: Mapping[str, Any], used: Shares, overall: Sequence[int]) -> bool:
-    """Whether a distribution keeps the classic promise, compared exactly."""
+    """Tell whether a distribution keeps the classic promise, compared exactly."""
     reference = _to_shares(overall)
     if given["model"] == "t-closeness":
         return compute_distribution_distance(given, used, reference) <= parse_fraction(given["t"], "t")
@@ -60,7 +73,7 @@ def keeps_classic_promise(given: Mapping[str, Any], used: Shares, overall: Seque
 
 
 def compute_share_caps(given: Mapping[str, Any], reference: Shares) -> Shares:
-    """The greatest share of each value: a rational not above min(beta, -ln p) where a logarithm enters."""
+    """Compute the greatest share of each value: a rational not above min(beta, -ln p) where a logarithm enters."""
     if given["model"] == "probabilistic-l-diversity":
         return [1 / parse_fraction(given["l"], "l")] * len(reference)
     beta = parse_fraction(given["beta"], "beta")
@@ -74,7 +87,7 @@ def compute_share_caps(given: Mapping[str, Any], reference: Shares) -> Shares:
 
 
 def compute_distribution_distance(given: Mapping[str, Any], one: Shares, other: Shares) -> Fraction:
-    """Equal earth mover's distance (total variation), or ordered: the mean of |cumulated differences|."""
+    """Compute the equal earth mover's distance (total variation), or the ordered: the mean of |cumulated differences|."""
     kind = given.get("distance", "equal")
     differences = [a - b for a, b in zip(one, other, strict=True)]
     if kind == "equal":
@@ -90,7 +103,7 @@ def compute_distribution_distance(given: Mapping[str, Any], one: Shares, other: 
 
 
 def _fit_under_caps(own: Shares, limits: Shares) -> Shares:
-    """min(cap, lambda own) with the lambda that makes it a distribution; what is left, to values the group lacks."""
+    """Compute min(cap, lambda own) with the lambda that makes it a distribution; the rest goes to values the group lacks."""
     if sum(limits) < 1:
         raise PromiseUnreachable(
             "No distribution over the target's domain keeps the promise that nearest names.",
@@ -118,15 +131,6 @@ def _to_shares(counts: Sequence[int]) -> Shares:
     return [Fraction(int(count), int(total)) for count in counts]
 
 
-# MERGED: reticent.methods.distribution.rounding: A target as small integer weights on the edges of the hierarchy, within a stated distance.
-#
-# An exact target has weights as large as its counts; a node then passes on only multiples of their sum, and nearly everything stays
-# at the root.  With e(N) the total variation between a node's true split and its weights', the rounded target is within
-# sum over N of P(N) e(N) of the true one (P goes down the tree one split after the other).  Each scheme below hands out the
-# distance to the nodes in another way; each node takes the least sum of weights within its part, a value that occurs keeping a
-# weight of at least 1.  Which scheme is used is decided by the sum of ranges.
-
-
 CHUNK_TRIED_WEIGHTS = 1 << 20  # weights that are tried together
 MAX_TRIED_BLOCK = 32
 DISTANCE_ROUNDING = 1e-7  # doubles add up a distance to much less than this: sums of at most 2^20 leaves, each a product of its depth's splits
@@ -140,7 +144,7 @@ def compute_exact_weights(tree: ValueTree, masses: np.ndarray) -> np.ndarray:
 def generate_rounded_weights(
     tree: ValueTree, masses: np.ndarray, observed: np.ndarray, distance: Fraction
 ) -> Iterator[np.ndarray]:
-    """Weights by each way to hand out the distance, those that are within it."""
+    """Yield the weights by each way to hand out the distance, if they are within it."""
     below = tree.sum_below(masses)
     inner = tree.children > 0
     share = below / below[0]
@@ -161,7 +165,7 @@ def generate_rounded_weights(
 def _round_weights_within(
     tree: ValueTree, below: np.ndarray, occurs: np.ndarray, parts: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """For every node the least sum of weights of its children that is within its part of the distance; by each of `parts`.
+    """Find for every node the least sum of weights of its children that is within its part of the distance; for each of `parts`.
 
     Sums are tried in blocks, and of all parts at once: how far a sum is off does not depend on them.
     """
@@ -196,7 +200,7 @@ def _round_weights_within(
 
 
 def compute_weight_shares(tree: ValueTree, weights: np.ndarray) -> list[Fraction]:
-    """The distribution over the domain that the weights stand for."""
+    """Compute the distribution over the domain that the weights stand for."""
     parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64).tolist()
     found = [Fraction(1)] * len(tree)
     parent = tree.parent.tolist()
@@ -207,7 +211,7 @@ def compute_weight_shares(tree: ValueTree, weights: np.ndarray) -> list[Fraction
 
 
 def is_within_distance(tree: ValueTree, weights: np.ndarray, masses: np.ndarray, distance: Fraction) -> bool:
-    """Whether the weights' distribution is within a distance of that of the masses: by doubles where they decide, else exactly."""
+    """Tell whether the weights' distribution is within a distance of that of the masses: by doubles if they decide, else exactly."""
     parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree))
     found = np.ones(len(tree))
     for depth in range(1, int(tree.depth.max()) + 1):
@@ -221,7 +225,7 @@ def is_within_distance(tree: ValueTree, weights: np.ndarray, masses: np.ndarray,
 
 
 def compute_total_variation(tree: ValueTree, weights: np.ndarray, masses: np.ndarray) -> Fraction:
-    """Total variation between the weights' distribution and that of the masses, exactly."""
+    """Compute the total variation between the weights' distribution and that of the masses, exactly."""
     total = int(masses.sum())
     used = compute_weight_shares(tree, weights)
     return sum((abs(p - Fraction(int(m), total)) for p, m in zip(used, masses.tolist(), strict=True)), Fraction(0)) / 2
@@ -234,7 +238,7 @@ ROUNDING_SLACK = Fraction(1, 10**6)
 
 @dataclass(frozen=True, eq=False)
 class TargetMasses:
-    """Masses that a target asks for, whether the job declares them, and the classic promise that they keep when rounded."""
+    """Masses of a target, whether the job declares them, and the classic promise that they keep when rounded."""
 
     masses: np.ndarray
     declared: bool
@@ -244,7 +248,7 @@ class TargetMasses:
 def compute_target_masses(
     promise: PPrivacy, values: ValueDomain, own: np.ndarray, names: Sequence[str]
 ) -> list[TargetMasses]:
-    """One for each group; `own` are (groups, values) counts."""
+    """Compute the masses of each group; `own` are (groups, values) counts."""
     target = promise.target
     overall = own.sum(axis=0)
     if not (isinstance(target, Mapping) and "groups" in target):
@@ -262,7 +266,7 @@ def compute_target_masses(
 
 
 def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, overall: np.ndarray) -> TargetMasses:
-    """Of one group, which holds `own` of each value."""
+    """Compute the masses of one group, which holds `own` of each value."""
     kind: str = target if isinstance(target, str) else next(iter(target))
     given: Mapping[str, Any] = {} if isinstance(target, str) else target[kind]
     keeping = None
@@ -290,7 +294,10 @@ def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, ove
 
 
 def _compute_nearest_masses(given: Mapping[str, Any], own: list[int], overall: list[int]) -> np.ndarray:
-    """Whole numbers in the ratio of the nearest distribution; where they had to be rounded, that of a hair's breadth less."""
+    """Compute whole numbers in the ratio of the nearest distribution.
+
+    If rounding makes them break the promise, they are computed again for a promise that is stricter by ROUNDING_SLACK.
+    """
     masses = _to_whole_masses(find_nearest_distribution(given, own, overall))
     total = int(masses.sum())
     if keeps_classic_promise(given, [Fraction(mass, total) for mass in masses.tolist()], overall):
@@ -303,7 +310,7 @@ def _compute_nearest_masses(given: Mapping[str, Any], own: list[int], overall: l
 
 
 def _compute_curve_masses(kind: str, given: Mapping[str, Any], values: ValueDomain) -> np.ndarray:
-    """A normal density at each number, or Zipf's law over the order of the domain; every value keeps a mass."""
+    """Compute a normal density at each number, or Zipf's law over the order of the domain; every value keeps a mass."""
     if kind == "zipf":
         density = np.arange(1, len(values.texts) + 1, dtype=np.float64) ** -float(parse_fraction(given["s"], "s"))
     elif values.positions is None:
@@ -349,7 +356,7 @@ def _compute_listed_masses(target: Any, values: ValueDomain) -> np.ndarray:
 
 
 def _to_whole_masses(weights: Sequence[Fraction]) -> np.ndarray:
-    """In the ratio of these weights where that takes numbers below 2^40, else rounded to within 2^-40, none to 0."""
+    """Scale weights to whole numbers: exact where that takes numbers below 2^40, else rounded to within 2^-40, none to 0."""
     unit = find_common_denominator(weights)
     total = sum(weights)
     if unit * total < MAX_MASS:
@@ -360,7 +367,7 @@ def _to_whole_masses(weights: Sequence[Fraction]) -> np.ndarray:
 def choose_weights(
     want: TargetMasses, promise: PPrivacy, tree: ValueTree, held: GroupValues, observed: np.ndarray, overall: np.ndarray
 ) -> np.ndarray:
-    """The weights that are used, promised and published: exact, or of the roundings the one with the least sum of ranges."""
+    """Choose the weights that are used, promised and published: exact, or the rounding with the least sum of ranges."""
     exactly = compute_exact_weights(tree, want.masses)
     if promise.exact:
         return exactly

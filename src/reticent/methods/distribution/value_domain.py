@@ -1,4 +1,10 @@
-"""The finite domain of the sensitive column: a declared grid, a steward's values, or the values that are published (section 3.1)."""
+"""The finite domain of the sensitive column, and its hierarchy (section 3.1).
+
+The domain (`ValueDomain`) is a declared grid, a steward's values, or the values that are published.  The nodes of its
+hierarchy (`ValueTree`) are stretches of the domain, and children partition their parent.  Nodes are numbered level by
+level, so that the children of a node follow each other and come after it; a node over the same leaves as its parent is
+left out, so that a stretch names one node.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +30,6 @@ from reticent.exact_arithmetic import is_whole
 from reticent.limits import read_text_file, require_moderate_number
 from reticent.models.p_privacy import PPrivacy
 from reticent.models.rational_bounds import parse_fraction
-
-# MERGED: reticent.methods.distribution.tree: The hierarchy of a sensitive domain (section 3.1): nodes are stretches of the domain, children partition their parent.
-#
-# Nodes are numbered level by level, so that the children of a node follow each other and come after it; a node over the same
-# leaves as its parent is left out, so that a stretch names one node.
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +71,14 @@ class ValueTree:
         return found
 
     def sum_below(self, of_leaf: np.ndarray) -> np.ndarray:
-        """The sum over the leaves of each node: (..., leaves) -> (..., nodes)."""
+        """Sum over the leaves of each node: (..., leaves) -> (..., nodes)."""
         until = np.concatenate(
             [np.zeros((*of_leaf.shape[:-1], 1), of_leaf.dtype), np.cumsum(of_leaf, axis=-1)], axis=-1
         )
         return until[..., self.last + 1] - until[..., self.first]
 
     def reduce_masses(self, masses: np.ndarray) -> np.ndarray:
-        """Whole-number masses of all nodes as weights: siblings divided by their greatest common divisor (errata 4.4)."""
+        """Reduce whole-number masses of all nodes to weights: siblings divided by their greatest common divisor (errata 4.4)."""
         weights = np.array(masses, np.int64)
         weights[0] = 1
         if len(self) > 1:
@@ -88,14 +89,14 @@ class ValueTree:
         return weights
 
     def to_kernel_arrays(self, weights: np.ndarray) -> np.ndarray:
-        """The tree as kernels take it: (parent, first child, children, weight) of each node."""
+        """Return the tree as kernels take it: (parent, first child, children, weight) of each node."""
         return np.ascontiguousarray(
             np.column_stack([self.parent, self.first_child, self.children, weights]).astype(np.int64)
         )
 
 
 def build_balanced_tree(leaves: int, arity: int, positions: np.ndarray | None) -> ValueTree:
-    """A tree whose nodes cut their leaves into `arity` parts as even as can be; `positions` None: categories."""
+    """Build a tree whose nodes cut their leaves into `arity` parts as even as can be; `positions` None: categories."""
     spans = [(0, leaves - 1)]
     parent = [-1]
     at = 0
@@ -112,7 +113,7 @@ def build_balanced_tree(leaves: int, arity: int, positions: np.ndarray | None) -
 
 
 def build_hierarchy_tree(hierarchy: Hierarchy, positions: np.ndarray | None) -> ValueTree:
-    """A steward's hierarchy; it may be uneven."""
+    """Build the tree of a steward's hierarchy; it may be uneven."""
     found = {(int(first), int(last)) for first, last in zip(hierarchy.first, hierarchy.last, strict=True)}
     order = sorted(found, key=lambda span: (span[0], -span[1]))
     parents: list[int] = []
@@ -143,7 +144,11 @@ MAX_FRACTION_DIGITS = 9
 
 @dataclass(frozen=True, eq=False)
 class ValueDomain:
-    """`texts` in order; `of_code[c]` is where the cells' code c stands among them; `units` are numbers times `scale`, whole."""
+    """The values of a domain.
+
+    `texts` are in order; `of_code[c]` is the place of the cells' code c among them; `units` are numbers times `scale`,
+    whole.
+    """
 
     name: str
     texts: tuple[str, ...]
@@ -157,13 +162,13 @@ class ValueDomain:
         return None if self.units is None else self.units / self.scale
 
     def tree(self, arity: int) -> ValueTree:
-        """The column's own hierarchy where the steward gave one, else a balanced tree."""
+        """Return the column's own hierarchy where the steward declared one, else a balanced tree."""
         if self.hierarchy is not None:
             return build_hierarchy_tree(self.hierarchy, self.positions)
         return build_balanced_tree(len(self.texts), arity, self.positions)
 
     def labels(self, tree: ValueTree) -> list[str]:
-        """How each node prints: a value, a range of numbers, a set of categories, or `*`."""
+        """Format each node: a value, a range of numbers, a set of categories, or `*`."""
         found = []
         for first, last in zip(tree.first.tolist(), tree.last.tolist(), strict=True):
             if first == last:
@@ -178,7 +183,7 @@ class ValueDomain:
 
 
 def make_value_domain(cells: Cells, promise: PPrivacy) -> ValueDomain:
-    """The domain of the only sensitive column, whose values are all there."""
+    """Make the domain of the only sensitive column, which may have no missing values."""
     domain = _require_single_column(cells)
     totals = cells.totals(0)
     given = domain.hierarchy if isinstance(domain, TreeDomain) and domain.is_from_steward else None
@@ -217,13 +222,13 @@ def _list_occurring_values(domain: Domain, totals: np.ndarray) -> list[str]:
 
 
 def _list_categories(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> list[str]:
-    """A target's own list of values, in its order, or the values that are published."""
+    """List a target's own values, in its order, or the values that are published."""
     listed = find_listed_weights(promise.target)
     return _list_occurring_values(domain, totals) if listed is None else list(listed)
 
 
 def _list_numbers(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> list[str]:
-    """The declared grid, a target's own list of values, or the values that are published."""
+    """List the declared grid, a target's own values, or the values that are published."""
     if promise.domain is not None:
         least, greatest, step = promise.domain
         size = int((greatest - least) / step) + 1
@@ -247,7 +252,7 @@ def _format_number(value: Fraction, whole: bool) -> str:
 
 
 def _convert_to_units(name: str, texts: Sequence[str], rows: int) -> tuple[np.ndarray, int]:
-    """Numbers as whole multiples of a decimal unit: sums of them are exact."""
+    """Convert numbers to whole multiples of a decimal unit: sums of them are exact."""
     decimals = [Decimal(text) for text in texts]
     digits = max((max(-int(value.normalize().as_tuple().exponent), 0) for value in decimals), default=0)
     if digits > MAX_FRACTION_DIGITS:
@@ -306,7 +311,7 @@ def _build_checked_domain(
 
 
 def _require_publishable_values(domain: Domain, texts: Sequence[str]) -> None:
-    """Every value of the domain can be published in the column's own type."""
+    """Require that every value of the domain can be published in the column's own type."""
     try:
         fine = parse_texts(list(texts), domain.dtype).null_count() == 0
     except Exception:  # the libraries' messages quote values
@@ -320,7 +325,7 @@ def _require_publishable_values(domain: Domain, texts: Sequence[str]) -> None:
 
 
 def find_listed_weights(target: Any) -> dict[str, Fraction] | None:
-    """The values and weights that a target lists itself, in the job or in a file; None where it lists none."""
+    """Find the values and weights that a target lists itself, in the job or in a file; None where it lists none."""
     if not isinstance(target, Mapping):
         return None
     if "weights" in target:
@@ -329,7 +334,7 @@ def find_listed_weights(target: Any) -> dict[str, Fraction] | None:
 
 
 def read_weights(path: str | Path) -> dict[str, Fraction]:
-    """A target's file: a value and its weight in each line, a header or none."""
+    """Read a target's file: a value and its weight in each line, with or without a header."""
     try:
         text = read_text_file(path)
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=sniff_delimiter(text)) if any(row)]

@@ -1,4 +1,12 @@
-"""Whether both sides of a cut keep every promise: caps in a kernel, bound promises by a batched check of all sides."""
+"""Acceptance of cuts: whether both sides of a cut keep every promise.
+
+A kernel checks the caps, which `CapTables` holds as flat tables for several sensitive columns; bound promises are
+checked in batches of all sides (`CutSides`).
+
+`CutMask` tells which cuts of some nodes keep the caps, all at once, for nodes whose best few cuts all broke a promise.
+Asking about one cut after the other costs a pass over the node for each; a column of 30,000 categories has as many
+cuts, and a promise that one rare value makes strict bars nearly all of them.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +22,13 @@ from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, concaten
 from reticent.models.caps import Caps
 from reticent.models.promise import BoundPromises, CandidateGroups
 
-# MERGED: reticent.methods.mondrian.rules: Caps of several sensitive columns as the flat tables a kernel reads.
-
 
 @dataclass(frozen=True, eq=False)
 class CapTables:
-    """held[cell] = (count, values ...), the values of each sensitive column numbered behind those of the one before."""
+    """Caps of several sensitive columns as the flat tables a kernel reads.
+
+    held[cell] = (count, values ...), the values of each sensitive column numbered after those of the one before.
+    """
 
     held: np.ndarray
     bounds: np.ndarray
@@ -27,7 +36,7 @@ class CapTables:
 
     @classmethod
     def of(cls, cells: Cells, caps: tuple[tuple[int, Caps], ...]) -> CapTables:
-        """Only the columns that a cap speaks of are held."""
+        """Build the tables; only the columns that have a cap are in them."""
         views = {_make_view_key(column, cap): (column, cap) for column, cap in caps}
         names = sorted(views)
         sizes = [views[name][1].values for name in names]
@@ -46,7 +55,7 @@ class CapTables:
 
 
 def _make_view_key(column: int, caps: Caps) -> tuple[int, bytes]:
-    """A column's values, or the sets of them that are counted as one."""
+    """Make the key of a column's values, or of the sets of them that are counted as one."""
     return column, b"" if caps.family is None else caps.family.tobytes()
 
 
@@ -55,7 +64,7 @@ def _list_cell_values(cells: Cells, column: int, caps: Caps) -> np.ndarray:
 
 
 def _tabulate_bounds(caps: Caps) -> np.ndarray:
-    """Upper and lower caps side by side; where there are none, ones that nothing breaks."""
+    """Tabulate upper and lower caps side by side; where there are none, caps that nothing breaks."""
     upper = np.ones((caps.values, 2), np.int64) if caps.upper is None else caps.upper
     lower = np.tile(np.array([0, 1], np.int64), (caps.values, 1)) if caps.lower is None else caps.lower
     return np.hstack([upper, lower])
@@ -79,7 +88,7 @@ def _tabulate_rule(caps: Caps, begin: int, shift: int) -> list[int]:
 
 
 def compute_least_size(caps: Caps) -> int:
-    """A size that every group these caps allow has: each of its values needs so many rows around it."""
+    """Compute a size that every group these caps allow has: each of its values needs so many rows around it."""
     least = max(caps.least_size, caps.least_distinct)
     if caps.upper is None or caps.without >= 0 or not caps.upper[:, 0].any():
         return least
@@ -91,7 +100,7 @@ BATCH_COUNTS = 1 << 22  # counts of values that a batch of cuts may take
 
 
 class Acceptance:
-    """Promises bound to cells, asked about cuts of nodes over the same cells."""
+    """Promises bound to cells, which judge cuts of nodes over the same cells."""
 
     def __init__(self, promises: BoundPromises, nodes: PartitionNodes, rules: CapTables | None = None):
         self.promises = promises
@@ -102,18 +111,18 @@ class Acceptance:
         self.least_size = max([promises.least_size, *(compute_least_size(caps) for _, caps in self.caps)])
 
     def for_nodes(self, nodes: PartitionNodes) -> Acceptance:
-        """The same promises asked about other nodes over the same cells."""
+        """Return the same promises for other nodes over the same cells."""
         return Acceptance(self.promises, nodes, self.rules)
 
     @property
     def sizes_suffice(self) -> bool:
-        """Whether sides of at least `least_size` rows keep every promise: then no cut need be judged."""
+        """Whether sides of at least `least_size` rows keep every promise: then no cut needs to be judged."""
         return not self.caps and not self.checks
 
     def select_best_cuts(self, cuts: np.ndarray, most: int = 1) -> np.ndarray:
-        """Of each node's cuts, which follow one another, the first `most` whose two sides keep every promise.
+        """Select, of each node's cuts, which follow one another, the first `most` whose two sides keep every promise.
 
-        Their positions.  Sizes are the caller's to compare.
+        Return their positions.  The caller compares sizes.
         """
         kept = np.arange(len(cuts))
         if self.caps:
@@ -131,7 +140,7 @@ class Acceptance:
         return kept.astype(bool)
 
     def _select_passing_checks(self, cuts: np.ndarray, asked: np.ndarray, most: int) -> np.ndarray:
-        """Those of the positions asked for that pass, judged a few of each node at a time until enough have."""
+        """Select those of the positions in `asked` that pass, judged a few of each node at a time until enough have."""
         found: list[np.ndarray] = []
         stage = most
         while len(asked):
@@ -156,7 +165,7 @@ class Acceptance:
 
 
 class CutSides(CandidateGroups):
-    """Both sides of each cut as groups: 2i and 2i + 1.  Histograms come from a kernel; cells are listed only if asked for."""
+    """Both sides of each cut as groups: 2i and 2i + 1.  Histograms come from a kernel; cells are listed only on demand."""
 
     _nodes: PartitionNodes
     _cuts: np.ndarray
@@ -220,27 +229,21 @@ class CutSides(CandidateGroups):
 
 
 def _count_preceding_equals(keys: np.ndarray) -> np.ndarray:
-    """How many equal keys precede each in its run."""
+    """Count how many equal keys precede each in its run."""
     begin = find_run_starts(keys)
     return np.arange(len(keys)) - np.repeat(begin, np.diff(np.append(begin, len(keys))))
 
 
-# MERGED: reticent.methods.mondrian.allowed: Which cuts of some nodes keep the caps, all at once: for nodes whose best few cuts all broke a promise.
-#
-# Asking about one cut after the other costs a pass over the node for each; a column of 30,000 categories has as many cuts,
-# and a promise that one rare value makes strict bars nearly all of them.
-
-
 @dataclass(frozen=True, eq=False)
 class CutMask:
-    """allowed[begin[i] + ordinal]: whether that cut of the i-th node asked about keeps the caps."""
+    """Mask of cuts: allowed[begin[i] + ordinal] is whether that cut of the i-th node of `asked` keeps the caps."""
 
     begin: np.ndarray
     allowed: np.ndarray
 
     @classmethod
     def all(cls, nodes: int) -> CutMask:
-        """No cut is barred."""
+        """Make a mask that bars no cut."""
         return cls(np.zeros(nodes, np.int64), np.ones(0, np.int8))
 
     @property
@@ -248,14 +251,14 @@ class CutMask:
         return not len(self.allowed)
 
     def take_nodes(self, kept: np.ndarray) -> CutMask:
-        """The same cuts, of some of the nodes."""
+        """Return the mask of the same cuts, of some of the nodes."""
         return CutMask(self.begin[kept], self.allowed)
 
     @classmethod
     def of(
         cls, nodes: PartitionNodes, asked: np.ndarray, side: np.ndarray, rules: CapTables, spans: SpanLosses
     ) -> CutMask:
-        """`side` is the least number of rows of a side, for each node asked about."""
+        """Make the mask; `side` is the least number of rows of a side, for each node in `asked`."""
         start = nodes.start[asked]
         stop = nodes.stop[asked]
         length = stop - start
@@ -270,14 +273,14 @@ class CutMask:
 
 
 def bound_cut_counts(nodes: PartitionNodes, asked: np.ndarray) -> np.ndarray:
-    """No node has more cuts than this: between codes, and each code and each child of a tree from the rest."""
+    """Bound the number of cuts of each node: between codes, and each code and each child of a tree from the rest."""
     box = nodes.box[asked].astype(np.int64)
     length = nodes.stop[asked] - nodes.start[asked]
     return 3 * np.minimum(box[:, 1] - box[:, 0] + 1, length[:, None]).sum(axis=1) + 1
 
 
 def _order_rows_by_code(nodes: PartitionNodes, start: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """(columns, rows): the rows of each node in the order of their codes, node after node."""
+    """Order the rows of each node by their codes, node after node: (columns, rows)."""
     row = concatenate_ranges(start, length)
     owner = np.repeat(np.arange(len(start)), length)
     found = np.empty((len(nodes.cells.quasi), len(row)), np.int32)
@@ -288,7 +291,7 @@ def _order_rows_by_code(nodes: PartitionNodes, start: np.ndarray, length: np.nda
 
 
 def _sort_by_owner_and_code(owner: np.ndarray, code: np.ndarray) -> np.ndarray:
-    """A stable order by owner, then code: sixteen bits at a time, which NumPy sorts by counting."""
+    """Sort stably by owner, then code: sixteen bits at a time, which NumPy sorts by counting."""
     order = np.arange(len(code))
     for key in (code, owner):
         for shift in range(0, max(int(key.max(initial=0)).bit_length(), 1), 16):

@@ -1,11 +1,16 @@
-"""Loss-guided cuts: of all columns and all places to cut, the one that leaves the least total loss.
+"""Ways to choose a cut: by the loss it leaves (`LossCuts`), or at the median (`MedianCuts`).
 
-A cut's weight is the sum over its sides of rows x weighted loss of their tight boxes.  Ranges are cut between any two
-values; trees too (in pre-order), and one leaf or one child of the lowest common ancestor may be cut from the rest, so
-that a side may be any set of values: sides are disjoint as sets though their labels may cover each other.
+`LossCuts` takes, of all columns and all places to cut, the cut that leaves the least total loss.  A cut's weight is the
+sum over its sides of rows x weighted loss of their tight boxes.  Ranges are cut between any two values; trees too (in
+pre-order), and one leaf or one child of the lowest common ancestor may be cut from the rest, so that a side may be any
+set of values: sides are disjoint as sets though their labels may cover each other.  A cut that uses up what a promise
+allows bars others: the largest nodes choose between their two best cuts by what their sides can be cut to next.
 
-A cut that uses up what a promise allows bars others: the largest nodes choose between their two best cuts by what their
-sides can be cut to next.
+`MedianCuts` (LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 4) cuts the widest column at its median.  The width of
+a node in a column is its loss there: its range over the column's range, or the leaves under its lowest common ancestor
+over all leaves.  With `fallback`, as in the paper, a node stays whole only where no column can be cut at its median;
+without, where the widest cannot, as simple comparators do: that loses up to four times as much.  Departs from the
+paper: a tree is cut in two, between children of the lowest common ancestor, not into all of them.
 """
 
 from __future__ import annotations
@@ -62,7 +67,7 @@ class CutOptions(NamedTuple):
 
 
 class LossCuts:
-    """Chooses a cut for each open node, or none."""
+    """Chooses for each open node the cut that leaves the least loss, or none."""
 
     def __init__(
         self, nodes: PartitionNodes, accepts: Acceptance, spans: SpanLosses, ahead: LookAhead = LOOK_AHEAD_AT_FIRST
@@ -74,7 +79,7 @@ class LossCuts:
         self.depth = 0
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
-        """(which open nodes can be cut, their cuts)."""
+        """Return (which open nodes can be cut, their cuts)."""
         self.depth += 1
         large = self.nodes.size * self.ahead.share >= self.nodes.cells.rows
         found = self._find_options(self.ahead.options if large.any() else 1)
@@ -86,7 +91,7 @@ class LossCuts:
         return chosen, found.cuts[pick]
 
     def estimate_next_loss(self) -> np.ndarray:
-        """The loss each open node has when it is cut once more, or as it is where it cannot be."""
+        """Compute the loss of each open node after one more cut, or as it is if it cannot be cut."""
         loss = self.spans.losses(self.nodes.box).sum(axis=1) * self.nodes.size
         found = self._find_options(1)
         pick = find_run_starts(found.owner)
@@ -108,7 +113,7 @@ class LossCuts:
         pick[np.searchsorted(found.owner[pick], found.owner[best])] = best
 
     def _find_options(self, most: int) -> CutOptions:
-        """The `most` best cuts of each node."""
+        """Find the `most` best cuts of each node."""
         size = self.nodes.size
         least = self.accepts.least_size
         trying = np.flatnonzero(size >= 2 * least)
@@ -148,7 +153,7 @@ class LossCuts:
     def _weigh_candidates(
         self, trying: np.ndarray, side: np.ndarray, mask: CutMask, slots: int, behind: tuple[np.ndarray, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The next candidates of each node behind the last one seen, by loss: cuts with their ordinal, and the loss left."""
+        """Find the next candidates of each node behind the last one seen, by loss: cuts with their ordinal, and the loss left."""
         nodes = self.nodes
         spans = self.spans
         asked = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying], mask.begin])
@@ -160,17 +165,8 @@ class LossCuts:
         return best, loss
 
 
-# MERGED: reticent.methods.mondrian.median_cuts: Median cuts (LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 4): the widest column first, cut at its median.
-#
-# The width of a node in a column is its loss there: its range over the column's range, or the leaves under its lowest
-# common ancestor over all leaves.  With `fallback`, as in the paper, a node stays whole only where no column can be cut at
-# its median; without, where the widest cannot, as simple comparators do: that loses up to four times as much.
-#
-# Departs from the paper: a tree is cut in two, between children of the lowest common ancestor, not into all of them.
-
-
 class MedianCuts:
-    """Chooses a cut for each open node, or none."""
+    """Chooses for each open node a cut at the median, or none."""
 
     def __init__(self, nodes: PartitionNodes, accepts: Acceptance, spans: SpanLosses, *, fallback: bool, apart: bool):
         self.nodes = nodes
@@ -181,7 +177,7 @@ class MedianCuts:
         self.base, self.fence = compute_fences(nodes.cells.quasi)
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
-        """(which open nodes can be cut, their cuts)."""
+        """Return (which open nodes can be cut, their cuts)."""
         nodes, columns = self.nodes, len(self.nodes.cells.quasi)
         chosen = np.zeros(len(nodes), bool)
         cuts = np.zeros((len(nodes), 5), np.int64)
@@ -202,7 +198,7 @@ class MedianCuts:
         return chosen, cuts[chosen]
 
     def _place_median_cuts(self, spans: np.ndarray) -> np.ndarray:
-        """Turn whole spans into median cuts, in place; which of them keep every promise."""
+        """Turn whole spans into median cuts, in place; return which of them keep every promise."""
         left = np.empty((len(spans), 2), np.int64)
         place_median_cuts(spans, self.nodes.words, self.nodes.count, self.base, self.fence, self.apart, left)
         kept = np.minimum(left[:, 0], left[:, 1] - left[:, 0]) >= self.accepts.least_size
@@ -213,7 +209,7 @@ class MedianCuts:
 
 
 def compute_fences(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Where each column's fences begin, and for each fence its height, the previous lower one and the next lower one."""
+    """Compute where each column's fences begin, and for each fence its height, the previous lower one and the next lower one."""
     parts = []
     for domain in domains:
         height = np.zeros_like(domain.split) if isinstance(domain, RangeDomain) else domain.split
@@ -225,7 +221,7 @@ def compute_fences(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]
 
 
 def _find_lower_before(height: np.ndarray) -> np.ndarray:
-    """For each position the last one before it that is strictly lower, or -1."""
+    """Find for each position the last one before it that is strictly lower, or -1."""
     found = np.full(len(height), -1, np.int64)
     at = np.arange(len(height))
     for level in np.unique(height):

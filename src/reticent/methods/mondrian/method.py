@@ -1,8 +1,8 @@
 """Mondrian: strict multidimensional partitioning (LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 4).
 
-Cells and any conjunction of count-capped and bound promises -> a recipe of disjoint groups.  Starting from the whole
-table, each node is cut in two as long as both sides keep every promise.  All nodes of a level are cut together; the
-interpreter loops over depth only.
+Cells and any conjunction of count-capped and group-checked promises -> a recipe of disjoint groups.  Starting from the
+whole table, each node is cut in two as long as both sides keep every promise.  All nodes of a level are cut together;
+the interpreter loops over depth only.
 
 Departs from the paper: how a cut is chosen is a choice (`cuts`), the paper's being "median"; and both sides are checked
 against every promise, not against a size.
@@ -30,20 +30,22 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters
 
-# MERGED: reticent.methods.mondrian.blind_cuts: Blind cuts: groups that depend on sensitive values by one number alone, against who knows the method.
-#
-# Cuts weigh loss and sizes alone.  The least size of a group is the first of k, 5/4 k, 25/16 k, ... at which all groups keep every promise,
-# k being the least that the promises themselves allow.  Of sensitive values the groups tell that one number, and so that at each size
-# tried before some group broke a promise.  Of a large table that is a statement about thousands of groups; in a table of six people, which
-# has one or two, it still leaves somebody above the promise in a fifth of the releases (studies/minimality).
-#
-# It costs loss: one group that breaks a promise makes all groups larger (docs/what-else-it-says.md has the price).
-
 
 def plan_blind_cuts(
     bound: BoundPromises, start: Callable[[], PartitionNodes], spans: SpanLosses, labels: str
 ) -> Recipe:
-    """The finest groups of the sizes tried that keep every promise; where none do, those that `start` has."""
+    """Plan blind cuts: groups that depend on sensitive values by one number alone, against adversaries who know the method.
+
+    Return the finest groups of the sizes tried that keep every promise; where none do, those of `start`.
+
+    Cuts weigh loss and sizes alone.  The least size of a group is the first of k, 5/4 k, 25/16 k, ... at which all
+    groups keep every promise, k being the least that the promises themselves allow.  Of sensitive values the groups
+    reveal that one number, and so that at each size tried before some group broke a promise.  Of a large table that is
+    a statement about thousands of groups; in a table of six people, which has one or two, it still leaves somebody
+    above the promise in a fifth of the releases (studies/minimality).
+
+    It costs loss: one group that breaks a promise makes all groups larger (docs/what-else-it-says.md has the price).
+    """
     size = Acceptance(bound, start()).least_size
     while True:
         nodes = start()
@@ -62,10 +64,11 @@ def plan_blind_cuts(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mondrian(Method):
     """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
-    next widest column; "blind" looks at no sensitive value but to find how large groups must be.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left
-    out, the labels are what the promises need, and "nodes" where they need nothing.
-    `thorough` (loss only) tries the best four cuts of every node one level ahead: less loss in about four times the time.
-    `weights` says how much a column's loss counts; 1 where it is silent.
+    next widest column; "blind" looks at no sensitive value but to find how large groups must be.  `labels` "sets"
+    publishes the exact values of a group instead of their common ancestor; by default the labels are what the promises
+    need, and "nodes" where they need nothing. `thorough` (loss only) tries the best four cuts of every node one level
+    ahead: less loss in about four times the time. `weights` is how much the loss of each column counts; 1 for a column
+    that is not named.
     """
 
     cuts: Literal["loss", "median", "blind"] = "loss"
@@ -122,6 +125,6 @@ class Mondrian(Method):
         return Recipe.of_groups(cells, nodes.group_of_cell(), labels)
 
     def labels_for(self, promises: Promises) -> str:
-        """How groups print: as asked, else as the promises need it."""
+        """Return how groups print: as the option sets it, else as the promises need it."""
         promises.check_labels(self.labels)
         return self.labels or promises.labels or "nodes"

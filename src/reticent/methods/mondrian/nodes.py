@@ -3,6 +3,15 @@
 An atom is all cells with the same quasi-identifier codes: no cut can part them.  A node is a run of atoms; cutting
 permutes the atoms of a node in place, so nodes stay runs.  A cut is a row (start, stop, column, lo, hi): atoms of the
 run with lo <= code <= hi go left, the others right.
+
+`make_known_member_nodes` makes the nodes to start from if labels must tell who is in which group: no two labels may
+cover the same person.  Cuts part the values of a column, and an exact set or a tight range covers no value that lies on
+the other side.  Two kinds of label cover more than their group: a null beside other values prints `*`, and a node of a
+hierarchy of numbers prints values that it does not hold.  So a null stands alone in its column, which parts the table
+before the first cut, and such hierarchies are refused.
+
+`SpanLosses` holds what a span of codes loses in each column, as the flat tables a kernel reads (equations 2-5 of paper
+1).
 """
 
 from __future__ import annotations
@@ -21,7 +30,7 @@ from reticent.models.promise import BoundPromises, CandidateGroups, Promises, or
 
 @dataclass(eq=False)
 class PartitionNodes:
-    """`start`, `stop`, `box`, `size` describe the nodes still open; those closed are in `done`."""
+    """The nodes of a partition: `start`, `stop`, `box`, `size` describe the open nodes; the closed ones are in `done`."""
 
     cells: Cells
     first: np.ndarray  # cells of atom a: first[a] .. first[a + 1]
@@ -40,7 +49,7 @@ class PartitionNodes:
 
     @classmethod
     def of(cls, cells: Cells) -> PartitionNodes:
-        """One node that holds every cell."""
+        """Make one node that holds every cell."""
         fresh = np.ones(len(cells), bool)
         fresh[1:] = (cells.codes[1:] != cells.codes[:-1]).any(axis=1)
         starts = np.flatnonzero(fresh)
@@ -60,17 +69,17 @@ class PartitionNodes:
         return len(self.start)
 
     def codes(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """The codes of some rows, each in a column of its own."""
+        """Return the codes of some rows, each in a column of its own."""
         return self.words[row, column // 2] >> (32 * (column % 2)).astype(np.uint64) & np.uint64(0x7FFFFFFF)
 
     def held(self, column: int) -> np.ndarray:
-        """What each cell holds: its count and its value in a sensitive column."""
+        """Return what each cell holds: its count and its value in a sensitive column."""
         if column not in self._held:
             self._held[column] = np.column_stack([self.cells.counts, self.cells.values[:, column]]).astype(np.int64)
         return self._held[column]
 
     def spans(self, nodes: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """The whole of each of these nodes in a column, as rows like those of a cut."""
+        """Return the whole of each of these nodes in a column, as rows like those of a cut."""
         ends = self.box[nodes, 0, column], self.box[nodes, 1, column]
         return np.column_stack([self.start[nodes], self.stop[nodes], column, *ends]).astype(np.int64)
 
@@ -90,7 +99,7 @@ class PartitionNodes:
         self._measure()
 
     def split_on_trial(self, cuts: np.ndarray) -> PartitionNodes:
-        """The sides of some cuts, of one node or of many, as nodes of their own: nothing is cut here."""
+        """Return the sides of some cuts, of one node or of many, as nodes of their own, without cutting these nodes."""
         runs = cuts[:, 1] - cuts[:, 0]
         stop = np.cumsum(runs)
         row = concatenate_ranges(cuts[:, 0], runs)
@@ -105,7 +114,7 @@ class PartitionNodes:
         measure_nodes(self.start, self.stop, self.words, self.count, self.box, self.size)
 
     def group_of_cell(self) -> np.ndarray:
-        """The closed nodes as groups, numbered as they lie."""
+        """Return the closed nodes as groups, numbered as they lie."""
         starts = np.sort(np.concatenate([*self.done, self.start]))
         runs = np.diff(np.append(starts, len(self.atom)))
         group_of_atom = np.empty(len(self.atom), np.int64)
@@ -114,35 +123,27 @@ class PartitionNodes:
 
 
 def pack_codes(codes: np.ndarray) -> np.ndarray:
-    """Codes two to a 64-bit word: even columns in the lower half."""
+    """Pack codes two to a 64-bit word: even columns in the lower half."""
     words = codes[:, ::2].astype(np.uint64)
     words[:, : codes.shape[1] // 2] |= codes[:, 1::2].astype(np.uint64) << np.uint64(32)
     return words
 
 
 def concatenate_ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """start[0], start[0] + 1, ... for each start, one after the other."""
+    """List start[0], start[0] + 1, ... for each start, one after the other."""
     ends = np.cumsum(length)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(start - ends + length, length)
 
 
 def find_run_starts(keys: np.ndarray) -> np.ndarray:
-    """Where each run of equal keys begins."""
+    """Find where each run of equal keys begins."""
     fresh = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
     return np.flatnonzero(fresh)
 
 
-# MERGED: reticent.methods.mondrian.membership: Where to start cutting if labels must say who is in which group: no two labels may cover the same person.
-#
-# Cuts part the values of a column, and an exact set or a tight range covers no value that lies on the other
-# side.  Two labels cover more than their group: a null beside other values prints `*`, and a node of a hierarchy of
-# numbers prints values that it does not hold.  So a null stands alone in its column, which parts the table before the
-# first cut, and such hierarchies are refused.
-
-
 def make_known_member_nodes(cells: Cells, bound: BoundPromises, promises: Promises) -> PartitionNodes:
-    """One node for each pattern of missing quasi-identifiers, each of which keeps every promise."""
+    """Make one node for each pattern of missing quasi-identifiers, each of which keeps every promise."""
     names = " and ".join(promise.name for promise in promises)
     for domain in cells.quasi:
         if isinstance(domain, BandDomain):
@@ -165,7 +166,7 @@ def make_known_member_nodes(cells: Cells, bound: BoundPromises, promises: Promis
 
 
 def _split_by_null_pattern(whole: PartitionNodes) -> PartitionNodes:
-    """The single node's atoms sorted by which of their quasi-identifiers are null, a node for each pattern."""
+    """Sort the single node's atoms by which of their quasi-identifiers are null, and make a node for each pattern."""
     cells = whole.cells
     null = np.array([domain.null_code for domain in cells.quasi])
     missing = (cells.codes[whole.first[:-1]] == null) & (null >= 0)
@@ -181,9 +182,6 @@ def _split_by_null_pattern(whole: PartitionNodes) -> PartitionNodes:
 def _make_candidate_groups(cells: Cells, group_of_cell: np.ndarray) -> CandidateGroups:
     order, offsets = order_rows_by_group(group_of_cell, int(group_of_cell.max(initial=-1)) + 1)
     return CandidateGroups(cells, order, cells.counts[order], offsets)
-
-
-# MERGED: reticent.methods.mondrian.spans: What a span of codes loses in each column, as the flat tables a kernel reads (equations 2-5 of paper 1).
 
 
 RANGE_SHAPE = 0
@@ -216,7 +214,7 @@ class SpanLosses:
         return cls(shape, np.concatenate([*values, [0.0]]), np.concatenate(leasts).astype(np.int32))
 
     def losses(self, box: np.ndarray) -> np.ndarray:
-        """(boxes, columns): the weighted loss of each box in each column."""
+        """Compute (boxes, columns): the weighted loss of each box in each column."""
         found = np.empty((len(box), len(self.shape)))
         compute_span_losses(box, self.shape, self.value, self.least, found)
         return found

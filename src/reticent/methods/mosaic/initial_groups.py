@@ -1,8 +1,14 @@
-"""Carriers: groups made first, around the rows of rare values, so that the rest need not be wide on their account.
+"""The first groups of Mosaic: carriers of rare values, then cuts from the top down in a few ways, of which the best is taken.
 
-A value with cap f needs 1/f rows around each of its rows: nine rows of a value with f = 1/670 force six thousand rows into
-wide groups.  For each such row, rarest value first, the least-loss box that holds enough rows is found exactly and filled with
-other rare rows up to their caps, then with rows of the smallest cells, which cost most elsewhere.
+Carriers (`generate_carriers`) are groups made first, around the rows of rare values, so that the rest need not be wide
+on their account.  A value with cap f needs 1/f rows around each of its rows: nine rows of a value with f = 1/670 force
+six thousand rows into wide groups.  For each such row, rarest value first, the least-loss box that holds enough rows is
+found exactly and filled with other rare rows up to their caps, then with rows of the smallest cells, which cost most
+elsewhere.
+
+`make_initial_tiling` then cuts the rest from the top down.  Which way is best depends on the table, and a wrong one
+costs more than a search makes good.  A way is (price of strain, columns narrowed beyond the first, power of the bits a
+cut spends, favour of hierarchies).
 """
 
 from __future__ import annotations
@@ -31,7 +37,7 @@ LEVEL_WIDTHS = (0, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
 
 @dataclass(frozen=True, eq=False)
 class CarrierField:
-    """Where carriers are looked for: the quasi-identifier cells, the axis, and which rows are still free."""
+    """The search space of carriers: the quasi-identifier cells, the axis, and which rows are still free."""
 
     codes: np.ndarray
     starts: np.ndarray
@@ -47,7 +53,7 @@ class CarrierField:
 
 
 def generate_carriers(cells: Cells, space: LossSpace, rule: KernelRule) -> Iterator[tuple[Tiling, np.ndarray]]:
-    """The carriers so far and the rows of each cell that are left: at first none, then those of one rare value more."""
+    """Yield the carriers so far and the rows of each cell that are left: at first none, then those of one rare value more."""
     yield Tiling.empty(), cells.counts
     if rule.column < 0:
         return
@@ -78,7 +84,7 @@ def generate_carriers(cells: Cells, space: LossSpace, rule: KernelRule) -> Itera
 
 
 def _take_if_spared(rule: KernelRule, field: CarrierField, taken: np.ndarray, left: np.ndarray) -> bool:
-    """Take the rows away, if both they and what is left then keep the promise."""
+    """Take the rows away, if both they and the rest then keep the promise."""
     held = np.bincount(field.values[taken[:, 0]], weights=taken[:, 1], minlength=len(left)).astype(np.int64)
     if not _keeps_promise(rule, held, int(held.sum())) or not _keeps_promise(
         rule, left - held, int((left - held).sum())
@@ -91,7 +97,7 @@ def _take_if_spared(rule: KernelRule, field: CarrierField, taken: np.ndarray, le
 
 
 def _compute_needed_size(rule: KernelRule, value: int, count: int) -> int:
-    """Rows a group needs that holds so many of a value."""
+    """Compute how many rows a group needs that holds so many of a value."""
     over = int(rule.upper[value, 0])
     under = int(rule.upper[value, 1])
     return max(-(-count * under // over), rule.least_size)
@@ -134,7 +140,7 @@ def _make_carrier_field(cells: Cells, space: LossSpace, rule: KernelRule, rare: 
 def _find_carrier(
     field: CarrierField, space: LossSpace, rule: KernelRule, cell: int, together: int
 ) -> np.ndarray | None:
-    """(cell, rows) of a carrier around one row of the cell, with up to `together` rows of its value."""
+    """Find (cell, rows) of a carrier around one row of the cell, with up to `together` rows of its value."""
     centre = field.codes[field.of_cell[cell]]
     level, columns, price, width = _compute_levels(field, space, centre)
     size = need = _compute_needed_size(rule, int(field.values[cell]), together)
@@ -160,7 +166,7 @@ def _find_carrier(
 def _fill_carrier(
     field: CarrierField, rule: KernelRule, cell: int, box: np.ndarray, together: int
 ) -> np.ndarray | None:
-    """The cell's row and others of its value, other rare rows, then the rest."""
+    """Take the cell's row and others of its value, other rare rows, then the rest."""
     value = int(field.values[cell])
     alone = np.zeros(len(rule.upper), np.int64)
     alone[value] = together - 1
@@ -184,7 +190,7 @@ def _fill_carrier(
 def _take_other_rows(
     field: CarrierField, rule: KernelRule, box: np.ndarray, size: int, held: int, room: np.ndarray
 ) -> list[np.ndarray]:
-    """What lower caps ask of each value, none of a value the box has too little of, then any rows."""
+    """Take what lower caps require of each value, none of a value the box has too little of, then any rows."""
     least = -(-rule.lower[:, 0] * size // rule.lower[:, 1])
     least[field.rare] = 0
     if not least.any():
@@ -211,7 +217,7 @@ def _take_rows_in_box(field: CarrierField, box: np.ndarray, size: int, room: np.
 def _compute_levels(
     field: CarrierField, space: LossSpace, centre: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Each code's level around the centre, (offset, stride, levels) by column, price of combinations, width of bins."""
+    """Compute each code's level around the centre, (offset, stride, levels) by column, price of combinations, width of bins."""
     parts = []
     columns = np.zeros((len(centre), 3), np.int64)
     losses = []
@@ -250,7 +256,7 @@ def _compute_bins(domain: Domain, weight: float) -> tuple[np.ndarray, np.ndarray
 
 
 def _compute_level_steps(domain: Domain, code: int, weight: float, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The level at which each code joins the centre's, and what a box up to that level loses."""
+    """Compute the level at which each code joins the centre's, and what a box up to that level loses."""
     codes = np.arange(domain.size)
     apart = domain.loss(np.minimum(codes, code), np.maximum(codes, code))
     steps = np.array(LEVEL_WIDTHS) if isinstance(domain, RangeDomain) else np.unique(apart)
@@ -273,12 +279,6 @@ def _find_level_box(
     return box
 
 
-# MERGED: reticent.methods.mosaic.starts: The first groups: from the top down in a few ways, the best of them taken, carriers of rare values set apart before.
-#
-# Which way is best depends on the table, and a wrong one costs more than a search makes good.  A way is (price of strain,
-# columns narrowed beyond the first, power of the bits a cut spends, favour of hierarchies).
-
-
 CAPPED_STRATEGY = (0.3, 0, 0.5, 4.0)
 CAPPED_ALTERNATIVE = (0.0, 0, 0.75, 4.0)
 CARRIER_STRATEGY = (0.3, 0, 0.5, 1.0)
@@ -295,7 +295,7 @@ MAX_START_TIME_SHARE = 0.35  # share of the time after which no other way is tri
 def make_initial_tiling(
     cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget, strict: Callable[[], Tiling]
 ) -> Tiling:
-    """`strict` is Mondrian's groups."""
+    """Make the first groups; `strict` makes Mondrian's groups."""
     if rule.capped_only:
         return _start_with_carriers(cells, space, rule, sweeps)
     return _start_near_proportions(cells, space, rule, sweeps, strict())
@@ -330,7 +330,7 @@ def _choose_better(
 
 
 def _start_with_carriers(cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget) -> Tiling:
-    """Carriers for as many rare values as lower the loss, rarest first, and the rest from the top down."""
+    """Make carriers for as many rare values as lower the loss, rarest first, and cut the rest from the top down."""
     found = Tiling.empty()
     set_apart = Tiling.empty()
     left = cells.counts

@@ -1,8 +1,19 @@
-"""A conjunction of promises as the quota-cut kernel reads it.
+"""Promises and losses as the kernels of Mosaic read them.
 
-Kernels judge one sensitive column: sizes, distinct values and caps by integers, closeness, entropy and recursive diversity by
-doubles.  `exact` says whether that is all there is to it; where it is not (doubles, a second sensitive column, caps without
-the null rows, promises a kernel does not know), what a kernel found is checked again by the promises themselves.
+`KernelRule` is a conjunction of promises as the quota-cut kernel reads it.  Kernels judge one sensitive column: sizes,
+distinct values and caps by integers, closeness, entropy and recursive diversity by doubles.  `exact` tells whether the
+kernel decides everything; where it does not (doubles, a second sensitive column, caps without the null rows, promises a
+kernel does not know), the promises themselves check the kernel's result again.
+
+`LossSpace` is the loss of a box as kernels read it: one array of doubles, and where each column's part of it lies.
+places[j] = (kind, offset, codes, extra), spans already multiplied by the column's weight (equation 4 of paper 1):
+
+    0  table    spans[offset + lo * codes + hi], for up to MAX_LOSS_TABLE_CODES codes
+    1  line     spans[offset + hi] - spans[offset + lo]; extra is the null's code or -1, its span stands at its own place
+    2  levels   from the leaves up: at offset + 2 * level * codes the ancestor of each code, codes further on what it loses;
+                extra is the number of levels
+
+so that columns of 100,000 values need no table of all their ranges.
 """
 
 from __future__ import annotations
@@ -31,7 +42,10 @@ HIERARCHICAL_DISTANCE = 3
 
 @dataclass(frozen=True, eq=False)
 class KernelRule:
-    """`column` is the sensitive column the kernel looks at, -1 where it needs none."""
+    """A conjunction of promises as the quota-cut kernel reads it.
+
+    `column` is the sensitive column the kernel looks at, -1 where it needs none.
+    """
 
     column: int
     least_size: int
@@ -107,7 +121,7 @@ def _make_rule_arrays(
 
 
 def _compute_smallest_group(caps: np.ndarray, rates: np.ndarray, t: float) -> int:
-    """No group of fewer rows keeps upper caps, or an equal distance of t: kernels need not look for one."""
+    """Compute the size below which no group keeps the upper caps, or an equal distance of t: kernels need not look for one."""
     for size in range(1, 1000):
         if (caps[:, 0] * size // caps[:, 1]).sum() < size:
             continue
@@ -122,7 +136,7 @@ def _compute_smallest_group(caps: np.ndarray, rates: np.ndarray, t: float) -> in
 
 
 def _tabulate_closeness(promise: TCloseness, cells: Cells, column: int) -> tuple[int, float, np.ndarray]:
-    """(kind, limit on the kernel's sum per row, first values of the nodes of each level)."""
+    """Return (kind, limit on the kernel's sum per row, first values of the nodes of each level)."""
     domain = cells.sensitive[column]
     t = float(promise.t)
     if promise.distance == "equal":
@@ -139,24 +153,12 @@ def _tabulate_closeness(promise: TCloseness, cells: Cells, column: int) -> tuple
     return HIERARCHICAL_DISTANCE, 2 * t * tree.height, edges
 
 
-# MERGED: reticent.methods.mosaic.space: The loss of a box as kernels read it: one array of doubles, and where each column's part of it lies.
-#
-# places[j] = (kind, offset, codes, extra), spans already multiplied by the column's weight (equation 4 of paper 1):
-#
-#     0  table    spans[offset + lo * codes + hi], for up to TABLE_LIMIT codes
-#     1  line     spans[offset + hi] - spans[offset + lo]; extra is the null's code or -1, its span stands at its own place
-#     2  levels   from the leaves up: at offset + 2 * level * codes the ancestor of each code, codes further on what it loses;
-#                 extra is the number of levels
-#
-# so that columns of 100,000 values need no table of all their ranges.
-
-
 FAR_RANGE_RATIO = 1 << 20  # ranges from zero on, of which a span is the difference of two large quotients
 
 
 @dataclass(frozen=True, eq=False)
 class LossSpace:
-    """The quasi-identifiers as kernels see them."""
+    """The quasi-identifiers as kernels read them."""
 
     spans: np.ndarray
     places: np.ndarray
@@ -170,7 +172,7 @@ class LossSpace:
         return np.array([domain.size for domain in self.domains], np.int64)
 
     def compute_loss_per_row(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Loss per row of boxes given by their least and greatest codes, (boxes, columns) each."""
+        """Compute the loss per row of boxes with these least and greatest codes, (boxes, columns) each."""
         total = np.zeros(len(lower))
         for j, domain in enumerate(self.domains):
             if self.weights[j]:
@@ -181,14 +183,14 @@ class LossSpace:
 
 
 def compute_planned_losses(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """What spans lose and, where their labels are snapped and a table holds it, what those will."""
+    """Compute what spans lose or, where labels are snapped and a table holds it, what their labels will lose."""
     if isinstance(domain, SnappedDomain) and domain.size <= MAX_LOSS_TABLE_CODES:
         return domain.planned_loss(lower, upper)
     return domain.loss(lower, upper)
 
 
 def normalize_weights(cells: Cells, weights: Mapping[str, object] | None) -> np.ndarray:
-    """Weights that sum to 1; a column not named weighs 1 before that."""
+    """Scale weights to a sum of 1; a column not named weighs 1 before that."""
     found = resolve_weights([domain.name for domain in cells.quasi], weights)
     return found / found.sum()
 
@@ -210,7 +212,7 @@ def make_loss_space(cells: Cells, weights: Mapping[str, object] | None = None) -
 
 
 def _tabulate_nodes(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Every level below the root at which some node holds several codes."""
+    """Tabulate every level below the root at which some node holds several codes."""
     parts = []
     trees = np.zeros((len(domains), 2), np.int64)
     offset = 0
@@ -252,7 +254,7 @@ def _tabulate_span_losses(domain: Domain) -> np.ndarray:
 
 
 def _tabulate_levels(domain: TreeDomain) -> np.ndarray:
-    """(levels, 2, codes): the ancestor of each code, and what its span loses."""
+    """Tabulate (levels, 2, codes): the ancestor of each code, and what its span loses."""
     tree = domain.hierarchy
     ancestors = tree.paths[:, 1:].T.astype(np.float64)
     leaves = (tree.last - tree.first + 1)[tree.paths[:, 1:].T].astype(np.float64)

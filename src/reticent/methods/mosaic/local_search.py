@@ -1,6 +1,14 @@
-"""Chains: small groups re-solved row by row, along chains of near rows that are cut optimally.
+"""Local search of Mosaic: groups are re-solved by sweeps of several kinds, each taken as often as it pays.
 
-Quota cuts take what lies on one side; where groups hold a few rows each, cutting along a chain finds what no side has.
+Chains (`ChainSweeps`) re-solve small groups row by row, along chains of near rows that are cut optimally.  Quota cuts
+take what lies on one side; where groups hold a few rows each, cutting along a chain finds what no side has.
+
+Swaps (`SwapSweeps`) exchange rows of equal sensitive values, so that a group may shed what makes its box wide.  Every
+group keeps its histogram of all sensitive columns, so any promise survives, known to the kernels or not.
+
+`resolve_tiling` chooses the kind of each sweep.  Which kind gains most differs from table to table and changes while
+groups become smaller.  A kind's worth is what its last sweep took off the loss for its cost; one that has waited is
+worth more.  Costs are rough and fixed, and no clock is read, so the same seed takes the same sweeps.
 """
 
 from __future__ import annotations
@@ -48,7 +56,7 @@ class ChainSweeps:
 
     @staticmethod
     def supports(rule: KernelRule) -> bool:
-        """Whether chains know the promise: no lower caps and no hierarchical distance."""
+        """Tell whether chains can keep the promise: no lower caps and no hierarchical distance."""
         lower = rule.lower[:, 0].any()
         distance = rule.arrays[2][4]
         return rule.known and rule.column >= 0 and not lower and bool(distance != HIERARCHICAL_DISTANCE)
@@ -85,7 +93,7 @@ class ChainSweeps:
 
 
 def _compute_needed_rows(caps: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many rows a group needs that holds 0, 1, 2 .. rows of each value, and where each value's numbers begin."""
+    """Compute how many rows a group needs that holds 0, 1, 2 .. rows of each value, and where each value's numbers begin."""
     first = np.concatenate([[0], np.cumsum(most + 2)])
     value = np.repeat(np.arange(len(most)), most + 2)
     count = np.arange(len(value)) - first[value]
@@ -93,11 +101,6 @@ def _compute_needed_rows(caps: np.ndarray, most: np.ndarray) -> tuple[np.ndarray
     under = caps[value, 1]
     needs = np.where(over > 0, -(-count * under // np.maximum(over, 1)), np.where(count > 0, UNREACHABLE_ROWS, 0))
     return np.minimum(needs, UNREACHABLE_ROWS).astype(np.int32), first.astype(np.int64)
-
-
-# MERGED: reticent.methods.mosaic.swaps: Swaps: rows of equal sensitive values change places, so that a group may shed what makes its box wide.
-#
-# Every group keeps its histogram of all sensitive columns, so any promise survives, known to the kernels or not.
 
 
 MAX_SHED_SHARE = 0.2  # of a group's rows that may have to go
@@ -137,13 +140,6 @@ class SwapSweeps:
         seed = int(draw.integers(1, MAX_SEED))
         run_in_workers(lambda order, _worker, stop: swapper.sweep(order, seed, MAX_SHED_SHARE, stop), [costliest])
         return make_tiling(cell, group, np.ones(len(cell), np.int64))
-
-
-# MERGED: reticent.methods.mosaic.resolving: Re-solving: sweeps of several kinds, each taken as often as it pays.
-#
-# Which kind gains most differs from table to table and changes while groups become smaller.  A kind's worth is what its last sweep
-# took off the loss for its cost; one that has waited is worth more.  Costs are rough and fixed, and no clock is asked, so the
-# same seed takes the same sweeps.
 
 
 WAITING_BONUS = 0.15  # for each sweep waited
@@ -199,7 +195,7 @@ def resolve_tiling(
 def _list_sweep_kinds(
     cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget, start: Tiling
 ) -> list[SweepKind]:
-    """The kinds there are for a promise, in the order in which they are tried first."""
+    """List the kinds there are for a promise, in the order in which they are tried first."""
     quotas = QuotaSweeps(cells, space, rule, sweeps)
     swaps = SwapSweeps(cells, space).sweep_swaps
     chains = ChainSweeps(cells, space, rule, sweeps).sweep_chains if ChainSweeps.supports(rule) else None

@@ -1,11 +1,18 @@
 """Mosaic: generalization by local recoding that gives up the least information for a promise.
 
-Groups need not be cuts of space: rows of one cell may go to several groups, and boxes may overlap.  Sizes and distinct values
-are kept by ordering rows, cutting the order optimally and re-solving pools of near groups; caps on values by carriers, quota
-cuts and the same re-solving; everything else by quota cuts whose every result the promises themselves check.
+Groups need not be cuts of space: rows of one cell may go to several groups, and boxes may overlap.  Sizes and distinct
+values are kept by ordering rows, cutting the order optimally and re-solving pools of near groups; caps on values by
+carriers, quota cuts and the same re-solving; everything else by quota cuts whose every result the promises themselves
+check.
 
-Equal labels coalesce when a release is published, so only promises closed under union are taken, and
-delta-disclosure with absent values ignored, for which coalescing is done here and repaired.  Ours; see docs/methods/mosaic.md.
+Equal labels coalesce when a release is published, so only promises closed under union are taken, and delta-disclosure
+with absent values ignored, for which coalescing is done here and repaired.
+
+`repair_tiling` merges groups that break a promise with their nearest, until every group keeps it: for promises that
+kernels judge only in part, and for delta-disclosure with absent values ignored, where groups that keep the promise can
+break it once equal labels make them one.  One group of all rows keeps every promise that gets here, so this ends.
+
+The method is ours; see docs/methods/mosaic.md.
 """
 
 from __future__ import annotations
@@ -33,12 +40,6 @@ from reticent.recipe.labels import merge_equal_labels as coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters
 
-# MERGED: reticent.methods.mosaic.repair: Merging groups that break a promise with their nearest, until every group keeps it.
-#
-# For promises that kernels judge only in part, and for delta-disclosure with absent values ignored, where groups that keep the
-# promise can break it once equal labels make them one.  One group of all rows keeps every promise that gets here, so this ends.
-
-
 MAX_MERGED_AT_ONCE = 256
 MAX_NEAR_GROUPS = 400
 
@@ -53,10 +54,10 @@ def repair_tiling(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: 
 
 
 def merge_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling) -> Tiling:
-    """The groups as a recipient sees them, equal labels in one, each keeping every promise.
+    """Merge groups with equal labels, as a recipient sees them, such that each keeps every promise.
 
-    Where groups that keep a promise apart would break it as one, the smallest of them joins a near group that leaves it another
-    label, until what shares a label can be one.
+    Where groups that keep a promise apart would break it as one, the smallest of them joins a near group that leaves it
+    another label, until what shares a label can be one.
     """
     tiling = repair_tiling(cells, space, bound, tiling)
     while True:
@@ -77,7 +78,7 @@ def merge_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, til
 def _pair_clusters(
     cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, clusters: list[np.ndarray]
 ) -> np.ndarray:
-    """(group, partner) pairs that share no group: the smallest of each cluster, and the near group it may join at least loss."""
+    """Pair the smallest group of each cluster with the near group it may join at least loss; no group is in two pairs."""
     lower, upper = tiling.boxes(cells)
     sizes = tiling.sizes()
     taken = np.zeros(len(tiling), bool)
@@ -105,7 +106,7 @@ def make_recipe(cells: Cells, tiling: Tiling) -> Recipe:
 def _find_partners(
     cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, broken: np.ndarray
 ) -> np.ndarray:
-    """(broken group, partner) pairs: the group it loses least with of those that mend it, or of all where none near does."""
+    """Pair each broken group with the group it loses least with among those that mend it, or among all if none near does."""
     lower, upper = tiling.boxes(cells)
     sizes = tiling.sizes()
     pairs = np.empty((len(broken), 2), np.int64)
@@ -120,7 +121,7 @@ def _find_partners(
 
 
 def _join_with_each(tiling: Tiling, group: int, others: np.ndarray) -> Tiling:
-    """The group joined to each of the others in turn."""
+    """Join the group to each of the others in turn."""
     both = np.column_stack([np.full(len(others), group), others]).ravel()
     found = tiling.take_groups(both)
     return Tiling(found.cell, found.quota, found.starts[::2])
@@ -137,14 +138,15 @@ def _merge_pairs(tiling: Tiling, pairs: np.ndarray) -> Tiling:
 
 
 def _renumber_groups(tiling: Tiling, number: np.ndarray) -> Tiling:
-    """Group g becomes number[g]; equal numbers are one group."""
+    """Renumber group g to number[g]; equal numbers are one group."""
     return make_tiling(tiling.cell, np.repeat(number, np.diff(tiling.starts)), tiling.quota)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mosaic(Method):
     """`effort` is "quick", "balanced", "thorough" (counted in work, so repeatable by seed) or a number of CPU seconds;
-    `weights` says how much a column's loss counts, 1 where it is silent; `threads` never changes the result.
+    `weights` is how much the loss of each column counts, 1 for a column that is not named; `threads` never changes the
+    result.
     """
 
     effort: str | int | float = "balanced"
@@ -161,7 +163,7 @@ class Mosaic(Method):
         require_valid_weights(self.weights)
 
     def refuse(self, promises: Promises) -> None:
-        """Before any data is read: groups with equal labels are one group to a recipient, and a promise must survive that."""
+        """Refuse promises that merging breaks, before any data is read: groups with equal labels are one group to a recipient."""
         for promise in promises:
             if not getattr(promise, "union_closed", False) and not isinstance(promise, DeltaDisclosure):
                 raise JobError(
@@ -170,7 +172,7 @@ class Mosaic(Method):
                 )
 
     def plan(self, cells: Cells, promises: Promises, rng: Random, watch: SweepWatch | None = None) -> Recipe:
-        """`watch` is told the loss after every sweep and returns True to have the best so far published."""
+        """Plan the groups; `watch` is called with the loss after every sweep and returns True to have the best so far published."""
         self.refuse(promises)
         sweeps = SweepBudget.of(self.effort, watch, self.threads)
         bound = bind_reachable_promises(cells, promises, self.name)
@@ -190,7 +192,7 @@ class Mosaic(Method):
 def _tile_by_segments(
     cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget, draw: np.random.Generator
 ) -> Tiling:
-    """Cells that the promise does not tell apart are one to the search; their rows are dealt out at random afterwards."""
+    """Tile with cells merged that the promise does not distinguish; their rows are dealt out at random afterwards."""
     least = (rule.least_size, rule.least_distinct)
     value = cells.values[:, rule.column] if rule.column >= 0 else np.zeros(len(cells), np.int64)
     value = np.where(value == rule.null, -1, value)
@@ -204,7 +206,7 @@ def _tile_by_segments(
 
 
 def _deal_quotas(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.random.Generator) -> Tiling:
-    """Hand quotas of cells taken together to the cells in them at random: what tells them apart has no say."""
+    """Deal quotas of merged cells to the cells in them at random: what distinguishes the cells has no influence."""
     group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
     groups_of = np.bincount(tiling.cell, minlength=int(of_cell.max()) + 1)
     # rows of cells taken together that are all in one group need not be told apart

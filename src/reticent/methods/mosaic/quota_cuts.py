@@ -83,7 +83,7 @@ class QuotaSweeps:
         )
 
     def sweep_runs(self, now: Tiling, draw: np.random.Generator) -> TilingProposal:
-        """A few neighbours at a time cut anew as one region, large groups as much as small ones."""
+        """Cut a few neighbours at a time anew as one region, large groups as much as small ones."""
         now = now.take_groups(order_by_noisy_cuts(*now.boxes(self.cells), self.space, draw))
         blocks = divide_into_blocks(len(now), int(draw.integers(*RUN_WIDTHS)), draw)
         bits = RUN_BITS * int(draw.integers(2))
@@ -98,7 +98,7 @@ class QuotaSweeps:
         )
 
     def are_bands_worthwhile(self, now: Tiling) -> bool:
-        """Whether bands are worth their time: beyond caps always, else where some group is large."""
+        """Tell whether bands are worth their time: beyond caps always, else where some group is large."""
         return not self.rule.capped_only or int(now.sizes().max()) >= LARGE_GROUP_ROWS
 
     def _cut_blocks(self, now: Tiling, blocks: np.ndarray, setting: tuple) -> TilingProposal:
@@ -121,7 +121,7 @@ class QuotaSweeps:
 
 
 def _select_bands(cells: Cells, space: LossSpace, now: Tiling, draw: np.random.Generator) -> tuple[Tiling, np.ndarray]:
-    """Groups by what they lose, most first, and bands of them that are cut anew as a whole."""
+    """Order groups by what they lose, most first, and select bands of them that are cut anew as a whole."""
     now = now.take_groups(np.argsort(-space.compute_loss_per_row(*now.boxes(cells)), kind="stable"))
     most = min(max(BAND_ROWS, 2 * int(now.sizes().max())), POOL_ROWS * 3 // 4)
     rows = most * (0.1 + 0.9 * draw.random())

@@ -7,6 +7,11 @@
 3. Pools of near groups are cut anew, again and again.
 
 For k alone the sensitive column is never looked at.
+
+The tree of cuts (`order_by_cuts`, `order_by_noisy_cuts`) orders rows, or groups, such that neighbours are near in every
+column, however many values a column has.  A reflected key (`tiling.order_by_gray_code`) is one order of the columns:
+where the last ones have many values, neighbours agree in all columns but these and are far apart in them.  In the tree
+cuts are chosen region by region, each for what it saves.
 """
 
 from __future__ import annotations
@@ -21,12 +26,6 @@ from reticent.kernels import mosaic_order, mosaic_segment
 from reticent.methods.mosaic.kernel_tables import LossSpace
 from reticent.methods.mosaic.tiling import MAX_SEED, SweepBudget, divide_into_blocks, order_by_gray_code, reorder_groups
 
-# MERGED: reticent.methods.mosaic.orders: Orders of rows, or of groups, in which neighbours are near in every column, however many values a column has.
-#
-# A reflected key (`sweeps.gray_order`) is one order of the columns: where the last ones have many values, neighbours agree in all
-# columns but these and are far apart in them.  Here cuts are chosen region by region, each for what it saves.
-
-
 MAX_CHAINED_POINTS = 64
 # A hierarchy's cuts go first: what is not told apart while a region has enough rows of each value never is, and costs a
 # whole node, where a number's range grows little by little.
@@ -37,7 +36,7 @@ CutNoise = tuple[np.ndarray, float, int]  # factor of each column, noise of each
 def order_by_cuts(
     codes: np.ndarray, space: LossSpace, least: int, leaf: int, noise: CutNoise | None = None
 ) -> np.ndarray:
-    """Points in the order of a tree of cuts; a part of fewer than `least` points saves nothing, one of `leaf` is not cut."""
+    """Order points by a tree of cuts; a part of fewer than `least` points saves nothing, one of `leaf` is not cut."""
     n, d = codes.shape
     if n == 0 or d == 0:
         return np.arange(n, dtype=np.int32)
@@ -70,7 +69,7 @@ def order_by_cuts(
 def order_by_noisy_cuts(
     lower: np.ndarray, upper: np.ndarray, space: LossSpace, draw: np.random.Generator
 ) -> np.ndarray:
-    """Groups in the order of noisy cuts of random points of their boxes: another neighbourhood every time."""
+    """Order groups by noisy cuts of random points of their boxes: another neighbourhood every time."""
     point = lower + (draw.random(lower.shape) * (upper - lower + 1)).astype(np.int64)
     tree = np.array([isinstance(domain, TreeDomain) for domain in space.domains])
     factor = np.where(tree, TREE_CUT_FAVOUR ** draw.random(), 1.0) * np.exp(draw.random(len(tree)) - 0.5)
@@ -102,14 +101,14 @@ class Segments:
 
 
 def number_quasi_combinations(codes: np.ndarray) -> np.ndarray:
-    """Which combination of quasi-identifiers each cell has; cells are in lexicographic order."""
+    """Number the combination of quasi-identifiers of each cell; cells are in lexicographic order."""
     fresh = np.ones(len(codes), bool)
     fresh[1:] = (codes[1:] != codes[:-1]).any(axis=1)
     return np.cumsum(fresh) - 1
 
 
 def number_alike_cells(cells: Cells, column: int) -> np.ndarray:
-    """Which combination of quasi-identifiers and of the value in one sensitive column each cell has; -1 for no column.
+    """Number each cell's combination of quasi-identifiers and of the value in one sensitive column; -1 for no column.
 
     Cells that differ in another sensitive column alone are alike: two rows of one value are one distinct value.
     """
@@ -125,7 +124,7 @@ def number_alike_cells(cells: Cells, column: int) -> np.ndarray:
 def start_segments(
     codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: LossSpace
 ) -> tuple[FreeUnits, Segments]:
-    """Free rows and their best cuts; where too few are free to be a group, the nearest home is given up to them."""
+    """Find the free rows and their best cuts; where too few are free to be a group, the nearest home is given up to them."""
     units = find_free_units(codes, value, counts, least, space)
     found = segment_units(units, least, space)
     if found is None:
@@ -140,7 +139,7 @@ def start_segments(
 
 
 def _segment_along_cuts(units: FreeUnits, least: tuple[int, int], space: LossSpace) -> tuple[FreeUnits, Segments]:
-    """The same units in the order of a tree of cuts, and their best cuts."""
+    """Put the same units in the order of a tree of cuts, and find their best cuts."""
     few = max(least)
     order = order_by_cuts(units.codes, space, few, 2 * few - 1)
     units = replace(units, cell=units.cell[order], codes=units.codes[order], marks=units.marks[order])
@@ -150,7 +149,7 @@ def _segment_along_cuts(units: FreeUnits, least: tuple[int, int], space: LossSpa
 
 
 def _find_nearest_home(units: FreeUnits, codes: np.ndarray, counts: np.ndarray, space: LossSpace) -> int:
-    """The home that loses least when it takes in all the rows that have none."""
+    """Find the home that loses least when it takes in all the rows that have none."""
     lone = units.codes[units.marks[:, 0] < 0]
     homes = np.unique(units.home[units.core > 0])
     at = np.searchsorted(units.home, homes)
@@ -192,7 +191,7 @@ def find_free_units(
 def _compute_cores(
     home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.ndarray, k: int, few: int
 ) -> np.ndarray:
-    """Least rows a settled home keeps: one of each of its `few` most frequent values, then the most frequent up to k."""
+    """Compute the least rows a settled home keeps: one of each of its `few` most frequent values, then the most frequent up to k."""
     order = np.lexsort((-counts, value < 0, home))
     rank = np.arange(len(order)) - np.flatnonzero(np.diff(home[order], prepend=-1))[home[order]]
     one = np.zeros(len(order), np.int64)
@@ -206,7 +205,7 @@ def _compute_cores(
 
 
 def segment_units(units: FreeUnits, least: tuple[int, int], space: LossSpace) -> Segments | None:
-    """The optimal cuts of the whole order, None where it has no valid ones."""
+    """Find the optimal cuts of the whole order, None if it has no valid ones."""
     n, k, few = len(units.cell), *least
     if n == 0:
         return Segments(np.zeros(0, np.int32), np.zeros(1, np.int64))
@@ -298,7 +297,7 @@ def resolve_segments(
 
 
 def assemble_groups(units: FreeUnits, found: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(cell, group, quota): units that are all of one home go there, the others are groups of their own."""
+    """Return (cell, group, quota): units that are all of one home go there, the others are groups of their own."""
     length = np.diff(found.starts)
     group = np.repeat(np.arange(len(length)), length)
     homes = units.marks[found.members, 0].astype(np.int64)

@@ -1,6 +1,14 @@
-"""A tiling: the groups as flat arrays.
+"""Tilings, the groups as flat arrays, and the sweeps that re-solve them.
 
-Group g holds quota[i] rows of cell[i] for i in starts[g] .. starts[g + 1].
+A `Tiling` has in group g quota[i] rows of cell[i] for i in starts[g] .. starts[g + 1].
+
+`SweepBudget` decides how often, over what and on how many threads groups are re-solved.  A sweep puts the groups in an
+order in which near ones are mostly neighbours, cuts that order into blocks and re-solves each block by itself.  Blocks
+share nothing, so threads take them as they come and the result is the same for any number of threads.  What sweep
+number i does depends on i and the seed alone: more effort is the same search, carried on.
+
+`TilingProposal` is what a sweep proposes: blocks of groups, each re-solved by itself, that are accepted or rejected as
+a whole.
 """
 
 from __future__ import annotations
@@ -21,13 +29,6 @@ from reticent.models.rational_bounds import parse_fraction
 from reticent.validation import integer
 from reticent.workers import run_in_workers
 
-# MERGED: reticent.methods.mosaic.sweeps: Sweeps: how often, over what and on how many threads groups are re-solved.
-#
-# A sweep puts the groups in an order in which near ones are mostly neighbours, cuts that order into blocks and re-solves each
-# block by itself.  Blocks share nothing, so threads take them as they come and the result is the same for any number of
-# threads.  What sweep number i does depends on i and the seed alone: more effort is the same search, carried on.
-
-
 EFFORT_SWEEPS = {"quick": 3, "balanced": 60, "thorough": 300}  # sweeps
 MAX_SEED = 2**31 - 2
 SEARCH_TIME_SHARE = 0.95  # of the CPU seconds: what was found is still to be put together
@@ -37,7 +38,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class SweepProgress:
-    """What a watcher is told after every sweep; it returns True to have the best so far published."""
+    """What a watcher receives after every sweep; it returns True to have the best so far published."""
 
     sweep: int
     loss: float
@@ -77,7 +78,7 @@ class SweepBudget:
         return cls(1 << 30, seconds, watch, threads, time.process_time())
 
     def has_time_left(self, share: float) -> bool:
-        """Whether less than this share of the time has passed."""
+        """Tell whether less than this share of the time has passed."""
         return time.process_time() - self.began < share * self.seconds
 
     def make_progress(self, number: int, loss: float, spent: float) -> SweepProgress:
@@ -113,7 +114,7 @@ class SweepBudget:
         return best
 
     def run_blocks(self, blocks: np.ndarray, run: Callable[[np.ndarray, int, np.ndarray], Result]) -> list[Result]:
-        """run(part of the blocks, worker, flag that ends it), in the order of the blocks."""
+        """Call run(part of the blocks, worker, flag that ends it), in the order of the blocks."""
         return run_in_workers(run, [part for part in np.array_split(blocks, self.threads) if len(part)])
 
 
@@ -131,14 +132,14 @@ def order_by_gray_code(codes: np.ndarray, sizes: np.ndarray, columns: np.ndarray
 
 
 def divide_into_blocks(groups: int, width: int, draw: np.random.Generator) -> np.ndarray:
-    """(blocks, 3): first group, last group + 1, seed; the first block is of random width, so that borders move."""
+    """Return (blocks, 3): first group, last group + 1, seed; the first block is of random width, so that borders move."""
     edges = np.unique(np.concatenate([[0], np.arange(int(draw.integers(1, width + 1)), groups, width), [groups]]))
     seeds = draw.integers(1, MAX_SEED, len(edges) - 1)
     return np.ascontiguousarray(np.column_stack([edges[:-1], edges[1:], seeds]), np.int64)
 
 
 def reorder_groups(starts: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each entry of the groups in their new order comes from, and the new starts."""
+    """Return where each entry of the groups in their new order comes from, and the new starts."""
     length = np.diff(starts)[order]
     fresh = np.concatenate([[0], np.cumsum(length)])
     return np.repeat(starts[:-1][order] - fresh[:-1], length) + np.arange(fresh[-1]), fresh
@@ -171,7 +172,7 @@ class Tiling:
         return float((space.compute_loss_per_row(*self.boxes(cells)) * self.sizes()).sum() / cells.rows)
 
     def take_groups(self, groups: np.ndarray) -> Tiling:
-        """Some of the groups, in the order given."""
+        """Return some of the groups, in this order."""
         source, starts = reorder_groups(self.starts, groups)
         return Tiling(self.cell[source], self.quota[source], starts)
 
@@ -184,7 +185,7 @@ class Tiling:
 
 
 def make_tiling(cell: np.ndarray, group: np.ndarray, quota: np.ndarray) -> Tiling:
-    """Groups from entries in any order; entries of one cell in one group are added up."""
+    """Make groups from entries in any order; entries of one cell in one group are added up."""
     order = np.lexsort((cell, group))
     cell = cell[order]
     group = group[order]
@@ -196,12 +197,9 @@ def make_tiling(cell: np.ndarray, group: np.ndarray, quota: np.ndarray) -> Tilin
     return Tiling(cell[at].astype(np.int32), np.add.reduceat(quota, at).astype(np.int32), starts.astype(np.int64))
 
 
-# MERGED: reticent.methods.mosaic.proposal: What a sweep proposes: blocks of groups, each re-solved by itself, that stand or fall as one.
-
-
 @dataclass(frozen=True, eq=False)
 class TilingProposal:
-    """`fresh` in place of `old`; the block of each group of either."""
+    """A proposal of `fresh` groups in place of `old`, with the block of each group of either."""
 
     old: Tiling
     old_block: np.ndarray
@@ -210,12 +208,12 @@ class TilingProposal:
 
     @classmethod
     def of(cls, old: Tiling, blocks: np.ndarray, fresh: Tiling, groups: np.ndarray) -> TilingProposal:
-        """`groups` says how many groups each of the blocks (first, last + 1, seed) has become."""
+        """Make a proposal; `groups` is how many groups each of the blocks (first, last + 1, seed) has become."""
         numbers = np.arange(len(blocks))
         return cls(old, np.repeat(numbers, blocks[:, 1] - blocks[:, 0]), fresh, np.repeat(numbers, groups))
 
     def accept_allowed_blocks(self, cells: Cells, bound: BoundPromises) -> Tiling:
-        """The blocks all of whose groups the promises allow; the others as they were."""
+        """Accept the blocks all of whose groups the promises allow; the others stay as they were."""
         broken = np.zeros(int(self.old_block[-1]) + 1, bool)
         broken[self.block[~bound.allow(self.fresh.groups(cells))]] = True
         if not broken.any():
@@ -224,7 +222,7 @@ class TilingProposal:
         return self.fresh.take_groups(kept).join_tiling(self.old.take_groups(np.flatnonzero(broken[self.old_block])))
 
     def add_untouched_groups(self, rest: Tiling) -> TilingProposal:
-        """The same, with groups that were left alone: a block of their own."""
+        """Return the same proposal with groups that were left alone, as a block of their own."""
         if not len(rest):
             return self
         last = int(self.old_block[-1]) + 1

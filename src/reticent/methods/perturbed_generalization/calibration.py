@@ -1,7 +1,8 @@
-"""p, k and the guarantees they give, from one another (Tao, Xiao, Li & Zhang, ICDE 2008, sections IV and VI).
+"""Calibration: p, k and the guarantees they give, from one another (Tao, Xiao, Li & Zhang, ICDE 2008, sections IV and VI).
 
-k = ceil(1 / s).  p is the *largest* value that keeps every promise (ERRATA 5.1: both bounds grow with p), rounded down at the
-sixth decimal; a guarantee is rounded up there.
+k = ceil(1 / s).  p is the *largest* value that keeps every promise (ERRATA 5.1: both bounds grow with p), rounded down
+at the sixth decimal; a guarantee is rounded up there.  `answer_calibration` gives the guarantees of p, or the largest p
+for a guarantee, as `reticent calibrate` prints them (table III).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from reticent.validation import accept_parameter
 
 
 def resolve_group_size(k: object, s: object) -> int:
-    """k as given, or ceil(1 / s): then at most |D| s rows are published."""
+    """Return k, or ceil(1 / s): then at most |D| s rows are published."""
     if k is not None and s is not None:
         raise JobError("perturbed-generalization takes k or s, not both.", attempt="k = 6, or s = 0.16.")
     if s is not None:
@@ -30,7 +31,7 @@ def resolve_group_size(k: object, s: object) -> int:
 
 
 def parse_retention(p: object) -> Fraction:
-    """A retention probability as it may be given."""
+    """Parse a retention probability."""
     return _accept_parameter(p, "p")
 
 
@@ -39,7 +40,7 @@ def _accept_parameter(value: object, name: str) -> Any:
 
 
 def require_one_row_per_person(rows_per_person: int) -> None:
-    """Refuses persons with several rows: p is calibrated for one perturbed value of a person."""
+    """Refuse persons with several rows: p is calibrated for one perturbed value of a person."""
     if rows_per_person > 1:
         raise JobError(
             f"perturbed-generalization is not calibrated for persons with {rows_per_person} rows.",
@@ -50,7 +51,7 @@ def require_one_row_per_person(rows_per_person: int) -> None:
 
 
 def require_usable_domain(promises: Iterable[Any], domain: int) -> None:
-    """A domain of one value has nothing to hide, and a lambda below 1 / |U| has no prior."""
+    """Refuse a domain of one value, which has nothing to hide, and a lambda below 1 / |U|, which no prior has."""
     if domain < 2:
         raise JobError(
             "The sensitive column has a domain of one value.",
@@ -67,7 +68,7 @@ def require_usable_domain(promises: Iterable[Any], domain: int) -> None:
 
 
 def find_largest_retention(promises: Iterable[Any], k: int, domain: int) -> Fraction:
-    """The largest p that keeps every promise."""
+    """Find the largest p that keeps every promise."""
     found = [(_find_largest_for_promise(one, k, domain), one) for one in promises]
     for p, promise in found:
         if p is None:
@@ -84,7 +85,7 @@ def _find_largest_for_promise(promise: Any, k: int, domain: int) -> Fraction | N
 
 
 def compute_guarantees(p: object, k: int, domain: int, lambda_: object, rho1: object = None) -> dict[str, Any]:
-    """What p gives: the tight bounds and those of theorems 2 and 3, rounded up at the sixth decimal."""
+    """Compute the guarantees of p: the tight bounds and those of theorems 2 and 3, rounded up at the sixth decimal."""
     at = CorruptionSetting(parse_retention(p), k, domain, parse_fraction(lambda_, "lambda"))
     found: dict[str, Any] = {
         "delta": bounds.find_least_bound(lambda most: bounds.delta_holds(at, most)),
@@ -101,7 +102,7 @@ def compute_guarantees(p: object, k: int, domain: int, lambda_: object, rho1: ob
 def compute_retentions(
     k: int, domain: int, lambda_: object, *, rho1: object = None, rho2: object = None, delta: object = None
 ) -> dict[str, Any]:
-    """The largest p for a promise: by the tight bound, and by the theorem as printed."""
+    """Compute the largest p for a promise: by the tight bound, and by the theorem as printed."""
     skew = parse_fraction(lambda_, "lambda")
 
     def at(p: Fraction) -> CorruptionSetting:
@@ -117,11 +118,8 @@ def compute_retentions(
     return {"p": tight, "p_theorem3": bounds.find_largest_p(lambda p: bounds.theorem3_holds(at(p), most))}
 
 
-# MERGED: reticent.methods.perturbed_generalization.answers: Guarantees from p, or the largest p for a guarantee, as `reticent calibrate` answers (Tao et al., ICDE 2008, table III).
-
-
 def answer_calibration(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """One object, keys as the options are named."""
+    """Answer a calibration question as one object, with keys named as the options are."""
     domain, skew = _validate_question(asked)
     k = resolve_group_size(asked.get("k"), asked.get("s"))
     found: dict[str, Any] = {"method": "perturbed-generalization", "k": k, "domain": domain, "lambda": skew}

@@ -1,8 +1,9 @@
 """U^s, the domain that perturbed values are drawn from (section II): declared by the steward, never the values that occur.
 
-Declared is a hierarchy (its leaves), an order, a column's own domain (the least and the greatest whole number, or a list of
-values), or the method's own list.  A domain that is only observed would name the victim: it is published, and the promise's
-adversary knows everybody else's value, so a value in it that nobody else has is the victim's, for certain.
+The steward declares it by a hierarchy (its leaves), an order, a column's own domain (the least and the greatest whole
+number, or a list of values), or the method's own list.  A domain that is only observed would name the victim: it is
+published, and the promise's adversary knows everybody else's value, so a value in it that nobody else has is the
+victim's, for certain.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ HOW_TO_DECLARE = (
 
 @dataclass(frozen=True, eq=False)
 class SensitiveDomain:
-    """`texts` are the values of U^s; `code[c]` is the place of the column's code c among them; `declared` says by what."""
+    """The domain U^s: `texts` are its values; `code[c]` is the place of the column's code c among them; `declared` is by what."""
 
     texts: tuple[str, ...]
     code: np.ndarray
@@ -46,7 +47,7 @@ class SensitiveDomain:
 
 
 def require_declared_domain(columns: Mapping[str, Column], method_lists: bool) -> None:
-    """Refuses a sensitive column of which nothing but its data says what it can hold, before any row is read."""
+    """Refuse, before any row is read, a sensitive column whose possible values nothing but its data determines."""
     for name, column in columns.items():
         if column.role is not Role.SENSITIVE or method_lists:
             continue
@@ -55,7 +56,7 @@ def require_declared_domain(columns: Mapping[str, Column], method_lists: bool) -
 
 
 def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> SensitiveDomain:
-    """U^s for the only sensitive column, which must be discrete and without missing values."""
+    """Find U^s for the only sensitive column, which must be discrete and without missing values."""
     if len(cells.sensitive) != 1:
         raise JobError(
             f"{METHOD_NAME} perturbs one sensitive column; the job declares {len(cells.sensitive)}.",
@@ -87,7 +88,7 @@ def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> Se
 
 
 def count_single_holders(cells: Cells, method_list: Sequence[str] | None) -> int:
-    """How many values have one holder, where every value of the declared domain occurs; 0 where some value does not."""
+    """Count the values with one holder, where every value of the declared domain occurs; 0 where some value does not."""
     domain = find_sensitive_domain(cells, method_list)
     totals = cells.totals(0)
     held = np.zeros(len(domain), np.int64)
@@ -105,7 +106,7 @@ def _make_undeclared_error(name: str) -> JobError:
 
 
 def _list_whole_numbers(column: Domain) -> tuple[str, ...]:
-    """Every whole number from the least to the greatest that the column declares."""
+    """List every whole number from the least to the greatest that the column declares."""
     assert column.declared is not None
     ends: list[Any] = [float(end) for end in column.declared]
     if not all(end.is_integer() for end in ends):
@@ -139,7 +140,7 @@ def _make_listed_domain(column: Domain, known: np.ndarray, values: Sequence[str]
 
 
 def _require_values_of_type(column: Domain, values: Sequence[str]) -> None:
-    """Refuses a domain with values that the column's type does not read."""
+    """Refuse a domain with values that the column's type does not read."""
     try:
         parse_texts(list(values), column.dtype)
     except pl.exceptions.PolarsError:  # its message quotes values

@@ -1,8 +1,16 @@
-"""Phase 2, generalization (properties G1 to G3): disjoint groups of at least k rows, by cuts that see quasi-identifiers alone.
+"""Phase 2, generalization (properties G1 to G3): disjoint groups of at least k rows.
 
-Strict cuts as `mondrian` makes them, by loss or at the median.  Nothing here knows a sensitive value, perturbed or not: that is
-what theorems 2 and 3 and the tight bounds assume (ERRATA 5.9).  G3, no two labels cover one person, is what the attack's "crucial
-tuple" stands on (ERRATA 5.7): rows with missing quasi-identifiers form groups of their own.
+`group_by_cuts` makes strict cuts as `mondrian` does, by loss or at the median, from quasi-identifiers alone.  It reads
+no sensitive value, perturbed or not: that is what theorems 2 and 3 and the tight bounds assume (ERRATA 5.9).  G3, no
+two labels cover one person, is what the attack's "crucial tuple" stands on (ERRATA 5.7): rows with missing
+quasi-identifiers form groups of their own.
+
+`group_by_specialization` is the paper's own phase 2: top-down specialization by information gain (Fung, Wang & Yu, ICDE
+2005), on perturbed classes.  Every column begins as one part (missing values apart).  The part whose specialization
+tells most about the classes is replaced by its children, everywhere at once (global recoding), as long as every group
+keeps k rows: children of a hierarchy's node, or the two sides of a range at its best place.  Groups only get smaller,
+so a specialization that once fails is never tried again.  Departs from the original: the score is the information gain
+alone, not its ratio to the anonymity lost.
 """
 
 from __future__ import annotations
@@ -24,7 +32,7 @@ from reticent.models.promise import BoundPromises, Promises
 
 
 def make_start_nodes(cells: Cells, promises: Promises, k: int) -> tuple[BoundPromises, PartitionNodes]:
-    """What is cut: the table parted by which quasi-identifiers are missing; each part has k rows (times those of a person)."""
+    """Make the nodes to cut: the table parted by which quasi-identifiers are missing; each has k rows (times those of a person)."""
     least = k * cells.rows_per_person
     if cells.rows < least:
         raise PromiseUnreachable(
@@ -37,7 +45,7 @@ def make_start_nodes(cells: Cells, promises: Promises, k: int) -> tuple[BoundPro
 
 
 def group_by_cuts(cells: Cells, promises: Promises, k: int, cuts: str, weights: Mapping[str, Any] | None) -> np.ndarray:
-    """The group of each cell."""
+    """Return the group of each cell, by strict cuts."""
     bound, nodes = make_start_nodes(cells, promises, k)
     accepts = Acceptance(bound, nodes)
     spans = SpanLosses.of(cells.quasi, resolve_weights([domain.name for domain in cells.quasi], weights))
@@ -53,17 +61,8 @@ def group_by_cuts(cells: Cells, promises: Promises, k: int, cuts: str, weights: 
     return nodes.group_of_cell()
 
 
-# MERGED: reticent.methods.perturbed_generalization.specialization: Top-down specialization by information gain (Fung, Wang & Yu, ICDE 2005), on perturbed classes: the paper's own phase 2.
-#
-# Every column begins as one part (missing values apart).  The part whose specialization tells most about the classes is replaced by
-# its children, everywhere at once (global recoding), as long as every group keeps k rows: children of a hierarchy's node, or the two
-# sides of a range at its best place.  Groups only get smaller, so a specialization that once fails is never tried again.
-#
-# Departs from the original: the score is the information gain alone, not its ratio to the anonymity lost.
-
-
 def classify_values(domain: Sequence[str], categories: Sequence[Sequence[str]]) -> np.ndarray:
-    """The class of each value of the domain; every value has exactly one."""
+    """Return the class of each value of the domain; every value has exactly one."""
     place = {text: at for at, text in enumerate(domain)}
     found = np.full(len(domain), -1)
     for number, texts in enumerate(categories):
@@ -84,7 +83,7 @@ def classify_values(domain: Sequence[str], categories: Sequence[Sequence[str]]) 
 
 @dataclass(frozen=True, eq=False)
 class Specialization:
-    """Of one column: codes `first` .. `last` become the parts that begin at `starts`; its information `gain` in rows."""
+    """Specialization of one column: codes `first` .. `last` become the parts that begin at `starts`; its information `gain` in rows."""
 
     column: int
     first: int
@@ -94,7 +93,7 @@ class Specialization:
 
 
 def group_by_specialization(cells: Cells, promises: Promises, k: int, held: np.ndarray) -> np.ndarray:
-    """The group of each cell; `held` counts the rows of each cell whose perturbed value is of each class."""
+    """Return the group of each cell; `held` counts the rows of each cell whose perturbed value is of each class."""
     bound, nodes = make_start_nodes(cells, promises, k)
     group = nodes.group_of_cell()
     known = [_count_known_codes(domain) for domain in cells.quasi]
@@ -123,7 +122,7 @@ def _count_known_codes(domain: Domain) -> int:
 
 
 def _tally_column(cells: Cells, at: int, held: np.ndarray) -> np.ndarray:
-    """(codes, classes) rows of a column."""
+    """Count the rows of a column: (codes, classes)."""
     found = np.zeros((cells.quasi[at].size, held.shape[1]))
     np.add.at(found, cells.codes[:, at], held)
     return found
@@ -132,7 +131,7 @@ def _tally_column(cells: Cells, at: int, held: np.ndarray) -> np.ndarray:
 def _find_best_specialization(
     domain: Domain, column: int, first: int, last: int, tally: np.ndarray
 ) -> Specialization | None:
-    """The specialization of a part, None for a single value."""
+    """Find the specialization of a part, None for a single value."""
     if first >= last:
         return None
     if isinstance(domain, TreeDomain):
@@ -150,14 +149,14 @@ def _find_best_specialization(
 
 
 def _compute_entropy_rows(counts: np.ndarray) -> np.ndarray:
-    """Rows times the entropy of their classes, for each line of counts."""
+    """Compute rows times the entropy of their classes, for each line of counts."""
     total = counts.sum(axis=1, keepdims=True)
     share = counts / np.maximum(total, 1)
     return -(counts * np.log2(np.where(share > 0, share, 1))).sum(axis=1)
 
 
 def _apply_specialization(cells: Cells, group: np.ndarray, chosen: Specialization, least: int) -> np.ndarray | None:
-    """The groups after a specialization; None where one of them would be too small."""
+    """Return the groups after a specialization; None if one of them would be too small."""
     code = cells.codes[:, chosen.column]
     inside = np.flatnonzero((code >= chosen.first) & (code <= chosen.last))
     child = np.searchsorted(chosen.starts, code[inside], side="right") - 1

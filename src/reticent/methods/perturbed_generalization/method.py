@@ -1,13 +1,15 @@
 """Perturbed generalization (Tao, Xiao, Li & Zhang, "On anti-corruption privacy preserving publication", ICDE 2008, section IV).
 
-Cells and promises about corruption -> a recipe of disjoint groups of which one tuple each is published, its sensitive value
-perturbed.  Phase 1 keeps a value with probability p and else draws one of the domain; phase 2 makes groups of at least k rows; phase
-3 draws one tuple of each group and notes the group's size, G.
+Cells and promises about corruption -> a recipe of disjoint groups of which one tuple each is published, its sensitive
+value perturbed.  Phase 1 (`perturb_codes`) keeps a value with probability p and else draws one of the domain; phase 2
+(`grouping`) makes groups of at least k rows; phase 3 (`draw_rows`) draws one tuple of each group and notes the group's
+size, G.
 
-`grouping = "mondrian"` looks at quasi-identifiers alone, so only the values that are drawn need to be perturbed: that is distributed
-exactly as perturbing all of them first.  `grouping = "specialization"`, the paper's choice, looks at perturbed classes; which cut was
-made then tells of people who were not drawn, and theorems 2 and 3 do not cover it (ERRATA 5.9).  It is a function of perturbed rows,
-so what k = 1 bounds is kept, and promises are calibrated with k = 1.
+`grouping = "mondrian"` looks at quasi-identifiers alone, so only the values that are drawn need to be perturbed: that
+is distributed exactly as perturbing all of them first.  `grouping = "specialization"`, the paper's choice, looks at
+perturbed classes; which cut was made then reveals something of people who were not drawn, and theorems 2 and 3 do not
+cover it (ERRATA 5.9).  It is a function of perturbed rows, so what k = 1 bounds is kept, and promises are calibrated
+with k = 1.
 """
 
 from __future__ import annotations
@@ -43,24 +45,24 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe, SampledRecipe, SamplingMechanism
 from reticent.validation import check_parameters
 
-# MERGED: reticent.methods.perturbed_generalization.perturbation: Phase 1, perturbation: a value is kept with probability p, else drawn uniformly from the domain (steps P1 and P2).
-#
-# A whole number below d m is drawn uniformly, p = n / d: below n m the value is kept, else the number modulo m is its new code.
-# The (d - n) m numbers that remain hold every code equally often, so the probabilities are exactly those that are published.
-
 
 def perturb_codes(codes: np.ndarray, p: Fraction, domain: int, rng: np.random.Generator) -> np.ndarray:
-    """A perturbed code for each code, independently."""
+    """Perturb each code independently (phase 1, steps P1 and P2): keep it with probability p, else draw from the domain uniformly.
+
+    A whole number below d m is drawn uniformly, p = n / d: below n m the value is kept, else the number modulo m is its
+    new code. The (d - n) m numbers that remain hold every code equally often, so the probabilities are exactly those
+    that are published.
+    """
     numerator, denominator = as_ratio(p)
     drawn = rng.integers(0, denominator * domain, len(codes), dtype=np.int64)
     return np.where(drawn < numerator * domain, codes, drawn % domain).astype(np.int32)
 
 
-# MERGED: reticent.methods.perturbed_generalization.sampling: Phase 3, stratified sampling: one tuple of each group, uniformly (steps S1 to S4).
-
-
 def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """For each group the place of its drawn row among all rows, in the order of their cells, and that row's cell."""
+    """Draw one row of each group, uniformly (phase 3, stratified sampling, steps S1 to S4).
+
+    Return for each group the place of its drawn row among all rows, in the order of their cells, and that row's cell.
+    """
     order, offsets = order_rows_by_group(group_of_cell, int(group_of_cell.max(initial=-1)) + 1)
     until = np.cumsum(cells.counts[order])
     size = np.diff(np.append(0, until)[offsets])
@@ -78,8 +80,9 @@ DEFAULT_K = 6
 class PerturbedGeneralization(Method):
     """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
 
-    `domain` lists the values that the sensitive column can hold where no hierarchy, order or domain of the column does.  `cuts` and `weights` are mondrian's;
-    `categories` are the classes that specialization looks at: lists of sensitive values, one list for each class.
+    `domain` lists the values that the sensitive column can hold where no hierarchy, order or domain of the column does.
+    `cuts` and `weights` are mondrian's; `categories` are the classes that specialization looks at: lists of sensitive
+    values, one list for each class.
     """
 
     p: Fraction | None = None
@@ -117,12 +120,12 @@ class PerturbedGeneralization(Method):
         require_valid_weights(self.weights)
 
     def require_columns(self, columns: Mapping[str, Column]) -> None:
-        """Refuses a sensitive column without a declared domain, and several rows of a person, before any row is read."""
+        """Refuse, before any row is read, a sensitive column without a declared domain, and several rows of a person."""
         require_declared_domain(columns, self.domain is not None)
         require_one_row_per_person(max((column.rows_per_person or 1 for column in columns.values()), default=1))
 
     def warnings(self, cells: Cells) -> list[str]:
-        """What the steward should know of the declared domain on these cells: whether it looks as if taken from them."""
+        """Warn the steward if the declared domain looks as if it was taken from these cells."""
         single = count_single_holders(cells, self.domain)
         if not single:
             return []
@@ -164,7 +167,7 @@ class PerturbedGeneralization(Method):
         )
 
     def _perturb_rows(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
-        """A perturbed code for every row, in the order of the cells."""
+        """Perturb the code of every row, in the order of the cells."""
         held = np.repeat(domain.code[cells.values[:, 0]], cells.counts)
         return perturb_codes(held, p, len(domain), rng.stream("perturbation"))
 
@@ -183,7 +186,7 @@ class PerturbedGeneralization(Method):
 def _build_recipe(
     cells: Cells, groups: np.ndarray, drawn: np.ndarray, value: np.ndarray, mechanism: SamplingMechanism
 ) -> SampledRecipe:
-    """An entry for the rows of each cell that are not drawn, which keep their group, and one for each drawn row."""
+    """Build an entry for the rows of each cell that are not drawn, which keep their group, and one for each drawn row."""
     left = cells.counts - np.bincount(drawn, minlength=len(cells))
     kept = np.flatnonzero(left)
     published = np.zeros(len(kept) + len(drawn), bool)

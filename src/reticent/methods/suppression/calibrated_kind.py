@@ -1,32 +1,51 @@
 """Calibrated suppression: randomized, and sound against an adversary who knows the algorithm and its probabilities.
 
-Ours.  R-suppression fails because the tables that can lead to one published table do so with unequal probabilities
-(ERRATA 2.1).  Here they are made equal.  For a table B that violates l-eligibility, with S_1 the single most frequent
-value and the others r, and a level F < F_1, the *cut* of B at F is
+The method is ours.  R-suppression fails because the tables that can lead to one published table do so with unequal
+probabilities (ERRATA 2.1).  Here they are made equal.  For a table B that violates l-eligibility, with S_1 the single
+most frequent value and the others r, and a level F < F_1, the *cut* of B at F is
 
     P = F for S_1, min(r, k) for the others,   k = the greatest level with l k <= |P|,   F <= k.
 
-J are the values that k cuts.  Let H be the values outside J with the l highest counts in P (and ties), S_1 among
-them.  If each value i of H would, with the F_1 - F records of S_1 added to it instead, be the single most frequent
-value and violating, then each of these tables B_i has a cut at p_i, and it is P again, with the same J, k and H: the
-B_i are a *family* of |H| >= l tables that differ in which value is S_1.  Call F *open* for B, and let w(B) be the
-number of open levels (`violating`).
+J are the values that k cuts.  Let H be the values outside J with the l highest counts in P (and ties), S_1 among them.
+If each value i of H would, with the F_1 - F records of S_1 added to it instead, be the single most frequent value and
+violating, then each of these tables B_i has a cut at p_i, and it is P again, with the same J, k and H: the B_i are a
+*family* of |H| >= l tables that differ in which value is S_1.  Call F *open* for B, and let w(B) be the number of open
+levels (`ViolatingTable`).
 
-The mechanism draws one of the w(B) open levels uniformly and keeps it with probability w(B) p, where p is the same
-for all tables of the family and at most its capacity, 1 / max_i w(B_i), or 0 where a safe suppression of some B_i
-would withhold less; else it withholds as `safe` does.  So every B_i of a family publishes P by it with the same
-probability p.  Hence, with equal prior weight on all violating count vectors of |T| records in the same values, two
-things hold exactly for each value:
+The mechanism (`CalibratedSuppression`) draws one of the w(B) open levels uniformly and keeps it with probability w(B)
+p, where p is the same for all tables of the family and at most its capacity, 1 / max_i w(B_i), or 0 where a safe
+suppression of some B_i would withhold less; else it withholds as `safe` does.  So every B_i of a family publishes P by
+it with the same probability p.  Hence, with equal prior weight on all violating count vectors of |T| records in the
+same values, two things hold exactly for each value:
 
     which value led       the posterior of S_1 given P is a mixture of uniform distributions on at least l values (those of
                           families, and those of `safe`, which are uniform by symmetry): at most 1/l
     whom it withheld      the mean share of a value among the withheld records given P, that is the posterior that a withheld
                           person has it, is at most 1/l: for values of H and for `safe` by the same symmetry, for values of J
                           because p is less than the capacity where a value of J alone is more than one in l of what a
-                          cut withholds (`balanced`)
+                          cut withholds (`compute_cut_probability`)
 
-It never withholds more than `safe`.  Open levels of J's size j form an interval, so w(B) is a sum of at most l
-lengths.
+It never withholds more than `safe`.  Open levels of J's size j form an interval, so w(B) is a sum of at most l lengths.
+
+The probability p of a cut (`compute_cut_probability`): a cut takes W records, M of the leading value and x_v of each
+value v of J.  The leading value is any of at least l, so a person who was withheld has it with a probability of at most
+1/l.  But such a person has the value v of J with a probability of x_v / W, and where l x_v > W (v is then *heavy*: it
+exceeds one in l of the table, up to rounding, as S_1 does) that is more than one in l.
+
+A family of tables with a heavy v is therefore published only as far as another family makes up for it that is light in
+v.  Families that differ in x_v and M alone have the same cut P, the same J and the same H.  The partner of the excess y
+is its mirror image
+
+    y' = floor(2 W / l) - y,      so that  l y' < W  and  W - l y' >= l y - W
+
+and the family f is published with the probability
+
+    p(f) = min(capacity(f), min over heavy v of  p(f with y' for y) (W - l y') / (l y - W)),     0 where y' < 1.
+
+The partner is light in v, so the recursion ends; it has a cut at the same level, since its leading value leads the
+more. No two families have the same partner, so summed over the families with given P and J, p(f) (l x_v - W) is at most
+0 for each v.  Hence the mean share of v among the withheld is at most 1/l.  Everything here is the same for all tables
+of a family, so these publish P with one probability still.
 """
 
 from __future__ import annotations
@@ -43,16 +62,12 @@ import numpy as np
 from reticent.exact_arithmetic import as_ratio
 from reticent.methods.suppression.kinds import SafeSuppression, SuppressionOutcome
 
-# MERGED: reticent.methods.suppression.violating: A table that violates l-eligibility, and the levels at which calibrated suppression may cut it (`calibrated` has the
-# definitions).
-
-
 # ruff: noqa: E741  `l` is the field's own letter
 
 
 @dataclass(frozen=True)
 class ViolatingTable:
-    """The counts of a violating table, falling."""
+    """The falling counts of a table that violates l-eligibility, and the levels at which calibrated suppression may cut it."""
 
     counts: tuple[int, ...]
     l: int
@@ -96,7 +111,7 @@ class ViolatingTable:
         return sum(high - low + 1 for low, high in self.open)
 
     def level(self, number: int) -> int:
-        """The open levels in order."""
+        """Return an open level by its number in order."""
         for low, high in self.open:
             if number <= high - low:
                 return low + number
@@ -104,7 +119,7 @@ class ViolatingTable:
         raise IndexError(number)
 
     def _least_uncut_level(self, k: int) -> int:
-        """The least F at which the k-th of the rest is not cut."""
+        """Find the least F at which the k-th of the rest is not cut."""
         count = self.counts[k]
         return (self.l - k) * count - self.tail[k]
 
@@ -120,7 +135,7 @@ class ViolatingTable:
         return rest[self.l - 2]
 
     def cut(self, start: int) -> tuple[list[int], int]:
-        """P for S_1 at an open level, value for value, and how many of the rest were cut."""
+        """Return P for S_1 at an open level, value for value, and how many of the rest were cut."""
         rest = self.counts[1:]
         for j in range(self.l):
             level = (start + self.tail[j]) // (self.l - j)
@@ -129,7 +144,7 @@ class ViolatingTable:
         raise AssertionError("a level is not open")
 
     def capacity(self, start: int) -> Fraction:
-        """The probability with which every table that has the cut at an open level can publish it."""
+        """Compute the probability with which every table that has the cut at an open level can publish it."""
         published, j = self.cut(start)
         moved = self.counts[0] - start
         withheld = self.rows - sum(published)
@@ -147,34 +162,14 @@ class ViolatingTable:
         return Fraction(1, widest)
 
 
-# MERGED: reticent.methods.suppression.balanced: How likely calibrated suppression publishes a cut, so that nobody withheld is told more about than one in l either.
-#
-# A cut takes W records: M of the leading value and x_v of each value v of J.  The leading value is any of at least l,
-# so a person who was withheld has it with a probability of at most 1/l.  But such a person has the value v of J with a
-# probability of x_v / W, and where l x_v > W (v is then *heavy*: it exceeds one in l of the table, up to rounding, as
-# S_1 does) that is more than one in l.
-#
-# A family of tables with a heavy v is therefore published only as far as another family makes up for it that is light
-# in v.  Families that differ in x_v and M alone have the same cut P, the same J and the same H.  The partner of the
-# excess y is its mirror image
-#
-#     y' = floor(2 W / l) - y,      so that  l y' < W  and  W - l y' >= l y - W
-#
-# and the family f is published with the probability
-#
-#     p(f) = min(capacity(f), min over heavy v of  p(f with y' for y) (W - l y') / (l y - W)),     0 where y' < 1.
-#
-# The partner is light in v, so the recursion ends; it has a cut at the same level, since its leading value leads the
-# more.  No two families have the same partner, so summed over the families with given P and J, p(f) (l x_v - W) is at
-# most 0 for each v.  Hence the mean share of v among the withheld is at most 1/l.  Everything here is the same for all
-# tables of a family, so these publish P with one probability still.
-
-
 MAX_HEAVY_VALUES = 3  # a cut with more heavy values is not published: each doubles what its probability costs
 
 
 def compute_cut_probability(table: ViolatingTable, start: int) -> Fraction:
-    """The probability that the cut at an open level is published: the same for every table that has this cut."""
+    """Compute the probability that the cut at an open level is published: the same for every table that has this cut.
+
+    It is such that a withheld person has no value with a posterior above 1/l (see the module's docstring).
+    """
     published, cut = table.cut(start)
     withheld = table.rows - sum(published)
     excess = [count - level for count, level in zip(table.counts[1 : 1 + cut], published[1 : 1 + cut], strict=True)]
@@ -191,14 +186,11 @@ def compute_cut_probability(table: ViolatingTable, start: int) -> Fraction:
 
 
 def _lighten_table(table: ViolatingTable, at: int, by: int) -> ViolatingTable:
-    """The table with so many records of a cut value moved to the leading one."""
+    """Return the table with so many records of a cut value moved to the leading one."""
     counts = list(table.counts)
     counts[0] += by
     counts[1 + at] -= by
     return ViolatingTable((counts[0], *sorted(counts[1:], reverse=True)), table.l)
-
-
-# ruff: noqa: E741  `l` is the field's own letter
 
 
 MAX_OPEN_LEVELS = 512  # beyond so many open levels a mean is taken over as many, evenly spaced
@@ -237,7 +229,10 @@ class CalibratedSuppression:
         return by_cut
 
     def estimate(self, counts: np.ndarray, l: int, published: np.ndarray, rng: np.random.Generator) -> Fraction:
-        """A number in [0, 1] whose mean is the likelihood: where `safe` gives the same, one open level, drawn, stands for all."""
+        """Draw a number in [0, 1] whose mean is the likelihood.
+
+        Where `safe` publishes the same, one open level, drawn, stands for all.
+        """
         table = _make_violating_table(counts, l)
         if not np.array_equal(SafeSuppression().published(counts, l), published):
             return _compute_cut_likelihood(table, published)
@@ -265,7 +260,7 @@ def _make_violating_table(counts: np.ndarray, l: int) -> ViolatingTable:
 
 
 def _draw_event(probability: Fraction, rng: np.random.Generator) -> bool:
-    """True with exactly this probability."""
+    """Return True with exactly this probability."""
     numerator, denominator = as_ratio(probability)
     if denominator < 1 << 62:
         return int(rng.integers(denominator)) < numerator
@@ -277,7 +272,7 @@ def _draw_event(probability: Fraction, rng: np.random.Generator) -> bool:
 
 
 def _compute_cut_likelihood(table: ViolatingTable, published: np.ndarray) -> Fraction:
-    """The probability with which a table is published by a cut."""
+    """Compute the probability with which a table is published by a cut."""
     start = int(published[0])
     if any(low <= start <= high for low, high in table.open) and table.cut(start)[0] == published.tolist():
         return compute_cut_probability(table, start)

@@ -1,8 +1,19 @@
-"""The three suppressions of the paper, on counts (Xu, Wang, Fu & Wong, sections 3 and 4).
+"""The three suppressions of the paper, on counts (Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata", sections 2 to 4).
 
-A kind maps counts F_1 >= ... >= F_m of a table that violates l-eligibility to published counts, value for value.  `draw` gives
-one outcome, `outcomes` all of them with their probabilities, `likelihood` the probability of one, `expected` the mean number of
-records withheld.  Ties among the counts are the caller's: whoever sorts breaks them at random.
+A kind maps counts F_1 >= ... >= F_m of a table that violates l-eligibility to published counts, value for value.
+`draw` gives one outcome, `outcomes` all of them with their probabilities, `likelihood` the probability of one,
+`expected` the mean number of records withheld.  The caller sorts the counts and breaks ties at random.
+
+D-suppression withholds one record of a most frequent value after the other; after any number of steps the highest
+values are at one level L, `extra` of them at L - 1 (those less frequent in the original table go first: ERRATA 2.4),
+and the others are untouched.  So where it stops is found by bisection over levels (`find_stops`): the cost grows with
+the number of values and the logarithm of the counts, not with the records withheld.
+
+It stops when both conditions hold for the first time:
+
+    P-eligibility   l F'_1 <= |T_P|                  not monotone (ERRATA 2.5): each step of a level makes it harder, the next
+                                                     level easier; at the *start* of levels it is monotone
+    l-candidacy     l (F'_l + |T_S|) > |T|           strict and monotone, and reached before the level of F'_l is cut
 """
 
 from __future__ import annotations
@@ -14,25 +25,11 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-# MERGED: reticent.methods.suppression.levels: D-suppression by levels (Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata", sections 2 to 4).
-#
-# A table is its counts F_1 >= ... >= F_m.  D-suppression withholds one record of a most frequent value after the other; after
-# any number of steps the highest values stand at one level L, `extra` of them at L - 1 (those less frequent in the original
-# table go first: ERRATA 2.4), and the others are untouched.  So where it stops is found by bisection over levels: the cost grows
-# with the number of values and the logarithm of the counts, not with the records withheld.
-#
-# It stops when both conditions hold for the first time:
-#
-#     P-eligibility   l F'_1 <= |T_P|                  not monotone (ERRATA 2.5): each step of a level makes it harder, the next
-#                                                      level easier; at the *start* of levels it is monotone
-#     l-candidacy     l (F'_l + |T_S|) > |T|           strict and monotone, and reached before the level of F'_l is cut
-
-
 # ruff: noqa: E741  `l` is the field's own letter
 
 
 def is_eligible(counts: np.ndarray, l: int) -> bool:
-    """No value exceeds one in l: F_1 <= |T| / l."""
+    """Tell whether no value exceeds one in l: F_1 <= |T| / l."""
     return not len(counts) or l * int(counts.max()) <= int(counts.sum())
 
 
@@ -47,7 +44,7 @@ class StopLevels:
 
 
 def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
-    """Where D-suppression stops on `counts` (falling, l <= m) with F_1 replaced by each of `start`."""
+    """Find where D-suppression stops on `counts` (falling, l <= m) with F_1 replaced by each of `start`."""
     rest = counts[1:]
     rows = int(counts.sum())
     total = np.append(0, np.cumsum(rest))
@@ -74,7 +71,7 @@ def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
 
 
 def _find_least_level(holds, most: np.ndarray) -> np.ndarray:
-    """The least level in 0 .. most at which a condition holds that holds from some level on (at `most` at the latest)."""
+    """Find the least level in 0 .. most at which a condition holds that holds from some level on (at `most` at the latest)."""
     low = np.zeros_like(most)
     high = most.copy()
     while (low < high).any():
@@ -86,7 +83,7 @@ def _find_least_level(holds, most: np.ndarray) -> np.ndarray:
 
 
 def cut_counts(counts: np.ndarray, start: int, level: int, extra: int) -> np.ndarray:
-    """The published counts, value for value: S_1 at `start`, all at most `level`, the last `extra` of the highest one less."""
+    """Return the published counts, value for value: S_1 at `start`, all at most `level`, the last `extra` of the highest one less."""
     found = counts.copy()
     found[0] = start
     highest = np.flatnonzero(found >= level)
@@ -94,9 +91,6 @@ def cut_counts(counts: np.ndarray, start: int, level: int, extra: int) -> np.nda
     if extra:
         found[highest[-extra:]] -= 1
     return found
-
-
-# ruff: noqa: E741  `l` is the field's own letter
 
 
 SuppressionOutcome = tuple[Fraction, np.ndarray]
@@ -202,7 +196,7 @@ class RandomizedSuppression:
 
 
 def _space_levels(low: int, high: int, most: int) -> np.ndarray:
-    """Every level, or where they are too many as many as may be, evenly spaced."""
+    """Return every level, or, if they are too many, as many as may be, evenly spaced."""
     if high - low <= most:
         return np.arange(low, high + 1)
     return np.append([low, low + 1], np.linspace(low + 2, high, most).astype(np.int64))

@@ -1,18 +1,20 @@
 """Suppression: a preparing stage that restores l-eligibility by withholding records of dominant values.
 
-Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata".  Where one sensitive value is held by more than one in l rows, no
-l-diverse release exists.  The stage withholds records of the most frequent values until one does, and hides which value was the
-most frequent: who knows that must not learn it from what was withheld.
+Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata".  Where one sensitive value is held by more than one in l
+rows, no l-diverse release exists.  The stage withholds records of the most frequent values until one does, and hides
+which value was the most frequent: an adversary who knows the suppression must not infer it from what was withheld.
 
-    calibrated   ours (`calibrated`): with equal prior weight on all violating tables, both the posterior of which value led and
-                 that of the value a withheld person has are at most 1/l, and no more is withheld than by `safe`
+    calibrated   ours (`calibrated_kind`): with equal prior weight on all violating tables, both the posterior of which value
+                 led and that of the value a withheld person has are at most 1/l, and no more is withheld than by `safe`
     safe         all of the l most frequent values down to the l-th count (theorem 1); at most 1/l under any prior that knows
                  no value by name
-    randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1): `attacks/eligibility/attack.py` tells
+    randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1):
+                 `attacks/eligibility/attack.py` computes it
     unsafe       the least (theorem 2), a lower bound: refused unless acknowledged, since who was withheld can be inferred
 
-Which records of a value are withheld is uniform at random, and ties among values are broken at random.  An eligible table is
-returned as it is (ERRATA 2.2).  Rows whose value is missing are left alone: eligibility is that of the known values.
+Which records of a value are withheld is uniform at random, and ties among values are broken at random.  An eligible
+table is returned as it is (ERRATA 2.2).  Rows whose value is missing are left alone: eligibility is that of the known
+values.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -67,7 +69,7 @@ class Suppression:
         check_parameters(self)
 
     def keeps(self, promise: Any) -> TypeGuard[LDichotomy]:
-        """Whether what is withheld, by itself, keeps a promise."""
+        """Tell whether what is withheld, by itself, keeps a promise."""
         return isinstance(promise, LDichotomy) and promise.given_by(self.parameters)
 
     @property
@@ -76,7 +78,7 @@ class Suppression:
         return {"kind": self.kind, "l": self.l, "column": self.column}
 
     def expected(self, counts: Sequence[int] | np.ndarray) -> float:
-        """How many records are withheld on average of a table whose values are held so often; none of an eligible one."""
+        """Compute the mean number of records withheld of a table with these counts of values; none of an eligible one."""
         require_countable(counts)
         held = np.asarray(counts, np.int64)
         falling = -np.sort(-held[held > 0])
@@ -87,12 +89,12 @@ class Suppression:
 
     @classmethod
     def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
-        """For each l that is promised: whether the table supports it, and what each kind would withhold where it does not."""
+        """Advise for each promised l whether the table supports it, and what each kind would withhold if it does not."""
         asked = {(promise.column, ceil(promise.l)) for promise in promises if isinstance(promise, ELIGIBLE_PROMISES)}
         return [assess_eligibility(cells, column, l) for column, l in sorted(asked, key=str)]
 
     def prepare(self, cells: Cells, promises: Promises, rng: Random) -> PreparedCells:
-        """Withhold so many rows of each value as the kind says, chosen uniformly."""
+        """Withhold as many rows of each value as the kind requires, chosen uniformly."""
         for promise in filter(self.keeps, promises):
             promise.verify(self.parameters)
         column = cells.find_sensitive(self.column)
@@ -109,7 +111,7 @@ class Suppression:
 
 
 def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
-    """Which l a column supports, how many values dominate it, and the (mean) number withheld by each kind; None where none can."""
+    """Find which l a column supports, how many values dominate it, and the (mean) number withheld by each kind; None if none can."""
     at = cells.find_sensitive(column)
     totals = cells.totals(at)
     if cells.sensitive[at].null:
@@ -141,7 +143,7 @@ def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, An
 def draw_withheld_counts(
     totals: np.ndarray, kind: SuppressionKind, l: int, rng: np.random.Generator, column: str
 ) -> np.ndarray:
-    """How many records of each value are withheld."""
+    """Draw how many records of each value are withheld."""
     taken = np.zeros(len(totals), np.int64)
     if is_eligible(totals, l):
         return taken
@@ -152,7 +154,7 @@ def draw_withheld_counts(
 
 
 def rank_values(totals: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The values that occur, most frequent first, ties at random."""
+    """Rank the values that occur, most frequent first, ties at random."""
     order = rng.permutation(np.flatnonzero(totals))
     return order[np.argsort(-totals[order], kind="stable")]
 
@@ -177,7 +179,7 @@ def require_countable(counts: Sequence[int] | np.ndarray) -> None:
 
 
 def choose_rows(counts: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
-    """How many of so many rows, chosen uniformly without replacement, fall to each cell."""
+    """Draw how many of so many rows, chosen uniformly without replacement, fall to each cell."""
     rows = int(counts.sum())
     if rows >= MAX_DRAWN_ROWS:
         raise JobError(

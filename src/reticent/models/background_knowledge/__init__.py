@@ -1,9 +1,8 @@
-"""An adversary with background knowledge (Li, Li & Zhang, ICDE 2009): distances, kernels, priors, posteriors, and how far they are apart.
+"""An adversary with background knowledge (Li, Li & Zhang, ICDE 2009): how much does a release move their beliefs?
 
-distances    how far two values of a column are from each other (section II-C), as exact fractions
-weights      the kernel functions by name, and a bandwidth for each column
-priors       equation 2 at every combination of quasi-identifiers, by two routes
-beliefs      the posterior: Omega-estimate, balanced, exact (section III)
-divergence   how far a belief moved (section IV-B)
-adversary    all of it bound to cells
+distances    distance of two values of a column (section II-C), as exact fractions, and the kernel weights made of it
+priors       prior beliefs by equation 2 at every combination of quasi-identifiers, by two routes posteriors   beliefs
+after seeing groups: Omega-estimate, balanced, exact (section III); divergences (section IV-B) adversary    an adversary
+bound to cells, and the judge that decides whether groups keep a promise bt_privacy   the promises: (B,t)-privacy and
+its skyline, their parameters, warnings and advice
 """

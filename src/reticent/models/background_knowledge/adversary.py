@@ -1,7 +1,28 @@
 """Adv(B) bound to cells (Li, Li & Zhang, ICDE 2009, sections II to IV): prior beliefs at every point, and a judge of groups.
 
-A point is a combination of quasi-identifiers with the people who have it.  Where a sensitive value is missing, the table is looked at
-twice: with the null as a value like another, and without the people who have it.
+A point is a combination of quasi-identifiers with the people who have it.  `BackgroundAdversary` estimates the prior
+beliefs of one bandwidth at every point, and the risk that groups leave.  Where a sensitive value is missing, the table
+is viewed twice: with the null as a value like another, and without the people who have it.
+
+`BackgroundJudge` decides whether groups keep a promise of at most t.  It computes risks in doubles with a proven error
+bound, and with sixty digits where doubles do not decide.
+
+The error bound (`bound_rounding_units`), in units of rounding: nothing in a risk subtracts.  Priors, factors and
+posteriors are sums, products and quotients of numbers >= 0, so each has a relative error of at most the number of
+operations that lead to it (to first order; the whole is doubled for what follows).
+
+    a weight                     1, the Gaussian 32; a product of them their sum         (`terms` counts these and the additions)
+    a prior                      numerator and denominator: 2 terms + values + 2
+    a factor, each round         the priors of all points added up, once for each round
+    a posterior                  numerator and denominator of that
+    smoothed                     another average over the values, renormalised
+
+The divergence d itself: its derivative by p times p is p/2 log2(2p/(p + q)), at most 1/2 max(p, q) in size, and the
+same holds for q: a relative error e of all p and q moves d by at most e.  Evaluating d adds a few units for each value.
+
+The precise decision (`is_within_precisely`) uses the kernel's formulas on exact kernel weights.  A group that sixty
+digits do not decide within *their* error bound counts as broken, and so does a group that is too large for this
+computation: the promise is sacred, and one cut less costs little.
 """
 
 from __future__ import annotations
@@ -40,26 +61,11 @@ from reticent.models.background_knowledge.priors import KernelPriors, PointCount
 from reticent.models.caps import exclude_value
 from reticent.models.promise import CandidateGroups
 
-# MERGED: reticent.models.background.margin: How far a risk computed in doubles can be from the true one: a bound that is proven, in units of rounding.
-#
-# Nothing in a risk subtracts: priors, factors and posteriors are sums, products and quotients of numbers >= 0, so each has a
-# relative error of at most the number of operations on its way (to first order; the whole is doubled for what follows).
-#
-#     a weight                     1, the Gaussian 32; a product of them their sum         (`terms` counts these and the additions)
-#     a prior                      numerator and denominator: 2 terms + values + 2
-#     a factor, each round         the priors of all points added up, once for each round
-#     a posterior                  numerator and denominator of that
-#     smoothed                     another average over the values, renormalised
-#
-# The divergence d itself: its derivative by p times p is p/2 log2(2p/(p + q)), at most 1/2 max(p, q) in size, and so for q: a relative
-# error e of all p and q moves d by at most e.  Evaluating it adds a few units for each value.
-
-
 DOUBLE_ROUNDING_UNIT = 2.0**-53
 
 
 def bound_rounding_units(terms: int, points: int, values: int, rounds: int, smoothed: bool) -> int:
-    """The error of a risk in bits, in units of rounding."""
+    """Bound the error of a risk in bits, in units of rounding (see the module's docstring)."""
     prior = 2 * terms + values + 40
     factor = rounds * (2 * prior + points + values + 8)
     posterior = 2 * (prior + factor + 2) + values + 4
@@ -68,19 +74,13 @@ def bound_rounding_units(terms: int, points: int, values: int, rounds: int, smoo
     return 2 * (posterior + 8 * values + 64)
 
 
-# MERGED: reticent.models.background.precise: A group whose risk doubles do not decide, decided with sixty digits: within *their* error bound it counts as broken.
-#
-# The same formulas as the kernel's, on exact kernel weights.  A group too large for that counts as broken, too: the promise is
-# sacred, and a cut the less costs little.
-
-
 PRECISE_DIGITS = 60
 MAX_PRECISE_PAIRS = 1 << 20  # pairs of a point of the group and an entry of the table
 PreciseColumn = tuple[ValueDistances | None, Bandwidth]
 
 
 def compute_precise_weight(column: PreciseColumn, kernel: str, i: int, j: int) -> Decimal:
-    """The kernel's weight of two codes."""
+    """Compute the kernel's weight of two codes."""
     distances, bandwidth = column
     if i == j or bandwidth == WHOLE_BANDWIDTH:
         return Decimal(1)
@@ -99,7 +99,7 @@ def compute_precise_weight(column: PreciseColumn, kernel: str, i: int, j: int) -
 
 
 def to_decimal(x: Fraction) -> Decimal:
-    """The nearest decimal of the context's digits."""
+    """Return the nearest decimal of the context's digits."""
     numerator, denominator = as_ratio(x)
     return Decimal(numerator) / Decimal(denominator)
 
@@ -112,7 +112,7 @@ def compute_precise_priors(
     values: int,
     points: np.ndarray,
 ) -> list[list[Decimal]]:
-    """Equation 2 at some points; entries are (point, value, count)."""
+    """Compute equation 2 at some points; entries are (point, value, count)."""
     found = []
     for q in points.tolist():
         total = [Decimal(0)] * values
@@ -140,7 +140,7 @@ def is_within_precisely(
     t: Decimal,
     terms: int,
 ) -> bool:
-    """Whether every belief of the group moves by at most t bits, and by a margin larger than the error of these digits."""
+    """Tell whether every belief of the group moves by at most t bits, by a margin larger than the error of these digits."""
     values = len(counts)
     error = Decimal(bound_rounding_units(terms, len(prior), values, rounds, bool(smooth))) * Decimal(10) ** (
         1 - PRECISE_DIGITS
@@ -177,7 +177,7 @@ def _compute_divergence_bits(p: list[Decimal], q: list[Decimal]) -> Decimal:
 
 
 def use_precise_context() -> AbstractContextManager[Context]:
-    """The context that all of this is computed in."""
+    """Return the decimal context in which the precise decision is computed."""
     return localcontext(Context(prec=PRECISE_DIGITS))
 
 
@@ -191,7 +191,7 @@ CHUNK_VERDICT_WORK = (
 
 @dataclass(frozen=True)
 class BackgroundKnowledge:
-    """What an adversary knows: a bandwidth for every column or for each, and how beliefs are smoothed before they are compared."""
+    """Knowledge of an adversary: one bandwidth for all columns or one for each, and how beliefs are smoothed before comparison."""
 
     bandwidth: Bandwidth | Mapping[str, Bandwidth]
     kernel: str = "epanechnikov"
@@ -204,7 +204,7 @@ class BackgroundKnowledge:
         return self.bandwidth
 
     def check(self, cells: Cells, at: int) -> None:
-        """Bandwidths for the quasi-identifiers and for nothing else."""
+        """Require bandwidths for the quasi-identifiers and for no other column."""
         names = [domain.name for domain in cells.quasi]
         known = [*names, *(domain.name for domain in cells.sensitive)]
         if isinstance(self.bandwidth, Mapping):
@@ -233,7 +233,10 @@ class BackgroundKnowledge:
 
 
 class BackgroundAdversary:
-    """One bandwidth on one view of the cells: all people, or those whose sensitive value is known (`without` the null)."""
+    """An adversary of one bandwidth on one view of the cells: all people, or those whose sensitive value is known.
+
+    `without` is the code of the null that the view leaves out.
+    """
 
     def __init__(self, cells: Cells, at: int, knowledge: BackgroundKnowledge, without: int):
         self.cells = cells
@@ -272,21 +275,21 @@ class BackgroundAdversary:
 
     @cached_property
     def people(self) -> np.ndarray:
-        """At every point of the cells."""
+        """People at every point of the cells."""
         found = np.zeros(int(self.cells.point[-1]) + 1, np.int64)
         np.add.at(found, self.present[self.entries[:, 0]], self.entries[:, 2])
         return found
 
     @cached_property
     def prior(self) -> np.ndarray:
-        """(points of the cells, values): 0 throughout where nobody is."""
+        """Prior beliefs, (points of the cells, values): 0 throughout at a point without people."""
         found = np.zeros((len(self.people), self.values))
         found[self.present] = self.priors.table()
         return found
 
     @cached_property
     def smooth(self) -> np.ndarray:
-        """(values, values), or empty where beliefs are not smoothed."""
+        """The smoothing matrix, (values, values), or empty where beliefs are not smoothed."""
         if not self.knowledge.smoothing:
             return np.zeros((0, self.values))
         domain = self.cells.sensitive[self.at]
@@ -299,7 +302,7 @@ class BackgroundAdversary:
         return exclude_value(self.cells.totals(self.at), self.without) > 0
 
     def risks(self, groups: CandidateGroups, posterior: str) -> np.ndarray:
-        """The risk in bits of each point of each group, as `groups.points` lists them; 0 where nobody is."""
+        """Compute the risk in bits of each point of each group, in the order of `groups.points`; 0 at a point without people."""
         offsets, point = groups.points
         counts = exclude_value(groups.histogram(self.at), self.without)
         after = compute_scaled_posteriors(
@@ -315,7 +318,7 @@ class BackgroundAdversary:
 
 
 def _compute_limited_distances(domain: Domain, occurring: np.ndarray, knowledge: BackgroundKnowledge) -> ValueDistances:
-    """Refused where the table of all pairs of values would not fit."""
+    """Compute the distances of all pairs of values; refuse a table of pairs that would not fit."""
     if len(occurring) > MAX_COLUMN_VALUES:
         raise JobError(
             f"{domain.name!r} has {len(occurring):,} values: a bandwidth compares every two, and at most {MAX_COLUMN_VALUES:,} will do.",
@@ -325,7 +328,7 @@ def _compute_limited_distances(domain: Domain, occurring: np.ndarray, knowledge:
 
 
 class BackgroundJudge:
-    """Whether groups keep a promise of at most t: by doubles with a proven bound, and by sixty digits where that does not decide."""
+    """Decides whether groups keep a promise of at most t: by doubles with a proven bound, else by sixty digits."""
 
     def __init__(self, adversary: BackgroundAdversary, rounds: int, t: Fraction, base: str | int):
         self.adversary = adversary

@@ -1,10 +1,18 @@
-"""(B,t)-privacy (Li, Li & Zhang, ICDE 2009, definition 1): nobody's belief about anybody moves by more than t.
+"""(B,t)-privacy and its skyline (Li, Li & Zhang, ICDE 2009, definitions 1 and 2): nobody's belief moves by more than t.
 
     max over people of  D[P_pri(B, q), P_pos(B, q, T*)] <= t
 
-The adversary Adv(B) has prior beliefs by kernel estimation from the table itself, knows who is in which group, and infers by `posterior`.
-D is the Jensen-Shannon divergence in bits (`base` 2) of beliefs smoothed over the sensitive values.  Not closed under union (errata
-3.7): every cut and every merge is judged again.  Membership must be known, so labels are exact sets.
+The adversary Adv(B) has prior beliefs by kernel estimation from the table itself, knows who is in which group, and
+infers by `posterior`.  D is the Jensen-Shannon divergence in bits (`base` 2) of beliefs smoothed over the sensitive
+values.  The promise is not closed under union (errata 3.7): every cut and every merge is judged again.  Membership must
+be known, so labels are exact sets.
+
+`Skyline` promises (B,t)-privacy for several adversaries at once.  The steward sets a t for each bandwidth, so an
+adversary who knows more may be allowed to learn less, or more.  The risk changes continuously with the bandwidth
+(section V-C), so a few points stand for all; `reticent check` proposes them (`propose_skyline`).
+
+The module also parses the parameters of both promises (exact, as the authors write them), binds the promises to cells
+(`bind_background_promise`), explains why a table is out of reach, and lists warnings.
 """
 
 from __future__ import annotations
@@ -34,14 +42,11 @@ from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
 from reticent.models.rational_bounds import Number, parse_fraction
 from reticent.validation import accept_parameter, check_parameters
 
-# MERGED: reticent.models.background.bound: Promises about background knowledge bound to cells: the check of groups, why a table is out of reach, and what to warn of.
-
-
 LN2 = 0.6931471805599453
 
 
 class BackgroundPromise(Protocol):
-    """What (B,t)-privacy and its skyline share."""
+    """Protocol of the attributes that (B,t)-privacy and its skyline share."""
 
     @property
     def smoothing(self) -> Fraction: ...
@@ -66,7 +71,7 @@ class BackgroundPromise(Protocol):
 
 
 def bind_adversaries(promise: BackgroundPromise, cells: Cells) -> list[tuple[int, BackgroundAdversary]]:
-    """Each adversary of the promise on each view of the table, with their number in its skyline."""
+    """Bind each adversary of the promise to each view of the table; return them with their number in the skyline."""
     at = cells.find_sensitive(promise.column)
     found = []
     for number, (bandwidth, _) in enumerate(promise.skyline):
@@ -79,7 +84,7 @@ def bind_adversaries(promise: BackgroundPromise, cells: Cells) -> list[tuple[int
 
 
 def require_whole_table(name: str, totals: Totals | None) -> None:
-    """A prior is estimated over all rows: the totals of a table do not say it of a part."""
+    """Refuse totals of a larger table: a prior is estimated over all rows, and totals do not determine it for a part."""
     if totals is not None:
         raise JobError(
             f"{name} cannot be kept on a part of a table.",
@@ -104,9 +109,10 @@ def bind_background_promise(promise: BackgroundPromise, cells: Cells) -> GroupCh
 
 
 def count_certain_priors(promise: BackgroundPromise, cells: Cells) -> list[int]:
-    """Of how many people each adversary of the skyline is certain before the release: one value alone has a prior above 0.
+    """Count the people of whom each adversary of the skyline is certain before the release: one value alone has a prior above 0.
 
-    Known where the promise was bound to these cells, as every plan binds it; else the priors are estimated for it.
+    The numbers are cached where the promise was bound to these cells, as every plan binds it; otherwise the priors are
+    estimated.
     """
     known = _CERTAIN_PRIORS_CACHE.get(cells, {}).get(_make_cache_key(promise))
     return _count_certain(promise, bind_adversaries(promise, cells)) if known is None else known
@@ -128,7 +134,7 @@ def _count_certain(promise: BackgroundPromise, everyone: Sequence[tuple[int, Bac
 
 
 def compute_worst_risks(promise: BackgroundPromise, cells: Cells, groups: CandidateGroups) -> list[float]:
-    """The greatest risk of each point of the skyline, in the promise's own units."""
+    """Compute the greatest risk at each point of the skyline, in the promise's own units."""
     found = [0.0] * len(promise.skyline)
     for at, known in bind_adversaries(promise, cells):
         risk = float(known.risks(groups, promise.posterior).max(initial=0.0)) * (1 if promise.base == 2 else LN2)
@@ -137,7 +143,7 @@ def compute_worst_risks(promise: BackgroundPromise, cells: Cells, groups: Candid
 
 
 def explain_unreachable(promise: BackgroundPromise, cells: Cells) -> tuple[str, str]:
-    """Why all rows in one group break the promise, and which t would do."""
+    """Explain why all rows in one group break the promise, and which t would do."""
     whole = CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
     risks = compute_worst_risks(promise, cells, whole)
     broken = [(risk, t) for risk, (_, t) in zip(risks, promise.skyline, strict=True) if risk >= float(t)]
@@ -148,7 +154,7 @@ def explain_unreachable(promise: BackgroundPromise, cells: Cells) -> tuple[str, 
 
 
 def list_smoothing_warnings(promise: BackgroundPromise, cells: Cells) -> list[str]:
-    """A smoothing that smooths nothing (errata 3.3), or so much that certain beliefs are alike (errata 3.5)."""
+    """Warn of a smoothing that smooths nothing (errata 3.3), or so much that certain beliefs are alike (errata 3.5)."""
     if not promise.smoothing:
         return []
     at = cells.find_sensitive(promise.column)
@@ -180,31 +186,28 @@ def list_smoothing_warnings(promise: BackgroundPromise, cells: Cells) -> list[st
     ]
 
 
-# MERGED: reticent.models.background.parameters: The parameters of promises about background knowledge, as their authors write them, checked and exact.
-
-
 def parse_bandwidths(given: Any) -> Bandwidth | dict[str, Bandwidth]:
-    """A number >= 0 or "whole", for every column or in a table of columns."""
+    """Parse a bandwidth, a number >= 0 or "whole", for every column or in a table of columns."""
     return _accept_parameter(given, "bandwidth")
 
 
 def parse_threshold(given: Any) -> Fraction:
-    """How far a belief may move."""
+    """Parse t: how far a belief may move."""
     return _accept_parameter(given, "t")
 
 
 def parse_smoothing(given: Any) -> Fraction:
-    """Over how far a distance beliefs are smoothed."""
+    """Parse the distance over which beliefs are smoothed."""
     return _accept_parameter(given, "smoothing")
 
 
 def parse_kernel(given: Any) -> str:
-    """The name of a kernel."""
+    """Parse the name of a kernel."""
     return _accept_parameter(given, "kernel")
 
 
 def parse_inference(given: Any) -> str:
-    """How an attack infers: as a promise may say, or exactly."""
+    """Parse how an attack infers: a posterior that a promise may name, or the exact one."""
     field = PROMISES["bt-privacy"].fields["posterior"]
     return accept_parameter(replace(field, choices=(*field.choices, "exact")), given, "posterior", "background")
 
@@ -214,7 +217,7 @@ def _accept_parameter(given: Any, name: str) -> Any:
 
 
 def parse_distance_matrices(given: Any) -> dict[str, dict[str, Any]] | None:
-    """A matrix of distances for a column: a CSV with the values in its first row and column, or {values, rows}."""
+    """Parse a matrix of distances for each column: a CSV with the values in its first row and column, or {values, rows}."""
     if given is None:
         return None
     if not isinstance(given, Mapping):
@@ -266,17 +269,10 @@ def _read_matrix_file(column: str, path: Path) -> tuple[list[str], list[list[str
 
 
 def to_json_bandwidth(given: Bandwidth | Mapping[str, Bandwidth]) -> Any:
-    """A bandwidth as JSON can say it."""
+    """Convert a bandwidth to what JSON can represent."""
     if isinstance(given, Mapping):
         return {column: to_json_bandwidth(value) for column, value in given.items()}
     return given if isinstance(given, str) else float(given)
-
-
-# MERGED: reticent.models.background.proposal: A skyline for the steward's own table (Li, Li & Zhang, ICDE 2009, section V-C): the fewest points between which the risk changes little.
-#
-# For a grid of bandwidths, the same for every column, the greatest risk that the planned groups leave to an adversary of that bandwidth.
-# Where the risk changes by less than STEP from one point of the grid to another and everywhere between, one of them stands for
-# both.  What is proposed as t is what the planned groups achieve, rounded up.
 
 
 BANDWIDTH_GRID: tuple[Bandwidth, ...] = (*(Fraction(b, 10) for b in (1, 2, 3, 4, 5, 6, 8, 10, 12)), WHOLE_BANDWIDTH)
@@ -284,7 +280,14 @@ RISK_STEP = 0.05
 
 
 def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dict[str, Any]:
-    """The grid with its risks, and the points that stand for it."""
+    """Propose a skyline for the steward's own table (section V-C).
+
+    Return the grid with its risks, and the points that stand for it.
+
+    For a grid of bandwidths, the same for every column, the risk is the greatest that the planned groups leave to an
+    adversary of that bandwidth.  Where the risk changes by less than RISK_STEP from one point of the grid to another
+    and everywhere between, one of them stands for both.  The proposed t is what the planned groups achieve, rounded up.
+    """
 
     cells = groups.cells
     points = [{"bandwidth": bandwidth, "t": 1} for bandwidth in BANDWIDTH_GRID]
@@ -314,7 +317,7 @@ def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dic
 
 
 def choose_fewest_points(risks: list[float], step: float) -> list[int]:
-    """Numbers of grid points: from each the next is as far as the risk stays within `step` of it."""
+    """Choose grid points by number: the next point is as far from each as the risk stays within `step` of it."""
     found = [0]
     while found[-1] < len(risks) - 1:
         here = found[-1]
@@ -372,7 +375,7 @@ class BTPrivacy(Promise):
 
     @property
     def skyline(self) -> list[tuple[Any, Fraction]]:
-        """(bandwidth, t): the one adversary it is about."""
+        """The one adversary of the promise, as (bandwidth, t)."""
         return [(self.bandwidth, self.t)]
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
@@ -383,21 +386,15 @@ class BTPrivacy(Promise):
         return explain_unreachable(self, cells)
 
     def count_certain_priors(self, cells: Cells) -> list[int]:
-        """Of how many people each adversary of the promise is certain before anything is published."""
+        """Count the people of whom each adversary of the promise is certain before anything is published."""
         return count_certain_priors(self, cells)
 
     def warnings(self, cells: Cells) -> list[str]:
         return list_smoothing_warnings(self, cells)
 
     def advice(self, groups: CandidateGroups, planned: bool) -> list[dict[str, Any]]:
-        """A skyline for this table."""
+        """Propose a skyline for this table."""
         return [propose_skyline(self, groups, planned)]
-
-
-# MERGED: reticent.models.skyline: Skyline (B,t)-privacy (Li, Li & Zhang, ICDE 2009, definition 2): (B,t)-privacy for several adversaries at once.
-#
-# Who knows more may learn less, or more, as the steward says: a t for each bandwidth.  The risk changes continuously with the
-# bandwidth (section V-C), so a few points stand for all; `reticent check` proposes them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,12 +444,12 @@ class Skyline(Promise):
         return explain_unreachable(self, cells)
 
     def count_certain_priors(self, cells: Cells) -> list[int]:
-        """Of how many people each adversary of the promise is certain before anything is published."""
+        """Count the people of whom each adversary of the promise is certain before anything is published."""
         return count_certain_priors(self, cells)
 
     def warnings(self, cells: Cells) -> list[str]:
         return list_smoothing_warnings(self, cells)
 
     def advice(self, groups: CandidateGroups, planned: bool) -> list[dict[str, Any]]:
-        """A skyline for this table."""
+        """Propose a skyline for this table."""
         return [propose_skyline(self, groups, planned)]

@@ -1,11 +1,25 @@
-"""How far two values of a column are from each other (Li, Li & Zhang, ICDE 2009, section II-C), as whole numbers over a unit.
+"""Distances between values of a column, and kernel weights made of them (Li, Li & Zhang, ICDE 2009, section II-C).
+
+Distances are whole numbers over a unit:
 
     numbers, dates, ordered values   |a - b| over the range: of the declared domain, else of the values that occur
     hierarchies                      the level of the lowest common ancestor over the height
-    a matrix of one's own            as it is written
+    the steward's own matrix         as it is written
 
-A null is at distance 1 from everything else.  Exact: a kernel ends where the distance reaches the bandwidth, and a rounded
-quotient would not know on which side a value lies (errata 3.3).
+A null is at distance 1 from everything else.  Distances are exact: a kernel ends where the distance reaches the
+bandwidth, and a rounded quotient would not know on which side a value lies (errata 3.3).
+
+The kernel functions, by name, give the weight of every code for every other:
+
+    epanechnikov   3/(4B) (1 - (d/B)^2)        as the paper prints it; 0 at d = B
+    triangular     (1/B) (1 - d/B)
+    uniform        1/(2B)
+    gaussian       exp(-(3d/B)^2 / 2), truncated: B is three standard deviations
+    all of them    for d < B, and 0 from d = B on
+
+The constant before the bracket is the same in numerator and denominator of equation 2 and is left out.  Bandwidth 0
+gives weight to equal values alone (the maximum likelihood estimate of II-B), "whole" gives the same weight to all
+(II-D; errata 3.6).  Each weight is the double next to the true one (the Gaussian: within 32 units in the last place).
 """
 
 from __future__ import annotations
@@ -25,14 +39,14 @@ from reticent.exact_arithmetic import as_ratio, compute_whole_multiples, find_co
 
 @dataclass(frozen=True, eq=False)
 class ValueDistances:
-    """d(i, j) = parts[i, j] / unit, for codes i and j."""
+    """Distances of codes: d(i, j) = parts[i, j] / unit."""
 
     parts: np.ndarray
     unit: int
 
 
 def compute_distances(domain: Domain, codes: np.ndarray, matrix: Mapping[str, Any] | None = None) -> ValueDistances:
-    """Between these codes of a domain, in their order."""
+    """Compute the distances between these codes of a domain, in their order."""
     null = codes == domain.null_code
     known = codes[~null]
     if matrix is not None:
@@ -56,7 +70,7 @@ def _compute_line_distances(domain: Domain, codes: np.ndarray) -> tuple[np.ndarr
 
 
 def find_positions(domain: Domain, codes: np.ndarray) -> tuple[list[Fraction], Fraction]:
-    """Where codes stand, exactly, and the range that distances are measured by."""
+    """Find the exact positions of codes, and the range by which distances are measured."""
     assert isinstance(domain, RangeDomain | BandDomain), "a column of places"
     places = domain.positions
     if domain.kind == "numeric":
@@ -101,19 +115,6 @@ def is_ordered(domain: Domain) -> bool:
     return isinstance(domain, RangeDomain)
 
 
-# MERGED: reticent.models.background.weights: The kernel functions of section II-C by name, as the weight of every code for every other.
-#
-#     epanechnikov   3/(4B) (1 - (d/B)^2)        as the paper prints it; 0 at d = B
-#     triangular     (1/B) (1 - d/B)
-#     uniform        1/(2B)
-#     gaussian       exp(-(3d/B)^2 / 2), truncated: B is three standard deviations
-#     all of them    for d < B, and 0 from d = B on
-#
-# The constant before the bracket is the same in numerator and denominator of equation 2 and is left out.  Bandwidth 0 gives weight
-# to equal values alone (the maximum likelihood estimate of II-B), "whole" the same weight to all (II-D; errata 3.6).  Each
-# weight is the double next to the true one (the Gaussian: within 32 units in the last place).
-
-
 KERNELS = ("epanechnikov", "uniform", "triangular", "gaussian")
 WHOLE_BANDWIDTH = "whole"
 Bandwidth = Fraction | str
@@ -121,7 +122,7 @@ Bandwidth = Fraction | str
 
 @dataclass(frozen=True, slots=True)
 class EqualityWeights:
-    """The weights of a kernel that knows equal values only, without a table: a column may have a value for every row."""
+    """Weights of a kernel that gives weight to equal values only, without a table: a column may have a value for every row."""
 
     size: int
 
@@ -133,7 +134,7 @@ KernelWeights = np.ndarray | EqualityWeights
 
 
 def compute_kernel_weights(distances: ValueDistances, bandwidth: Bandwidth, kernel: str) -> np.ndarray:
-    """(codes, codes) weights in 0 .. 1; every code has weight 1 for itself."""
+    """Compute (codes, codes) weights in 0 .. 1; every code has weight 1 for itself."""
     size = len(distances.parts)
     if bandwidth == WHOLE_BANDWIDTH:
         return np.ones((size, size))
@@ -160,7 +161,7 @@ def _compute_kernel_weight(distance: int, reach: int, kernel: str) -> float:
 
 
 def are_equality_weights(weights: KernelWeights) -> bool:
-    """Whether a kernel gives weight to equal values alone, as small bandwidths do."""
+    """Tell whether a kernel gives weight to equal values alone, as small bandwidths do."""
     return isinstance(weights, EqualityWeights) or np.count_nonzero(weights) == len(weights)
 
 

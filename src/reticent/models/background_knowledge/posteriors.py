@@ -1,9 +1,21 @@
-"""What an adversary believes after seeing groups (Li, Li & Zhang, ICDE 2009, section III).
+"""Beliefs of an adversary after seeing groups, and how far they moved (Li, Li & Zhang, ICDE 2009, sections III and IV-B).
 
-omega      equation 5: a prior times n_i over the group's whole belief in s_i, normalised for each person
-balanced   ours: the same again and again.  Omega is the first round of Sinkhorn's scaling of the prior matrix to the group's
-           margins (every person has one value, value s_i has n_i people); ROUNDS of them are `balanced`
-exact      equations 3 and 4 by a programme over remaining counts; equation 3 with permanents (errata 3.1)
+The posteriors:
+
+    omega      equation 5: a prior times n_i over the group's whole belief in s_i, normalised for each person
+    balanced   ours: the same step repeated.  Omega is the first round of Sinkhorn's scaling of the prior matrix to the
+               group's margins (every person has one value, value s_i has n_i people); POSTERIOR_ROUNDS of them are `balanced`
+    exact      equations 3 and 4 by a programme over remaining counts; equation 3 with permanents (errata 3.1)
+
+The divergences of a prior P and a posterior Q:
+
+    js         1/2 KL[P, M] + 1/2 KL[Q, M], M = (P + Q)/2 (equation 6), in bits: 0 .. 1 (errata 3.2)
+    smoothed   js of beliefs smoothed by a kernel over the sensitive values, renormalised, because smoothed they need not
+               sum to 1 (errata 3.4)
+    kl, emd    what the paper compares it with; kl is infinite where Q rules out what P does not
+
+js is symmetric, though section IV does not ask for that: a belief that grows certain and one that is shaken count
+alike.
 """
 
 from __future__ import annotations
@@ -22,9 +34,10 @@ MAX_EXACT_STATES = 1 << 18  # the most states that exact inference of one group 
 def compute_scaled_posteriors(
     prior: np.ndarray, offsets: np.ndarray, people: np.ndarray, counts: np.ndarray, rounds: int
 ) -> np.ndarray:
-    """(entries, values) beliefs after `rounds`: of group g the entries offsets[g] .. offsets[g + 1], `people` at each.
+    """Compute (entries, values) beliefs after `rounds` of scaling.
 
-    A value that nobody could have by their prior says nothing; who could have none of the group's values believes its histogram.
+    Group g has the entries offsets[g] .. offsets[g + 1], with `people` at each.  A value that nobody could have by
+    their prior is ignored; a person who could have none of the group's values gets the group's histogram as belief.
     """
     sizes = np.diff(offsets)
     group = np.repeat(np.arange(len(sizes)), sizes)
@@ -47,7 +60,7 @@ def compute_scaled_posteriors(
 def compute_exact_posteriors(
     prior: np.ndarray, people: np.ndarray, counts: np.ndarray, states: int = MAX_EXACT_STATES
 ) -> np.ndarray | None:
-    """(entries, values) posteriors of one group; None where it is out of reach, or the priors rule the group out."""
+    """Compute the (entries, values) posteriors of one group; None where it is out of reach, or the priors rule the group out."""
     classes, which = np.unique(prior, axis=0, return_inverse=True)
     which = which.reshape(-1)
     many = np.bincount(which, weights=people, minlength=len(classes)).astype(np.int64)
@@ -70,7 +83,7 @@ def compute_exact_posteriors(
 
 
 def _expect_placements(items: np.ndarray, bins: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(classes, bins): how many items of each class are expected in each bin."""
+    """Compute (classes, bins): the expected number of items of each class in each bin."""
     room = np.append(1, np.cumprod(bins[:-1] + 1)).astype(np.int64)
     left = np.indices(tuple(int(n) + 1 for n in bins)).reshape(len(bins), -1).T
     code = left @ room
@@ -85,30 +98,20 @@ def _expect_placements(items: np.ndarray, bins: np.ndarray, weight: np.ndarray) 
     return found
 
 
-# MERGED: reticent.models.background.divergence: How far a belief moved (Li, Li & Zhang, ICDE 2009, section IV-B): Jensen-Shannon on smoothed beliefs, and three others beside it.
-#
-#     js         1/2 KL[P, M] + 1/2 KL[Q, M], M = (P + Q)/2 (equation 6), in bits: 0 .. 1 (errata 3.2)
-#     smoothed   js of beliefs smoothed by a kernel over the sensitive values, renormalised, because smoothed they need not
-#                sum to 1 (errata 3.4)
-#     kl, emd    what the paper compares it with; kl is infinite where Q rules out what P does not
-#
-# js is symmetric, though section IV asks for no such thing: a belief that grows certain and one that is shaken count alike.
-
-
 def compute_js_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """In bits, over the last axis."""
+    """Compute the Jensen-Shannon divergence in bits, over the last axis."""
     middle = (p + q) / 2
     return (_sum_divergence_terms(p, middle).sum(axis=-1) + _sum_divergence_terms(q, middle).sum(axis=-1)) / 2
 
 
 def compute_kl_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """In bits; infinite where q is 0 and p is not."""
+    """Compute the Kullback-Leibler divergence in bits; infinite where q is 0 and p is not."""
     with np.errstate(divide="ignore"):
         return _sum_divergence_terms(p, q).sum(axis=-1)
 
 
 def compute_ordered_emd(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The earth mover's distance over values in their order, neighbours 1/(m - 1) apart."""
+    """Compute the earth mover's distance over values in their order, neighbours 1/(m - 1) apart."""
     moved = np.abs(np.cumsum(np.asarray(p) - np.asarray(q), axis=-1))
     return moved.sum(axis=-1) / max(moved.shape[-1] - 1, 1)
 
@@ -121,14 +124,14 @@ def _sum_divergence_terms(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def make_smoothing_matrix(weights: np.ndarray, occurring: np.ndarray) -> np.ndarray:
-    """The matrix that smooths a belief over the values that occur: row i averages with the kernel's weights around value i."""
+    """Make the matrix that smooths a belief over the values that occur: row i averages with the kernel's weights around value i."""
     weights = np.where(occurring[:, None] & occurring[None, :], weights, 0.0)
     whole = weights.sum(axis=1, keepdims=True)
     return np.divide(weights, whole, out=np.zeros_like(weights), where=whole > 0)
 
 
 def smooth_beliefs(belief: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Smoothed and renormalised; as it is where the matrix is empty."""
+    """Smooth and renormalise beliefs; return them unchanged where the matrix is empty."""
     if not len(matrix):
         return belief
     found = belief @ matrix.T

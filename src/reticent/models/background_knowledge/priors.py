@@ -28,7 +28,7 @@ MAX_PAIRS = 1 << 39  # pairs of points, times axes, that are looked at at most
 
 @dataclass(frozen=True, eq=False)
 class PointCounts:
-    """Who holds what: `codes` (points, axes) number the values that occur on each axis, `value` and `count` each entry of a point."""
+    """Counts of values at points: `codes` (points, axes) number the values of each axis, `value` and `count` each entry of a point."""
 
     codes: np.ndarray
     point: np.ndarray
@@ -39,7 +39,7 @@ class PointCounts:
 
 @dataclass(frozen=True, eq=False)
 class PriorRoute:
-    """How equation 2 is computed, decided by cost; `terms` bounds the relative error in units of rounding."""
+    """A way to compute equation 2, chosen by cost; `terms` bounds the relative error in units of rounding."""
 
     name: str
     work: float
@@ -47,7 +47,7 @@ class PriorRoute:
 
 
 class KernelPriors:
-    """Equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `held`."""
+    """Priors by equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `held`."""
 
     def __init__(self, held: PointCounts, weights: Sequence[KernelWeights]):
         self.held = held
@@ -58,7 +58,7 @@ class KernelPriors:
 
     @cached_property
     def route(self) -> PriorRoute:
-        """The cheaper of the two, or a refusal with advice where both are beyond reach."""
+        """The cheaper of the two routes; refuses with advice where both are beyond reach."""
         held = self.held
         axes = max(len(self.live), 1)
         points = len(held.codes)
@@ -80,7 +80,7 @@ class KernelPriors:
 
     @cached_property
     def order(self) -> list[int]:
-        """Axes to contract, that which leaves the smallest table first; the longest is last and not among them."""
+        """Axes to contract, first the one that leaves the smallest table; the longest axis comes last and is not among them."""
         left = sorted(self.live, key=lambda a: len(self.weights[a]))[:-1]
         found: list[int] = []
         while left:
@@ -110,7 +110,7 @@ class KernelPriors:
         return [*found, (self._count_table_rows(rest), width, 1)]
 
     def contract_axes(self) -> np.ndarray:
-        """(points, values): numerators of equation 2."""
+        """Compute (points, values), the numerators of equation 2, axis by axis."""
         room = max(rows * width * size for rows, width, size in self.sizes)
         step = max(min(MAX_CONTRACTION_CELLS // max(room, 1), self.held.values), 1)
         found = np.empty((len(self.held.codes), self.held.values))
@@ -146,7 +146,7 @@ class KernelPriors:
     def _contract_last_axis(
         self, table: np.ndarray, rest: list[int], rows: np.ndarray, place: np.ndarray
     ) -> np.ndarray:
-        """The last axis, at the observed points."""
+        """Contract the last axis, at the observed points."""
         held = self.held
         axis = rest[-1] if self.live else None
         weight = np.ones((1, 1)) if axis is None else np.ascontiguousarray(self.weights[axis])
@@ -176,7 +176,7 @@ class KernelPriors:
         return max(self.live, key=lambda a: len(self.weights[a]))
 
     def _near_weights(self, axis: int) -> np.ndarray:
-        """The weights of an axis on which other values than one's own count."""
+        """Return the weights of an axis on which values other than one's own count."""
         return np.asarray(self.weights[axis])
 
     @cached_property
@@ -197,7 +197,7 @@ class KernelPriors:
         return np.column_stack([low, np.searchsorted(word, number * size + last[code], "right")]).astype(np.int64)
 
     def sum_over_pairs(self) -> np.ndarray:
-        """(points, values): the same, over pairs of points."""
+        """Compute (points, values), the numerators of equation 2, over pairs of points."""
         held = self.held
         order = self._sorted_points
         live = self.live
@@ -220,7 +220,7 @@ class KernelPriors:
         return found[rank]
 
     def table(self) -> np.ndarray:
-        """(points, values): prior beliefs, by the route chosen."""
+        """Compute (points, values), the prior beliefs, by the route chosen."""
         found = self.contract_axes() if self.route.name == "contraction" else self.sum_over_pairs()
         return found / found.sum(axis=1, keepdims=True)
 
@@ -236,7 +236,7 @@ def _slice_rows(lengths: np.ndarray, most: int) -> Iterator[slice]:
 
 
 def _apply_weights(weight: np.ndarray, dense: np.ndarray) -> np.ndarray:
-    """weight @ dense for every row; short axes by hand, because a matrix product of two by two is all overhead."""
+    """Compute weight @ dense for every row; short axes by hand, because a matrix product of two by two is all overhead."""
     if len(weight) > 4:
         return np.matmul(weight, dense)
     found = np.empty_like(dense)
@@ -248,7 +248,7 @@ def _apply_weights(weight: np.ndarray, dense: np.ndarray) -> np.ndarray:
 
 
 def _find_combinations(codes: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows, and which of them each row is."""
+    """Find the distinct rows, and which of them each row is."""
     if not codes.shape[1]:
         return codes[:1], np.zeros(len(codes), np.int64)
     words = pack_codes(codes, lengths)
@@ -260,14 +260,14 @@ def _find_combinations(codes: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarr
 
 
 def _number_combinations(known: np.ndarray, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Which of the known combinations each row is."""
+    """Find which of the known combinations each row is."""
     if not codes.shape[1]:
         return np.zeros(len(codes), np.int64)
     return _find_combinations(np.concatenate([known, codes]), lengths)[1][len(known) :]
 
 
 def _sum_equal_rows(table: np.ndarray, at: np.ndarray, rows: int) -> np.ndarray:
-    """Rows of equal number added up: points that differ in columns of no weight only."""
+    """Add up rows of equal number: points that differ only in columns without weight."""
     if rows == len(table) and (at == np.arange(rows)).all():
         return table
     found = np.zeros((rows, table.shape[1]))
