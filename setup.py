@@ -87,9 +87,12 @@ class Kernels(build_ext):
         forks = multiprocessing.get_start_method() == "fork"  # elsewhere a child would run this file again
         translated = cythonize(
             [Extension(extension.name, extension.sources) for extension in self.extensions],
-            compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED, build_dir="build/cython", quiet=True,
+            compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=SHARED,
+            build_dir="build/cython",
+            quiet=True,
             nthreads=int(self.parallel) if forks else 0,
-        )  # fmt: skip
+        )
         for extension, done in zip(self.extensions, translated, strict=True):
             extension.sources = done.sources
             inline_ours(Path(done.sources[0]))

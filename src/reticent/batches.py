@@ -157,18 +157,28 @@ def _publish_batch(job: Job, part: SourceBatch, to: Path, **how: Any) -> dict[st
         release = publish(job, frame=part.frame, to=to, **how)
     except PromiseUnreachable as error:
         return {"batch": to.name, "published": False, "source_rows": part.rows, "why": str(error)}
-    return {"batch": to.name, "published": True, "source_rows": part.rows, "rows": release.manifest.rows,
-            "withheld": release.manifest.withheld, "digest": release.digest,
-            "kept": release.audited.kept}  # fmt: skip
+    return {
+        "batch": to.name,
+        "published": True,
+        "source_rows": part.rows,
+        "rows": release.manifest.rows,
+        "withheld": release.manifest.withheld,
+        "digest": release.digest,
+        "kept": release.audited.kept,
+    }
 
 
 def _summarize_batches(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:
     kept = [entry for entry in batches if entry["published"]]
     return {
-        "batch_by": by, "batches": batches, "published": len(kept), "unreachable": len(batches) - len(kept),
-        "rows": sum(entry["rows"] for entry in kept), "withheld": sum(entry["withheld"] for entry in kept),
+        "batch_by": by,
+        "batches": batches,
+        "published": len(kept),
+        "unreachable": len(batches) - len(kept),
+        "rows": sum(entry["rows"] for entry in kept),
+        "withheld": sum(entry["withheld"] for entry in kept),
         "promise": PER_BATCH_SENTENCE,
-    }  # fmt: skip
+    }
 
 
 def _require_safe_column(by: str, values: pl.DataFrame, column: Column | None) -> None:

@@ -107,9 +107,14 @@ def render_job(self: Any) -> str:
 
 
 def _describe_column_options(column: Any) -> str:
-    given = {"hierarchy": column.hierarchy is not None, "order": column.order is not None, "top": column.top is not None,
-             "bottom": column.bottom is not None, "round_to": column.round_to is not None,
-             "rows_per_person": column.rows_per_person is not None}  # fmt: skip
+    given = {
+        "hierarchy": column.hierarchy is not None,
+        "order": column.order is not None,
+        "top": column.top is not None,
+        "bottom": column.bottom is not None,
+        "round_to": column.round_to is not None,
+        "rows_per_person": column.rows_per_person is not None,
+    }
     return ", ".join(name for name, there in given.items() if there) or "-"
 
 

@@ -84,9 +84,14 @@ def figure_2() -> Iterator[Row]:
                 spent[name] += time.process_time() - began
                 error[name].append(float(np.abs(compute_js_divergence(near, prior) - truth).mean()))
         for name in POSTERIOR_ROUNDS:
-            yield {"N": size, "method": name, "average distance error": float(np.mean(error[name])),
-                   "greatest": float(np.max(error[name])), "CPU ms a group": 10 * spent[name],
-                   "exact CPU ms a group": 10 * spent["exact"]}  # fmt: skip
+            yield {
+                "N": size,
+                "method": name,
+                "average distance error": float(np.mean(error[name])),
+                "greatest": float(np.max(error[name])),
+                "CPU ms a group": 10 * spent[name],
+                "exact CPU ms a group": 10 * spent["exact"],
+            }
 
 
 def figure_3a() -> Iterator[Row]:

@@ -174,14 +174,29 @@ def section_7(name: str, rows: int | None, queries: int) -> Iterator[Row]:
         weights = made.sizes / made.sizes.sum()
         outcome = rt.attack(made.plan, name="naive-bayes")
         yield {
-            "beta": beta, "t": made.closeness.max(), "average t": made.closeness @ weights, "l": made.diversity.min(),
-            "average l": made.diversity @ weights, "naive Bayes": outcome.success, "low": outcome.low, "high": outcome.high,
+            "beta": beta,
+            "t": made.closeness.max(),
+            "average t": made.closeness @ weights,
+            "l": made.diversity.min(),
+            "average l": made.diversity @ weights,
+            "naive Bayes": outcome.success,
+            "low": outcome.low,
+            "high": outcome.high,
             "most frequent": outcome.baseline,
-        }  # fmt: skip
+        }
 
 
 FIGURES: dict[str, Callable[..., Iterator[Row]]] = {
-    "4a": figure_4a, "4b": figure_4b, "4c": figure_4c, "claim": claim, "5": figure_5, "6": figure_6, "6-beta1": figure_6_at_1, "7": figure_7,
-    **{f"8{part}": figure_8(part) for part in "abcd"}, **{f"9{part}": figure_9(part) for part in "abcd"}, "section7": section_7,
-}  # fmt: skip
+    "4a": figure_4a,
+    "4b": figure_4b,
+    "4c": figure_4c,
+    "claim": claim,
+    "5": figure_5,
+    "6": figure_6,
+    "6-beta1": figure_6_at_1,
+    "7": figure_7,
+    **{f"8{part}": figure_8(part) for part in "abcd"},
+    **{f"9{part}": figure_9(part) for part in "abcd"},
+    "section7": section_7,
+}
 BY_METHOD = ("5", "claim")  # figures whose methods can be measured one by one

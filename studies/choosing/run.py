@@ -105,10 +105,20 @@ def studied(
         drawn = rt.advise(job, purpose=PARTS[part][0], rows=rows, seed=ANEW, **how).compared
         for purpose in PARTS[part]:
             first, advice, few = (rt.advise(one, purpose=purpose) for one in (compared, anew, drawn))
-            advised.append({"promise": promise, "purpose": purpose, "full": first.best["name"], "full level": names(first.level),
-                            "advised": advice.best["name"], "level": names(advice.level),
-                            "no better than": names(advice.trivially_better, "; "), "from a part": few.best["name"],
-                            "part level": names(few.level), "may overtake": names(few.may_overtake)})  # fmt: skip
+            advised.append(
+                {
+                    "promise": promise,
+                    "purpose": purpose,
+                    "full": first.best["name"],
+                    "full level": names(first.level),
+                    "advised": advice.best["name"],
+                    "level": names(advice.level),
+                    "no better than": names(advice.trivially_better, "; "),
+                    "from a part": few.best["name"],
+                    "part level": names(few.level),
+                    "may overtake": names(few.may_overtake),
+                }
+            )
     return full, advised
 
 

@@ -105,6 +105,9 @@ def summary(rows: Iterable[Row]) -> Iterator[Row]:
             name: sum(Fraction(row[name]) for row in sets)
             for name in ("published", "exceeding", "exceeding_unknowing", "surest", "surest_unknowing")
         }
-        yield {"promise": promise, "method": method,
-               **{name: float(total[name] / total["published"]) for name in total if name != "published"},
-               "worst": float(max(Fraction(row["worst"]) for row in sets))}  # fmt: skip
+        yield {
+            "promise": promise,
+            "method": method,
+            **{name: float(total[name] / total["published"]) for name in total if name != "published"},
+            "worst": float(max(Fraction(row["worst"]) for row in sets)),
+        }

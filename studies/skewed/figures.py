@@ -132,10 +132,21 @@ def posterior_zipf() -> Iterator[Row]:
         for kind, name in NAMES.items():
             found = attacked[kind]
             (low, high), (withheld_low, withheld_high) = ends(found), withheld_ends(found)
-            yield {"l": l, "method": name, "posterior": found["worst_posterior"], "low": low, "high": high, "how": found["how"],
-                   "mean": found.get("mean_posterior", ""), "releases": found["releases"], "attacked": found["attacked"],
-                   "bound": 1 / l, "withheld low": withheld_low, "withheld high": withheld_high,
-                   "withheld how": found["withheld_how"]}  # fmt: skip
+            yield {
+                "l": l,
+                "method": name,
+                "posterior": found["worst_posterior"],
+                "low": low,
+                "high": high,
+                "how": found["how"],
+                "mean": found.get("mean_posterior", ""),
+                "releases": found["releases"],
+                "attacked": found["attacked"],
+                "bound": 1 / l,
+                "withheld low": withheld_low,
+                "withheld high": withheld_high,
+                "withheld how": found["withheld_how"],
+            }
         yield {"l": l, "method": "1 / l", "posterior": 1 / l, "low": 1 / l, "high": 1 / l, "bound": 1 / l}
 
 
@@ -149,13 +160,23 @@ def posterior_adult() -> Iterator[Row]:
             found = [each[kind] for each in attacked]
             low, high = np.array([ends(each) for each in found]).T
             withheld_low, withheld_high = np.array([withheld_ends(each) for each in found]).T
-            yield {"l": l, "method": NAMES[kind], "posterior": float(high.mean()), "low": float(low.mean()),
-                   "high": float(high.mean()), "how": "exact" if all(each["how"] == "exact" for each in found) else "bounds",
-                   "greatest": float(high.max()), "above bound": int((low > 1 / l).sum()),
-                   "samples": len(found), "releases": sum(each["releases"] for each in found), "bound": 1 / l,
-                   "withheld low": float(withheld_low.mean()), "withheld high": float(withheld_high.mean()),
-                   "withheld greatest": float(withheld_high.max()),
-                   "withheld above bound": int((withheld_low > 1 / l).sum())}  # fmt: skip
+            yield {
+                "l": l,
+                "method": NAMES[kind],
+                "posterior": float(high.mean()),
+                "low": float(low.mean()),
+                "high": float(high.mean()),
+                "how": "exact" if all(each["how"] == "exact" for each in found) else "bounds",
+                "greatest": float(high.max()),
+                "above bound": int((low > 1 / l).sum()),
+                "samples": len(found),
+                "releases": sum(each["releases"] for each in found),
+                "bound": 1 / l,
+                "withheld low": float(withheld_low.mean()),
+                "withheld high": float(withheld_high.mean()),
+                "withheld greatest": float(withheld_high.max()),
+                "withheld above bound": int((withheld_low > 1 / l).sum()),
+            }
 
 
 def ends(found: dict) -> tuple[float, float]:

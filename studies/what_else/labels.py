@@ -72,9 +72,16 @@ def patients(count: int) -> tuple[Any, dict[str, Any]]:
     rng = np.random.default_rng(16)
     born = np.datetime64("1928-01-01") + (rng.beta(1.6, 1.9, count) * 28_000).astype("timedelta64[D]")
     admitted = np.datetime64("2021-01-01") + rng.integers(0, 1_095, count).astype("timedelta64[D]")
-    frame = pl.DataFrame({"born": born, "admitted": admitted, "weight": rng.normal(74, 13, count),
-                          "sex": rng.choice(["f", "m"], count), "ward": rng.choice(list("abcdef"), count),
-                          "illness": rng.choice([f"i{at}" for at in range(20)], count)})  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "born": born,
+            "admitted": admitted,
+            "weight": rng.normal(74, 13, count),
+            "sex": rng.choice(["f", "m"], count),
+            "ward": rng.choice(list("abcdef"), count),
+            "illness": rng.choice([f"i{at}" for at in range(20)], count),
+        }
+    )
     quasi = {name: rt.quasi() for name in ("born", "admitted", "weight", "sex", "ward")}
     return frame, {**quasi, "illness": rt.sensitive()}
 

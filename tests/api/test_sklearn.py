@@ -103,8 +103,12 @@ def test_a_row_that_no_group_covers_is_refused():
 def test_the_conventions_of_scikit_learn_are_kept():
     model = Anonymizer(QUASI, rt.KAnonymity(10), seed=1)
     assert model.get_params() == {
-        "columns": QUASI, "promises": rt.KAnonymity(10), "method": None, "target": None, "seed": 1,
-    }  # fmt: skip
+        "columns": QUASI,
+        "promises": rt.KAnonymity(10),
+        "method": None,
+        "target": None,
+        "seed": 1,
+    }
     copy = clone(model).set_params(promises=rt.KAnonymity(20))
     assert model.promises == rt.KAnonymity(10)
     with pytest.raises(NotFittedError):

@@ -178,12 +178,21 @@ def test_tom_does_not_have_it(release, people, tmp_path):
     assert 0 < found.to_dict()["worst_risk"] <= 1
 
 
-@pytest.mark.parametrize(("how", "error"), [
-    ({"bandwidth": -1}, JobError), ({"bandwidth": "wide"}, JobError), ({"bandwidth": {"age": 0.3}}, JobError),
-    ({"bandwidth": {"age": 0.3, "gender": 1, "salary_class": 1}}, JobError), ({"t": 0}, JobError), ({"t": 2}, JobError),
-    ({"posterior": "guess"}, JobError), ({"kernel": "boxcar"}, JobError), ({"smoothing": -1}, JobError),
-    ({"prior": pl.DataFrame({"age": [40]})}, RequestError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("how", "error"),
+    [
+        ({"bandwidth": -1}, JobError),
+        ({"bandwidth": "wide"}, JobError),
+        ({"bandwidth": {"age": 0.3}}, JobError),
+        ({"bandwidth": {"age": 0.3, "gender": 1, "salary_class": 1}}, JobError),
+        ({"t": 0}, JobError),
+        ({"t": 2}, JobError),
+        ({"posterior": "guess"}, JobError),
+        ({"kernel": "boxcar"}, JobError),
+        ({"smoothing": -1}, JobError),
+        ({"prior": pl.DataFrame({"age": [40]})}, RequestError),
+    ],
+)
 def test_bad_knowledge_is_refused(release, people, how, error):
     with pytest.raises(error):
         rt.attack(release, people, "background", **how)

@@ -95,17 +95,26 @@ def at(row: int, column: str, value):
 FAULTS = {
     "rows unsorted": ({"quasi": shuffled}, "not sorted by all that they show"),
     "rows of a group the other way round": (
-        {"quasi": lambda f: f.sort("group", pl.int_range(pl.len()), descending=[False, True])}, "not sorted by all"),
+        {"quasi": lambda f: f.sort("group", pl.int_range(pl.len()), descending=[False, True])},
+        "not sorted by all",
+    ),
     "values unsorted": ({"sensitive": shuffled}, "not listed once each, sorted by group and value"),
     "values of a group the other way round": (
-        {"sensitive": lambda f: f.sort("group", "illness", descending=[False, True])}, "not listed once each, sorted"),
+        {"sensitive": lambda f: f.sort("group", "illness", descending=[False, True])},
+        "not listed once each, sorted",
+    ),
     "the last group first": ({"quasi": lambda f: f.reverse(), "sensitive": lambda f: f.reverse()}, "sorted by group"),
-    "a value twice, next to itself": ({"sensitive": lambda f: split(f).sort("group", "illness")}, "not listed once each"),
+    "a value twice, next to itself": (
+        {"sensitive": lambda f: split(f).sort("group", "illness")},
+        "not listed once each",
+    ),
     "a value twice, apart": ({"sensitive": lambda f: shuffled(split(f))}, "not listed once each"),
     "a count of zero": ({"sensitive": first("count", 0)}, "are missing, or not from 1"),
     "a negative count": ({"sensitive": first("count", -1)}, "are missing, or not from 1"),
-    "counts that cancel": ({"sensitive": lambda f: f.with_columns(count=pl.Series([-1, 3] + [1] * (len(f) - 2)))},
-                           "are missing, or not from 1"),
+    "counts that cancel": (
+        {"sensitive": lambda f: f.with_columns(count=pl.Series([-1, 3] + [1] * (len(f) - 2)))},
+        "are missing, or not from 1",
+    ),
     "a count too many": ({"sensitive": first("count", 2)}, "1 group.* not as many rows as values"),
     "a count that is missing": ({"sensitive": first("count", None)}, "missing"),
     "a listed group that is missing": ({"sensitive": first("group", None)}, "missing"),
@@ -123,7 +132,7 @@ FAULTS = {
     "ages that are texts": ({"quasi": lambda f: f.with_columns(age=pl.lit("old"))}, "another type"),
     "a column too many": ({"quasi": lambda f: f.with_columns(name=pl.lit("Ann"))}, "other columns"),
     "a column too few": ({"quasi": lambda f: f.drop("city")}, "other columns"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)

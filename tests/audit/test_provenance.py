@@ -29,14 +29,16 @@ COLUMNS = {
 def source():
     rng = np.random.default_rng(5)
     n = 400
-    frame = pl.DataFrame({
-        "person": [f"person {i:05d}" for i in rng.permutation(n)],
-        "age": np.sort(rng.integers(20, 60, n)),
-        "town": rng.choice(["Northam", "Eastbury", "Westholm"], n),
-        "job": rng.choice(["nurse", "baker", "clerk", "miner"], n),
-        "note": rng.choice(["a", "b"], n),
-        "salary": [str(s) for s in rng.integers(100_000, 999_999, n)],
-    })  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "person": [f"person {i:05d}" for i in rng.permutation(n)],
+            "age": np.sort(rng.integers(20, 60, n)),
+            "town": rng.choice(["Northam", "Eastbury", "Westholm"], n),
+            "job": rng.choice(["nurse", "baker", "clerk", "miner"], n),
+            "note": rng.choice(["a", "b"], n),
+            "salary": [str(s) for s in rng.integers(100_000, 999_999, n)],
+        }
+    )
     outlier = pl.DataFrame(
         {
             "person": [CANARY],

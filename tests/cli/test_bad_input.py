@@ -73,32 +73,53 @@ BETA = '\n[[promise]]\nmodel = "beta-likeness"\nbeta = 2\n'
 NUMERIC_CITY = ('hierarchy = "city.csv"', 'type = "numeric"')
 CASES = {
     "no such file": Case(with_job(("people.csv", "nowhere.csv")), ("There is no file", "nowhere.csv"), code=6),
-    "a folder as the source": Case(lambda place: [(place / "d.csv").mkdir(), place.job(("people.csv", "d.csv"))], ("is a folder",)),
+    "a folder as the source": Case(
+        lambda place: [(place / "d.csv").mkdir(), place.job(("people.csv", "d.csv"))], ("is a folder",)
+    ),
     "an empty file": Case(with_source("empty.csv", b""), ("empty.csv is empty", "header line")),
     "a header without rows": Case(with_source("head.csv", b"person,age,city,illness\n"), ("no rows",)),
     "an unknown file type": Case(with_source("people.doc", b"x"), ("'.doc'", ".parquet")),
-    "a damaged Parquet file": Case(with_source("x.parquet", b"PAR1" + CANARY.encode() * 9), ("cannot be read as parquet",)),
-    "an unknown column": Case(with_job(("\nage ", "\nagee ")), ("'agee' is declared but not in the data", "'age' instead")),
-    "an undeclared column": Case(with_job(("\nage ", "\n# age ")), ("The data has 1 column without a role: 'age'", "drop")),
+    "a damaged Parquet file": Case(
+        with_source("x.parquet", b"PAR1" + CANARY.encode() * 9), ("cannot be read as parquet",)
+    ),
+    "an unknown column": Case(
+        with_job(("\nage ", "\nagee ")), ("'agee' is declared but not in the data", "'age' instead")
+    ),
+    "an undeclared column": Case(
+        with_job(("\nage ", "\n# age ")), ("The data has 1 column without a role: 'age'", "drop")
+    ),
     "a duplicate column": Case(with_rows(marked(3), head="person,age,age,illness"), ("1 column name twice: 'age'",)),
     "no header": Case(without_header(), ("None of the 4 declared columns",)),
     "no quasi-identifier": Case(
-        with_job(('{ role = "quasi-identifying", type = "numeric" }', '"identifying"'), ('role = "quasi-identifying"', 'role = "identifying"')),
+        with_job(
+            ('{ role = "quasi-identifying", type = "numeric" }', '"identifying"'),
+            ('role = "quasi-identifying"', 'role = "identifying"'),
+        ),
         ("No column is quasi-identifying",),
     ),
-    "no sensitive column": Case(with_job(('illness = "sensitive"', 'illness = "identifying"')), ("beta-likeness needs a sensitive column",)),
+    "no sensitive column": Case(
+        with_job(('illness = "sensitive"', 'illness = "identifying"')), ("beta-likeness needs a sensitive column",)
+    ),
     "k greater than the rows": Case(with_job(("k = 5", "k = 201"), (BETA, "")), ("k-anonymity", "200", "201"), 2),
     "k below 2": Case(with_job(("k = 5", "k = 1")), ("k >= 2",)),
     "k that is no number": Case(with_job(("k = 5", 'k = "five"')), ("k must be a number",)),
     "k with a fraction": Case(with_job(("k = 5", "k = 5.5")), ("whole number",)),
     "beta of 0": Case(with_job(("beta = 2", "beta = 0")), ("beta > 0",)),
     "beta below 0": Case(with_job(("beta = 2", "beta = -1.5")), ("beta > 0",)),
-    "no promise": Case(with_job(('[[promise]]\nmodel = "k-anonymity"\nk = 5\n', ""), (BETA, "")), ("promises nothing",)),
-    "an unknown promise": Case(with_job(("beta-likeness", "beta-likenes")), ("Unknown promise", "'beta-likeness' instead")),
+    "no promise": Case(
+        with_job(('[[promise]]\nmodel = "k-anonymity"\nk = 5\n', ""), (BETA, "")), ("promises nothing",)
+    ),
+    "an unknown promise": Case(
+        with_job(("beta-likeness", "beta-likenes")), ("Unknown promise", "'beta-likeness' instead")
+    ),
     "an unknown parameter": Case(with_job(("beta = 2", "bata = 2")), ("no parameter 'bata'", "'beta' instead")),
     "a value the hierarchy lacks": Case(
         lacking_two_rules,
-        ("hierarchy of 'city' has no rule for 2 of the column's 6", "hierarchy of 'illness' has no rule for 1 of the column's 5", "--show-values"),
+        (
+            "hierarchy of 'city' has no rule for 2 of the column's 6",
+            "hierarchy of 'illness' has no rule for 1 of the column's 5",
+            "--show-values",
+        ),
     ),
     "a ragged hierarchy": Case(
         lambda place: (place / "city.csv").write_text(f"Ulm;south;*\nBonn;*\n{CANARY};north;x;*\n"),
@@ -109,27 +130,45 @@ CASES = {
         ("3 faults", "several parents", "different roots", "empty label"),
     ),
     "no hierarchy file": Case(lambda place: (place / "city.csv").unlink(), ("hierarchy of 'city' cannot be read",)),
-    "a hierarchy that is not UTF-8": Case(lambda place: (place / "city.csv").write_bytes(b"M\xfcnchen;*\n"), ("not UTF-8",)),
+    "a hierarchy that is not UTF-8": Case(
+        lambda place: (place / "city.csv").write_bytes(b"M\xfcnchen;*\n"), ("not UTF-8",)
+    ),
     "words among numbers": Case(with_rows(marked(1)), ("'age' is declared numeric, but 1 of its", "missing")),
     "words as numbers": Case(with_rows(marked(2), NUMERIC_CITY), ("'city' is declared numeric, but 5 of its 5",)),
     "words as dates": Case(with_rows(marked(2), ('hierarchy = "city.csv"', 'type = "date"')), ("'city'", "YYYY-MM-DD")),
     "a value that is not in the order": Case(
-        with_rows(marked(2), ('hierarchy = "city.csv"', 'order = ["Ulm", "Bonn", "Kiel", "Jena"]')), ("'city' is ordinal, but 1 of its 5",)
+        with_rows(marked(2), ('hierarchy = "city.csv"', 'order = ["Ulm", "Bonn", "Kiel", "Jena"]')),
+        ("'city' is ordinal, but 1 of its 5",),
     ),
-    "a number outside its domain": Case(with_rows(marked(1, "77410"), ('type = "numeric"', "domain = [0, 120]")), ("'age'", "domain")),
-    "a missing sensitive value": Case(with_rows(marked(3, "")), ("'illness' is missing in 1 row", 'missing = "category"')),
+    "a number outside its domain": Case(
+        with_rows(marked(1, "77410"), ('type = "numeric"', "domain = [0, 120]")), ("'age'", "domain")
+    ),
+    "a missing sensitive value": Case(
+        with_rows(marked(3, "")), ("'illness' is missing in 1 row", 'missing = "category"')
+    ),
     "bytes that are not UTF-8": Case(
-        with_source("latin.csv", ("person,age,city,illness\n" + "".join(",".join(row) + "\n" for row in marked(3, CANARY + "ü"))).encode("latin-1")),
+        with_source(
+            "latin.csv",
+            ("person,age,city,illness\n" + "".join(",".join(row) + "\n" for row in marked(3, CANARY + "ü"))).encode(
+                "latin-1"
+            ),
+        ),
         ("not UTF-8", "latin-1"),
     ),
-    "a header that is not UTF-8": Case(with_source("latin.csv", "person,größe\n1,2\n".encode("latin-1")), ("header", "latin-1")),
+    "a header that is not UTF-8": Case(
+        with_source("latin.csv", "person,größe\n1,2\n".encode("latin-1")), ("header", "latin-1")
+    ),
     "a row with too many fields": Case(with_rows(marked(3, CANARY + ",x,y")), ("has 6 fields, the header has 4",)),
-    "an unknown encoding": Case(with_job(('path = "people.csv"', 'path = "people.csv"\nencoding = "latin-99"')), ("Unknown encoding",)),
-    "a job that is no TOML": Case(lambda place: (place / "job.toml").write_text("[source\npath = 3"), ("not valid TOML", "line 1")),
+    "an unknown encoding": Case(
+        with_job(('path = "people.csv"', 'path = "people.csv"\nencoding = "latin-99"')), ("Unknown encoding",)
+    ),
+    "a job that is no TOML": Case(
+        lambda place: (place / "job.toml").write_text("[source\npath = 3"), ("not valid TOML", "line 1")
+    ),
     "no job": Case(lambda place: (place / "job.toml").unlink(), ("cannot be read", "reticent init")),
     "an output folder that exists": Case(lambda place: (place / "release").mkdir(), ("release exists", "--force")),
     "an output that is a file": Case(lambda place: (place / "release").write_text("mine"), ("release exists",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda words: " ".join(words) or "plain")

@@ -51,8 +51,10 @@ def test_each_batch_is_a_release_of_its_own_and_the_summary_counts_them(run, vis
     assert ran.code == 2, "one batch has a single value and cannot be published"
     found = json.loads(ran.out)
     assert [(one["batch"], one["published"]) for one in found["batches"]] == [
-        ("2003-04-16", True), ("2003-04-17", True), ("2003-04-18", False),
-    ]  # fmt: skip
+        ("2003-04-16", True),
+        ("2003-04-17", True),
+        ("2003-04-18", False),
+    ]
     assert [one.get("withheld") for one in found["batches"]] == [0, 22, None]
     assert (found["published"], found["unreachable"], found["rows"], found["withheld"]) == (2, 1, 45, 22)
     for name in ("2003-04-16", "2003-04-17"):

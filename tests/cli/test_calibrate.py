@@ -13,8 +13,11 @@ def test_suppression_is_calibrated_from_counts(run, place):
     found = json.loads(ran.out)
     assert (found["rows"], found["eligible"], found["supports"]) == (18, False, 1)
     assert {kind: round(found[kind]["suppressed"], 3) for kind in ("unsafe", "safe", "randomized", "calibrated")} == {
-        "unsafe": 6, "safe": 10, "randomized": 7.889, "calibrated": 9.75,
-    }  # fmt: skip
+        "unsafe": 6,
+        "safe": 10,
+        "randomized": 7.889,
+        "calibrated": 9.75,
+    }
     assert found["safe"]["worst_posterior"] <= found["bound"]
     assert found["calibrated"]["worst_posterior"] <= found["bound"]
     assert found["randomized"]["worst_posterior"] > found["bound"]

@@ -20,8 +20,11 @@ def test_a_draft_is_a_job_that_can_be_checked(run, place):
     assert "people.toml is a draft" in ran.out
     job = Job.read("people.toml")
     assert {name: column.role.value for name, column in job.columns.items()} == {
-        "person": "identifying", "age": "quasi-identifying", "city": "quasi-identifying", "illness": "sensitive",
-    }  # fmt: skip
+        "person": "identifying",
+        "age": "quasi-identifying",
+        "city": "quasi-identifying",
+        "illness": "sensitive",
+    }
     assert job.columns["age"].type == "numeric"
     assert run("check", "people.toml").code == 0
 
@@ -116,8 +119,12 @@ def test_typed_sources_are_drafted_too(run, place):
     frame.write_parquet("people.parquet")
     found = json.loads(run("init", "people.parquet", "--json").out)
     assert {c["name"]: c["type"] for c in found["columns"]} == {
-        "person": "categorical", "age": "numeric", "city": "categorical", "illness": "categorical", "seen": "date",
-    }  # fmt: skip
+        "person": "categorical",
+        "age": "numeric",
+        "city": "categorical",
+        "illness": "categorical",
+        "seen": "date",
+    }
     assert run("check", "people.toml").code == 0
 
 

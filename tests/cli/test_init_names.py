@@ -71,9 +71,12 @@ def test_names_of_things_are_drafted_by_what_they_say(run, place):
     write_csv(place / "names.csv", rows, head=",".join(names))
     found = {one["name"]: one["role"] for one in json.loads(run("init", "names.csv", "--json").out)["columns"]}
     assert found == {
-        "patient_name": "identifying", "drug_name": "sensitive", "hospital_name": "quasi-identifying",
-        "event_name": "quasi-identifying", "patient_age": "quasi-identifying",
-    }  # fmt: skip
+        "patient_name": "identifying",
+        "drug_name": "sensitive",
+        "hospital_name": "quasi-identifying",
+        "event_name": "quasi-identifying",
+        "patient_age": "quasi-identifying",
+    }
 
 
 def test_a_column_that_names_a_thing_of_its_own_in_nearly_every_row_is_identifying_all_the_same(run, place):

@@ -46,9 +46,16 @@ def test_nothing_is_published_and_nothing_enters_the_ledger(tmp_path, monkeypatc
 
 def test_every_combination_is_a_row_beside_the_trivial_sanitizations_and_the_source(compared):
     assert [row["name"] for row in compared.rows] == [
-        "mondrian beta=2", "mondrian beta=4", "beta-perturbation beta=2", "beta-perturbation beta=4", "anatomy",
-        QUASI_DROPPED, SENSITIVE_DROPPED, COLUMNS_APART, "source as it is",
-    ]  # fmt: skip
+        "mondrian beta=2",
+        "mondrian beta=4",
+        "beta-perturbation beta=2",
+        "beta-perturbation beta=4",
+        "anatomy",
+        QUASI_DROPPED,
+        SENSITIVE_DROPPED,
+        COLUMNS_APART,
+        "source as it is",
+    ]
     frame = compared.frame()
     assert frame["beta"].to_list()[:4] == [2, 4, 2, 4]
     assert frame.filter(pl.col("name") == "anatomy")["why"].item() == "anatomy cannot keep beta-likeness."

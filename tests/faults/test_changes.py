@@ -79,19 +79,39 @@ def numbered(changes: list[str], kind: str, part: str) -> list[int]:
 
 KNOWN = {  # what sweeps found once: the scenario, the way, and the changes at which it broke
     "a kill while notes are switched in two renames": (
-        "replace without an exchange", "SIGKILL", lambda lines: numbered(lines, "rename", "/reticent-owner/")),
+        "replace without an exchange",
+        "SIGKILL",
+        lambda lines: numbered(lines, "rename", "/reticent-owner/"),
+    ),
     "an error while old notes are removed": (
-        "replace", "EIO once", lambda lines: [numbered(lines, "exchange", "reticent-owner")[0] + 2,
-                                              *numbered(lines, "rmdir", ".reticent-notes-")]),
+        "replace",
+        "EIO once",
+        lambda lines: [
+            numbered(lines, "exchange", "reticent-owner")[0] + 2,
+            *numbered(lines, "rmdir", ".reticent-notes-"),
+        ],
+    ),
     "an order to end while a staging folder is made": (
-        "replace", "SIGTERM", lambda lines: numbered(lines, "mkdir", ".reticent-staging-")),
+        "replace",
+        "SIGTERM",
+        lambda lines: numbered(lines, "mkdir", ".reticent-staging-"),
+    ),
     "an order to end while a staging folder is removed": (
-        "export to a new DuckDB file", "SIGTERM", lambda lines: range(len(lines) - 6, len(lines) + 1)),
+        "export to a new DuckDB file",
+        "SIGTERM",
+        lambda lines: range(len(lines) - 6, len(lines) + 1),
+    ),
     "an error when the journal's folder is synced": (
-        "replace", "EIO once", lambda lines: [numbered(lines, "rename", "/ledger.journal")[0] + 1]),
+        "replace",
+        "EIO once",
+        lambda lines: [numbered(lines, "rename", "/ledger.journal")[0] + 1],
+    ),
     "an order to end while what was spilled is removed, after the release was kept": (
-        "replace by stream", "SIGTERM", lambda lines: range(len(lines) - 4, len(lines) + 1)),
-}  # fmt: skip
+        "replace by stream",
+        "SIGTERM",
+        lambda lines: range(len(lines) - 4, len(lines) + 1),
+    ),
+}
 
 
 @pytest.mark.parametrize("what", KNOWN)

@@ -46,7 +46,7 @@ TREES: dict[str, bytes] = {  # hierarchies as Amnesia saves them
     "edges that are texts": b'{"nodes": [{"id": 1, "label": "*"}], "edges": ["a"]}',
     "edges of nobody": b'{"nodes": [{"id": 1, "label": "*"}], "edges": [{"from": 1, "to": 2}]}',
     "edges in a ring": b'{"nodes": [{"id": 1, "label": "a"}, {"id": 2, "label": "b"}], '
-                       b'"edges": [{"from": 1, "to": 2}, {"from": 2, "to": 1}]}',
+    b'"edges": [{"from": 1, "to": 2}, {"from": 2, "to": 1}]}',
     "an edge to itself": b'{"nodes": [{"id": 1, "label": "a"}], "edges": [{"from": 1, "to": 1}]}',
     "children that are a number": b'{"name": "*", "children": 3}',
     "children that are texts": b'{"name": "*", "children": ["Ulm", "Bonn", "Kiel", "Jena"]}',
@@ -58,7 +58,7 @@ TREES: dict[str, bytes] = {  # hierarchies as Amnesia saves them
     "Amnesia's range of a huge number": b"range\nname age\ntype int\nheight 2\n\n0,1e999999999 has 0,5 5,1e999999999\n",
     "Amnesia's ring": b"distinct\nname x\ntype string\nheight 3\n\na has b\nb has a\n",
     "Amnesia's lines without has": b"distinct\nname x\ntype string\nheight 3\n\na b c\n",
-}  # fmt: skip
+}
 WEIGHTED = 'model = "p-privacy"\ntarget = { file = "beside.csv" }'
 DISTANT = 'model = "bt-privacy"\nbandwidth = 0.5\nt = 0.3\ndistances = { illness = "beside.csv" }'
 MAPPED = 'model = "k-map"\nk = 5\npopulation = "beside.csv"'
@@ -86,19 +86,40 @@ def tree(content: bytes) -> Callable[[Path], object]:
 
 
 CASES = {
-    **{f"weights of {what}": Case(given(WEIGHTED, content, "distribution"), None) for what, content in CONTENTS.items()},
+    **{
+        f"weights of {what}": Case(given(WEIGHTED, content, "distribution"), None) for what, content in CONTENTS.items()
+    },
     **{f"distances of {what}": Case(given(DISTANT, content), 1) for what, content in CONTENTS.items()},
     **{f"a population of {what}": Case(given(MAPPED, content), None) for what, content in CONTENTS.items()},
-    **{f"distances of {value}": Case(given(DISTANT, distances(value)), None)
-       for value in ("1", "1e999999999", "1e-999999999", "9" * 5_000, "nan", "-1", "1/0", "many", "")},
-    "distances that are not symmetric": Case(given(DISTANT, square("flu,0,1,1,1", "cold,2,0,1,1", "gout,1,1,0,1", "mumps,1,1,1,0")), 1),
-    "distances from itself": Case(given(DISTANT, square("flu,1,1,1,1", "cold,1,0,1,1", "gout,1,1,0,1", "mumps,1,1,1,0")), 1),
+    **{
+        f"distances of {value}": Case(given(DISTANT, distances(value)), None)
+        for value in ("1", "1e999999999", "1e-999999999", "9" * 5_000, "nan", "-1", "1/0", "many", "")
+    },
+    "distances that are not symmetric": Case(
+        given(DISTANT, square("flu,0,1,1,1", "cold,2,0,1,1", "gout,1,1,0,1", "mumps,1,1,1,0")), 1
+    ),
+    "distances from itself": Case(
+        given(DISTANT, square("flu,1,1,1,1", "cold,1,0,1,1", "gout,1,1,0,1", "mumps,1,1,1,0")), 1
+    ),
     **{f"a hierarchy of {what}, in a job": Case(tree(content), None) for what, content in TREES.items()},
-    **{f"a hierarchy of {what}": Case(at("tree.json", content), None,
-                                      ("hierarchy", "tree.json", "--data", "people.csv", "--column", "age"))
-       for what, content in TREES.items()},
-    **{f"a population beside a table of {what}": Case(at("beside.csv", content), None, ("risk", "people.csv", "--quasi", "age", "--population", "beside.csv"))
-       for what, content in CONTENTS.items()},
-    "a hierarchy that never ends": Case(lambda folder: [step(folder) for step in (job((CITY, CITY.replace("city.csv", "zero.csv"))), linked("zero.csv", "/dev/zero"))], 1),
+    **{
+        f"a hierarchy of {what}": Case(
+            at("tree.json", content), None, ("hierarchy", "tree.json", "--data", "people.csv", "--column", "age")
+        )
+        for what, content in TREES.items()
+    },
+    **{
+        f"a population beside a table of {what}": Case(
+            at("beside.csv", content), None, ("risk", "people.csv", "--quasi", "age", "--population", "beside.csv")
+        )
+        for what, content in CONTENTS.items()
+    },
+    "a hierarchy that never ends": Case(
+        lambda folder: [
+            step(folder)
+            for step in (job((CITY, CITY.replace("city.csv", "zero.csv"))), linked("zero.csv", "/dev/zero"))
+        ],
+        1,
+    ),
     "a hierarchy that never ends, shown": Case(linked("zero.csv", "/dev/zero"), 1, ("hierarchy", "zero.csv")),
-}  # fmt: skip
+}

@@ -53,8 +53,16 @@ DOMAINS = (
     '["a", "b", 1]',
     "[0, 1, 1e-300]",
 )
-POINTS = ("[]", "[{}]", "[3]", "[{ bandwidth = 0.5 }]", "[{ bandwidth = 1e999999999, t = 0.3 }]", "[{ bandwidth = 0.5, t = nan }]",
-          "[" + "{ bandwidth = 0.5, t = 0.3 }, " * 2_000 + "]", '[{ bandwidth = { nobody = 0.5 }, t = 0.3 }]')  # fmt: skip
+POINTS = (
+    "[]",
+    "[{}]",
+    "[3]",
+    "[{ bandwidth = 0.5 }]",
+    "[{ bandwidth = 1e999999999, t = 0.3 }]",
+    "[{ bandwidth = 0.5, t = nan }]",
+    "[" + "{ bandwidth = 0.5, t = 0.3 }, " * 2_000 + "]",
+    "[{ bandwidth = { nobody = 0.5 }, t = 0.3 }]",
+)
 
 
 def fields(part: type) -> list[str]:

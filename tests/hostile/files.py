@@ -162,9 +162,13 @@ def changed(**columns: pl.Expr) -> Callable[[], bytes]:
 
 FOLDERS = {
     "a folder of Parquet files": Case(folder_of(), 0),
-    "a folder with a file that lacks a column": Case(folder_of(at("p/c.parquet", parquet(lambda: frame().drop("city")))), 1),
+    "a folder with a file that lacks a column": Case(
+        folder_of(at("p/c.parquet", parquet(lambda: frame().drop("city")))), 1
+    ),
     "a folder with a file of another type": Case(folder_of(at("p/c.parquet", changed(age=pl.lit(CANARY)))), 1),
-    "a folder with a file of another order": Case(folder_of(at("p/c.parquet", parquet(lambda: frame().select(reversed(HEAD))))), 1),
+    "a folder with a file of another order": Case(
+        folder_of(at("p/c.parquet", parquet(lambda: frame().select(reversed(HEAD))))), 1
+    ),
     "a folder with a file that is cut off": Case(folder_of(at("p/c.parquet", cut(parquet()))), 1),
     "a folder with a file that is damaged": Case(folder_of(at("p/c.parquet", spoiled(parquet()))), 1),
     "a folder with an empty file": Case(folder_of(at("p/c.parquet", b"")), 1),
@@ -179,25 +183,35 @@ FOLDERS = {
     "a folder with a link to nothing": Case(folder_of(linked("p/c.parquet", "nowhere")), None),
     "a folder that ends in .parquet": Case(named("p.parquet", at("p.parquet/part-0", b"x")), 1),
     "a folder that is a link": Case(folder_of(linked("q", "p")), 0),
-    "partitions": Case(named("p", at("p/day=1/a.parquet", parquet()), at("p/day=2/a.parquet", parquet()), lambda folder: None), 1),
-    "partitions named like a column": Case(named("p", at("p/age=1/a.parquet", parquet()), at("p/age=2/a.parquet", parquet())), None),
+    "partitions": Case(
+        named("p", at("p/day=1/a.parquet", parquet()), at("p/day=2/a.parquet", parquet()), lambda folder: None), 1
+    ),
+    "partitions named like a column": Case(
+        named("p", at("p/age=1/a.parquet", parquet()), at("p/age=2/a.parquet", parquet())), None
+    ),
     "partitions of missing values": Case(named("p", at("p/day=__HIVE_DEFAULT_PARTITION__/a.parquet", parquet())), 1),
-    "partitions of two depths": Case(named("p", at("p/day=1/a.parquet", parquet()), at("p/b.parquet", parquet())), None),
+    "partitions of two depths": Case(
+        named("p", at("p/day=1/a.parquet", parquet()), at("p/b.parquet", parquet())), None
+    ),
     "partitions with terminal escapes": Case(named("p", at("p/\x1b[2J=1/a.parquet", parquet())), None),
     "a partition without a name": Case(named("p", at("p/=1/a.parquet", parquet())), None),
     "a pattern of nothing": Case(named("none-*.csv"), 6),
     "a pattern that is a bracket": Case(named("["), None),
     "a pattern of everything below": Case(named("**/*.csv"), 1),
     "a pattern of CSV files": Case(named("day-*.csv", at("day-1.csv", GOOD), at("day-2.csv", GOOD)), 0),
-    "a pattern of files with other columns": Case(named("day-*.csv", at("day-1.csv", GOOD), at("day-2.csv", b"a,b\n1,2\n")), 1),
-    "a pattern of packed and plain files": Case(named("day-*", at("day-1.csv", GOOD), at("day-2.csv.gz", gzip.compress(GOOD))), 0),
+    "a pattern of files with other columns": Case(
+        named("day-*.csv", at("day-1.csv", GOOD), at("day-2.csv", b"a,b\n1,2\n")), 1
+    ),
+    "a pattern of packed and plain files": Case(
+        named("day-*", at("day-1.csv", GOOD), at("day-2.csv.gz", gzip.compress(GOOD))), 0
+    ),
     "a pattern of files of two kinds": Case(named("day-*", at("day-1.csv", GOOD), at("day-2.parquet", parquet())), 1),
     "a pipe that nobody writes to": Case(named("pipe.csv", lambda folder: os.mkfifo(folder / "pipe.csv")), 1),
     "a link to a device that never ends": Case(named("p.csv", linked("p.csv", "/dev/zero")), 1),
     "a Parquet file that is a device": Case(named("p.parquet", linked("p.parquet", "/dev/zero")), 1),
     "a link to itself": Case(named("p.csv", linked("p.csv", "p.csv")), None),
     "a link to the file": Case(named("p.csv", linked("p.csv", "people.csv")), 0),
-}  # fmt: skip
+}
 NESTED = {"a list": pl.lit([1, 2]), "a structure": pl.struct(pl.lit(1).alias("a")), "bytes": pl.lit(b"\xff")}
 TABLES = {
     "a Parquet file": Case(one("p.parquet", parquet()), 0),
@@ -205,12 +219,24 @@ TABLES = {
     "a Parquet file of its head": Case(one("p.parquet", b"PAR1"), 1),
     "a Parquet file of its marks": Case(one("p.parquet", b"PAR1" + bytes(100) + b"PAR1"), 1),
     "a Parquet file whose footer lies": Case(one("p.parquet", lambda: parquet()()[:-8] + b"\xff\xff\xff\x7fPAR1"), 1),
-    **{f"a Parquet file of which every {every}th byte is another": Case(one("p.parquet", spoiled(parquet(), every)), None)
-       for every in (7, 61, 211, 499)},
-    **{f"a Parquet file with {what} in an undeclared column": Case(one("p.parquet", changed(more=given)), 1) for what, given in NESTED.items()},
-    **{f"a Parquet file with {what} for ages": Case(one("p.parquet", changed(age=given)), 1) for what, given in NESTED.items()},
+    **{
+        f"a Parquet file of which every {every}th byte is another": Case(
+            one("p.parquet", spoiled(parquet(), every)), None
+        )
+        for every in (7, 61, 211, 499)
+    },
+    **{
+        f"a Parquet file with {what} in an undeclared column": Case(one("p.parquet", changed(more=given)), 1)
+        for what, given in NESTED.items()
+    },
+    **{
+        f"a Parquet file with {what} for ages": Case(one("p.parquet", changed(age=given)), 1)
+        for what, given in NESTED.items()
+    },
     "a Parquet file with one name twice": Case(one("p.parquet", repeated), 1),
-    "a Parquet file with terminal escapes for a name": Case(one("p.parquet", parquet(lambda: frame().rename({"illness": "\x1b[2J"}))), 1),
+    "a Parquet file with terminal escapes for a name": Case(
+        one("p.parquet", parquet(lambda: frame().rename({"illness": "\x1b[2J"}))), 1
+    ),
     "a Parquet file without rows": Case(one("p.parquet", parquet(lambda: frame().head(0))), 1),
     "a Parquet file without columns": Case(one("p.parquet", parquet(lambda: pl.DataFrame())), 1),
     "a Parquet file of forty million rows in a few bytes": Case(one("p.parquet", long_runs), None),
@@ -219,17 +245,24 @@ TABLES = {
     "an Arrow file": Case(one("p.arrow", arrow), 0),
     "an Arrow file that is cut off": Case(one("p.arrow", cut(arrow)), 1),
     "an Arrow file of its marks": Case(one("p.arrow", b"ARROW1\x00\x00" + bytes(50) + b"ARROW1"), 1),
-    **{f"an Arrow file of which every {every}th byte is another": Case(one("p.arrow", spoiled(arrow, every)), None) for every in (7, 61, 211)},
-    **{f"a file of {ending} that is none": Case(one(f"p.{ending}", GOOD), 1)
-       for ending in ("xlsx", "xls", "xlsb", "ods", "sav", "zsav", "por", "dta", "sas7bdat", "xpt")},
-    **{f"a file of {ending} of zeros": Case(one(f"p.{ending}", bytes(5_000)), 1)
-       for ending in ("xlsx", "sav", "zsav", "por", "dta", "sas7bdat", "xpt")},
+    **{
+        f"an Arrow file of which every {every}th byte is another": Case(one("p.arrow", spoiled(arrow, every)), None)
+        for every in (7, 61, 211)
+    },
+    **{
+        f"a file of {ending} that is none": Case(one(f"p.{ending}", GOOD), 1)
+        for ending in ("xlsx", "xls", "xlsb", "ods", "sav", "zsav", "por", "dta", "sas7bdat", "xpt")
+    },
+    **{
+        f"a file of {ending} of zeros": Case(one(f"p.{ending}", bytes(5_000)), 1)
+        for ending in ("xlsx", "sav", "zsav", "por", "dta", "sas7bdat", "xpt")
+    },
     "a workbook without sheets": Case(one("p.xlsx", zipped(1)), 1),
     "a workbook that unpacks to much more": Case(one("p.xlsx", zipped(BOMB)), 1),
     "an ending that is unknown": Case(one("p.exe", GOOD), 1),
     "no ending": Case(one("p", GOOD), 1),
     "an ending of an ending": Case(one(".csv", GOOD), None),
-}  # fmt: skip
+}
 DATABASES = {
     "a database": Case(asked('table = "people"', database()), 0),
     "a table that is not there": Case(asked('table = "nobody"', database()), 1),
@@ -242,18 +275,30 @@ DATABASES = {
     "a query of a comment": Case(asked('query = "-- nothing"', database()), 1),
     "a query of 100,000 brackets": Case(asked(f'query = "SELECT {"(" * 50_000}1{")" * 50_000}"', database()), 1),
     "a query with terminal escapes": Case(asked(r'query = "SELECT \u001b[2J"', database()), 1),
-    "a query that names a column twice": Case(asked('query = "SELECT person, age, age, city, illness FROM people"', database()), 1),
+    "a query that names a column twice": Case(
+        asked('query = "SELECT person, age, age, city, illness FROM people"', database()), 1
+    ),
     "a view over a table that is gone": Case(asked('table = "v"', database("CREATE VIEW v AS SELECT * FROM gone")), 1),
-    "a view of itself": Case(asked('table = "v"', database("CREATE VIEW v AS SELECT * FROM w", "CREATE VIEW w AS SELECT * FROM v")), 1),
-    "ages of texts in one column": Case(asked('table = "people"', database(f"UPDATE people SET age = '{CANARY}' WHERE rowid = 3")), 1),
-    "bytes in one column": Case(asked('table = "people"', database("UPDATE people SET illness = x'fffe' WHERE rowid = 3")), None),
-    "a huge number in one column": Case(asked('table = "people"', database("UPDATE people SET age = 9e300 WHERE rowid = 3")), None),
-    "a database that is cut off": Case(asked('table = "people"', database(), lambda folder: os.truncate(folder / "p.db", 5_000)), 1),
+    "a view of itself": Case(
+        asked('table = "v"', database("CREATE VIEW v AS SELECT * FROM w", "CREATE VIEW w AS SELECT * FROM v")), 1
+    ),
+    "ages of texts in one column": Case(
+        asked('table = "people"', database(f"UPDATE people SET age = '{CANARY}' WHERE rowid = 3")), 1
+    ),
+    "bytes in one column": Case(
+        asked('table = "people"', database("UPDATE people SET illness = x'fffe' WHERE rowid = 3")), None
+    ),
+    "a huge number in one column": Case(
+        asked('table = "people"', database("UPDATE people SET age = 9e300 WHERE rowid = 3")), None
+    ),
+    "a database that is cut off": Case(
+        asked('table = "people"', database(), lambda folder: os.truncate(folder / "p.db", 5_000)), 1
+    ),
     "a database that is a CSV": Case(asked('table = "people"', at("p.db", GOOD)), 1),
     "a database that is a folder": Case(asked('table = "people"', lambda folder: (folder / "p.db").mkdir()), None),
     "a database that is a pipe": Case(asked('table = "people"', lambda folder: os.mkfifo(folder / "p.db")), None),
     "a database that is not there": Case(asked('table = "people"'), 6),
-}  # fmt: skip
+}
 CASES = PACKED | FOLDERS | TABLES | DATABASES
 BY_STREAM = {
     f"{name}, by stream": Case(

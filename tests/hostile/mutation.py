@@ -12,8 +12,40 @@ from tests.hostile.running import CITIES, JOB, Case, csv_text, people
 PEOPLE = csv_text(people(40))
 CITY = "".join(f"{city};{part};*\n" for city, part in CITIES.items())
 FILES = {"job.toml": JOB, "people.csv": PEOPLE, "city.csv": CITY}
-INSERTED = ["\x00", "\r", "\n", '"', ",", ";", "'", "[", "]", "{", "}", "=", "\\", "\ufeff", "\u202e", "é", "-", "1e999999999", "nan",
-            "inf", "\x1b[31m", "*", "true", "9" * 400, '"""', "#", "../", "\t", "0x" + "f" * 300, "[[", "]]", "."]  # fmt: skip
+INSERTED = [
+    "\x00",
+    "\r",
+    "\n",
+    '"',
+    ",",
+    ";",
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    "\\",
+    "\ufeff",
+    "\u202e",
+    "é",
+    "-",
+    "1e999999999",
+    "nan",
+    "inf",
+    "\x1b[31m",
+    "*",
+    "true",
+    "9" * 400,
+    '"""',
+    "#",
+    "../",
+    "\t",
+    "0x" + "f" * 300,
+    "[[",
+    "]]",
+    ".",
+]
 
 
 @st.composite

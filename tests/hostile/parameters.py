@@ -30,7 +30,11 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
         "kernel": ["box", 3],
         "posterior": ["exact", "guessed"],
         "base": [0, 1e300, 3],
-        "distances": [{"nobody": {"values": ["a"], "rows": [[0]]}}, {"age": "a.csv"}, {"age": {"values": ["1"], "rows": [[4]]}}],
+        "distances": [
+            {"nobody": {"values": ["a"], "rows": [[0]]}},
+            {"age": "a.csv"},
+            {"age": {"values": ["1"], "rows": [[4]]}},
+        ],
     },
     "skyline": {
         "points": [
@@ -66,7 +70,12 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
         "exact": ["yes"],
         "domain": [[0, 10, 3], [0, 10, 0], [10, 0, 1], [1]],
     },
-    "mondrian": {"cuts": ["wild"], "fallback": [1], "labels": ["names"], "weights": [{"age": -1}, {"nobody": 1}, {"age": 1e300}]},
+    "mondrian": {
+        "cuts": ["wild"],
+        "fallback": [1],
+        "labels": ["names"],
+        "weights": [{"age": -1}, {"nobody": 1}, {"age": 1e300}],
+    },
     "mosaic": {"effort": ["endless", 0, -1, 1e300], "threads": [0, 10**9, 1.5]},
     "burel": {"share": [0, 2], "fill": ["wild"], "axes": ["crooked"]},
     "sabre": {"share": [-1, 2]},
@@ -90,5 +99,10 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
         "categories": [[["a"]], "abc"],
         "domain": [[], "abc", [3]],
     },
-    "suppression": {"l": [1, 0, 2.5, 10**30], "kind": ["careless", "unsafe"], "column": ["nobody"], "acknowledge": ["yes"]},
-}  # fmt: skip
+    "suppression": {
+        "l": [1, 0, 2.5, 10**30],
+        "kind": ["careless", "unsafe"],
+        "column": ["nobody"],
+        "acknowledge": ["yes"],
+    },
+}

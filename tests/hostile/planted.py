@@ -67,9 +67,15 @@ def write_older_ledger(folder: Path, world: World) -> Path:
     (folder / "ledger.journal" / "notes" / "authorized_keys").write_text(KEYS)
     (folder / "ledger.key").write_text("00" * 32 + "\n")
     intent = {
-        "target": str(folder / "none"), "staged": str(world.home / "thesis" / "release"), "notes": str(world.home / ".ssh"),
-        "made": [str(world.home / "thesis")], "size": 0, "sketches": [], "entry": {"digest": "0" * 64}, "batches": "",
-    }  # fmt: skip
+        "target": str(folder / "none"),
+        "staged": str(world.home / "thesis" / "release"),
+        "notes": str(world.home / ".ssh"),
+        "made": [str(world.home / "thesis")],
+        "size": 0,
+        "sketches": [],
+        "entry": {"digest": "0" * 64},
+        "batches": "",
+    }
     (folder / "ledger.journal" / "intent.json").write_text(json.dumps(intent))
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o700 if path.is_dir() else 0o600)

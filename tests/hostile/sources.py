@@ -118,10 +118,19 @@ CASES |= {
     "a column without a name": Case(data(GOOD.replace(HEAD, "person,age,city,")), 1),
     "a column without a name that is declared": Case(renamed("", 3), expected=None),
     "two columns of one name": Case(data(GOOD.replace(HEAD, "person,age,age,illness")), 1),
-    "two undeclared columns of one name": Case(data("".join(line + ",1,2\n" for line in [HEAD, *map(",".join, people())]).replace(HEAD + ",1,2", HEAD + ",x,x")), 1),
-    "names that differ in case": Case(both(data(GOOD.replace(HEAD, "person,age,AGE,illness")), job((CITY, 'AGE = "quasi"'))), 0),
+    "two undeclared columns of one name": Case(
+        data(
+            "".join(line + ",1,2\n" for line in [HEAD, *map(",".join, people())]).replace(HEAD + ",1,2", HEAD + ",x,x")
+        ),
+        1,
+    ),
+    "names that differ in case": Case(
+        both(data(GOOD.replace(HEAD, "person,age,AGE,illness")), job((CITY, 'AGE = "quasi"'))), 0
+    ),
     "names that differ in blanks": Case(data(GOOD.replace(HEAD, "person, age,city,illness")), 1),
-    "1,000 undeclared columns with escapes": Case(data(",".join([HEAD, *(f"{ESCAPES}{n}" for n in range(1_000))]) + "\n"), 1),
+    "1,000 undeclared columns with escapes": Case(
+        data(",".join([HEAD, *(f"{ESCAPES}{n}" for n in range(1_000))]) + "\n"), 1
+    ),
     # CSV files
     "CR line ends": Case(data(GOOD.replace("\n", "\r")), 1, says=("CR alone",)),
     "CRLF line ends": Case(data(GOOD.replace("\n", "\r\n")), 0),
@@ -201,20 +210,113 @@ CASES |= {
     "a hierarchy with a leaf twice": Case(hierarchy("Ulm;a;*\nUlm;b;*\nBonn;a;*\nKiel;a;*\nJena;a;*\n"), 1),
     "a hierarchy without a city": Case(hierarchy("Ulm;*\nBonn;*\nKiel;*\n"), 1),
     "a hierarchy with a quote that is not closed": Case(hierarchy('Ulm;"*\nBonn;*\nKiel;*\nJena;*\n'), expected=None),
-    "a hierarchy of 1,000 levels": Case(hierarchy("".join(";".join([city, *(f"{city}{n}" for n in range(1_000)), "*"]) + "\n" for city in ("Ulm", "Bonn", "Kiel", "Jena"))), expected=None),
-    "a hierarchy of 10,000 leaves": Case(hierarchy("".join(f"{city};*\n" for city in ["Ulm", "Bonn", "Kiel", "Jena", *map(str, range(10_000))])), expected=None),
-    "a hierarchy with a field of a million characters": Case(hierarchy("Ulm;*\nBonn;*\nKiel;*\nJena;*\n" + "x" * 1_000_000 + ";*\n"), expected=None),
+    "a hierarchy of 1,000 levels": Case(
+        hierarchy(
+            "".join(
+                ";".join([city, *(f"{city}{n}" for n in range(1_000)), "*"]) + "\n"
+                for city in ("Ulm", "Bonn", "Kiel", "Jena")
+            )
+        ),
+        expected=None,
+    ),
+    "a hierarchy of 10,000 leaves": Case(
+        hierarchy("".join(f"{city};*\n" for city in ["Ulm", "Bonn", "Kiel", "Jena", *map(str, range(10_000))])),
+        expected=None,
+    ),
+    "a hierarchy with a field of a million characters": Case(
+        hierarchy("Ulm;*\nBonn;*\nKiel;*\nJena;*\n" + "x" * 1_000_000 + ";*\n"), expected=None
+    ),
     "a hierarchy with terminal escapes": Case(hierarchy("Ulm;\x1b[2J;*\nBonn;\x1b[2J;*\nKiel;b;*\nJena;b;*\n"), 0),
-    "a hierarchy whose faults are many": Case(hierarchy("".join(f"{city};{n};{n % 7};*\n" for n in range(2_000) for city in ("Ulm", "Bonn"))), 1),
+    "a hierarchy whose faults are many": Case(
+        hierarchy("".join(f"{city};{n};{n % 7};*\n" for n in range(2_000) for city in ("Ulm", "Bonn"))), 1
+    ),
     "a hierarchy whose labels are values": Case(hierarchy("Ulm;Bonn;*\nBonn;Bonn;*\nKiel;Ulm;*\nJena;Ulm;*\n"), 0),
     "a hierarchy with * as a leaf": Case(hierarchy("Ulm;*;*\nBonn;*;*\nKiel;*;*\nJena;*;*\n*;*;*\n"), expected=None),
-    "a hierarchy of numbers": Case(both(hierarchy("".join(f"{n};{n // 10};*\n" for n in range(100))), job((AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), 0),
-    "a hierarchy of numbers, untyped": Case(both(hierarchy("".join(f"{n};{n // 10};*\n" for n in range(100))), job((AGE, 'age = { role = "quasi-identifying", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), 0),
-    "a hierarchy of numbers whose labels are numbers": Case(both(hierarchy("".join(f"{n};{n // 10 * 10};*\n" for n in range(100))), job((AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), 0),
-    "a hierarchy of numbers written twice": Case(both(hierarchy("".join(f"{n};{n // 10};*\n{n}.0;{n // 10};*\n" for n in range(100))), job((AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), expected=None),
-    "a hierarchy of numbers out of order": Case(both(hierarchy("".join(f"{n};{n % 10};*\n" for n in range(100))), job((AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), 1),
-    "a hierarchy of numbers with labels of decades": Case(both(hierarchy("".join(f"{n};{n // 10 * 10}-{n // 10 * 10 + 9};*\n" for n in range(100))), job((AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), 0),
-    "a hierarchy of numbers whose labels are other numbers": Case(both(hierarchy("".join(f"{n};{n // 10};*\n" for n in range(20, 100))), job((AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), 0),
-    "a hierarchy of numbers whose labels are markup": Case(both(hierarchy("".join(f"{n};<b>{n // 10};*\n" for n in range(20, 100))), job((AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), 0),
-    "a hierarchy of nan and infinity": Case(both(hierarchy("".join(f"{n};x;*\n" for n in [*range(100), "nan", "inf"])), job((AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"'))), expected=None),
-}  # fmt: skip
+    "a hierarchy of numbers": Case(
+        both(
+            hierarchy("".join(f"{n};{n // 10};*\n" for n in range(100))),
+            job(
+                (AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'),
+                (CITY, 'city = "quasi"'),
+            ),
+        ),
+        0,
+    ),
+    "a hierarchy of numbers, untyped": Case(
+        both(
+            hierarchy("".join(f"{n};{n // 10};*\n" for n in range(100))),
+            job((AGE, 'age = { role = "quasi-identifying", hierarchy = "city.csv" }'), (CITY, 'city = "quasi"')),
+        ),
+        0,
+    ),
+    "a hierarchy of numbers whose labels are numbers": Case(
+        both(
+            hierarchy("".join(f"{n};{n // 10 * 10};*\n" for n in range(100))),
+            job(
+                (AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'),
+                (CITY, 'city = "quasi"'),
+            ),
+        ),
+        0,
+    ),
+    "a hierarchy of numbers written twice": Case(
+        both(
+            hierarchy("".join(f"{n};{n // 10};*\n{n}.0;{n // 10};*\n" for n in range(100))),
+            job(
+                (AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'),
+                (CITY, 'city = "quasi"'),
+            ),
+        ),
+        expected=None,
+    ),
+    "a hierarchy of numbers out of order": Case(
+        both(
+            hierarchy("".join(f"{n};{n % 10};*\n" for n in range(100))),
+            job(
+                (AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'),
+                (CITY, 'city = "quasi"'),
+            ),
+        ),
+        1,
+    ),
+    "a hierarchy of numbers with labels of decades": Case(
+        both(
+            hierarchy("".join(f"{n};{n // 10 * 10}-{n // 10 * 10 + 9};*\n" for n in range(100))),
+            job(
+                (AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'),
+                (CITY, 'city = "quasi"'),
+            ),
+        ),
+        0,
+    ),
+    "a hierarchy of numbers whose labels are other numbers": Case(
+        both(
+            hierarchy("".join(f"{n};{n // 10};*\n" for n in range(20, 100))),
+            job(
+                (AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'),
+                (CITY, 'city = "quasi"'),
+            ),
+        ),
+        0,
+    ),
+    "a hierarchy of numbers whose labels are markup": Case(
+        both(
+            hierarchy("".join(f"{n};<b>{n // 10};*\n" for n in range(20, 100))),
+            job(
+                (AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'),
+                (CITY, 'city = "quasi"'),
+            ),
+        ),
+        0,
+    ),
+    "a hierarchy of nan and infinity": Case(
+        both(
+            hierarchy("".join(f"{n};x;*\n" for n in [*range(100), "nan", "inf"])),
+            job(
+                (AGE, 'age = { role = "quasi-identifying", type = "numeric", hierarchy = "city.csv" }'),
+                (CITY, 'city = "quasi"'),
+            ),
+        ),
+        expected=None,
+    ),
+}

@@ -63,7 +63,7 @@ PATHS = {
     "a seed that is negative": ((*PUBLISH, "--seed", "-1"), {0, 1}),
     "batches by a column that is not there": ((*PUBLISH, "--batch-by", "x" * 10_000), {1}),
     "batches by the identifying column": ((*PUBLISH, "--batch-by", "person"), {1, 2}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", PATHS)

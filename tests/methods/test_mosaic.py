@@ -37,9 +37,11 @@ def table(rows: int, number: int = 0, *, sizes: tuple[int, ...] = (40, 9, 6), va
     rng = np.random.default_rng(number)
     quasi = (
         build_range_domain("n", "numeric", "Int64", [str(i) for i in range(sizes[0])], np.arange(sizes[0]), null=False),
-        *(build_tree_domain(f"q{i}", "String", random_tree(rng, size, f"q{i}"), null=False, given=True)
-          for i, size in enumerate(sizes[1:])),
-    )  # fmt: skip
+        *(
+            build_tree_domain(f"q{i}", "String", random_tree(rng, size, f"q{i}"), null=False, given=True)
+            for i, size in enumerate(sizes[1:])
+        ),
+    )
     codes = np.column_stack([(rng.random(rows) ** 2 * size).astype(np.int32) for size in sizes])
     drawn = np.minimum((rng.random(rows) ** 2 * values * (0.5 + codes[:, 0] / sizes[0])).astype(np.int32), values - 1)
     sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=False, given=True)

@@ -159,10 +159,14 @@ def test_k_never_looks_at_the_sensitive_column_of_many_values():
 def test_orders_are_the_same_pure(monkeypatch: pytest.MonkeyPatch, null: bool):
     def found() -> list[np.ndarray]:
         tables = [many_values(250, null=null), *(random_cells(number, null=null) for number in range(20))]
-        return [order for cells in tables for order in (
-            order_by_cuts(cells.codes, make_loss_space(cells), 3, 5),
-            order_by_noisy_cuts(cells.codes, cells.codes, make_loss_space(cells), np.random.default_rng(1)),
-        )]  # fmt: skip
+        return [
+            order
+            for cells in tables
+            for order in (
+                order_by_cuts(cells.codes, make_loss_space(cells), 3, 5),
+                order_by_noisy_cuts(cells.codes, cells.codes, make_loss_space(cells), np.random.default_rng(1)),
+            )
+        ]
 
     compiled = found()
     monkeypatch.setattr(segments, "mosaic_order", pure("mosaic_order"))

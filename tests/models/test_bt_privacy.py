@@ -27,15 +27,29 @@ PEOPLE = pl.DataFrame(
 MATRIX = "value,lung,cancer,flu,stomach\nlung,0,0.5,1,1\ncancer,0.5,0,1,1\nflu,1,1,0,0.5\nstomach,1,1,0.5,0\n"
 
 
-@pytest.mark.parametrize("wrong", [
-    {"bandwidth": -0.1}, {"bandwidth": "wide"}, {"bandwidth": True}, {"bandwidth": {}}, {"bandwidth": {"age": -1}}, {"t": 0},
-    {"t": 1.5}, {"t": "much"}, {"smoothing": -1}, {"posterior": "exact"}, {"kernel": "boxcar"}, {"base": 10},
-    {"distances": "file.csv"}, {"distances": {"disease": "no such file.csv"}},
-    {"distances": {"disease": {"values": ["a", "b"], "rows": [[0, 1], [2, 0]]}}},
-    {"distances": {"disease": {"values": ["a", "b"], "rows": [[1, 1], [1, 0]]}}},
-    {"distances": {"disease": {"values": ["a", "b"], "rows": [[0, 1]]}}},
-    {"distances": {"disease": {"values": ["a", "b"], "rows": [[0, -1], [-1, 0]]}}},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"bandwidth": -0.1},
+        {"bandwidth": "wide"},
+        {"bandwidth": True},
+        {"bandwidth": {}},
+        {"bandwidth": {"age": -1}},
+        {"t": 0},
+        {"t": 1.5},
+        {"t": "much"},
+        {"smoothing": -1},
+        {"posterior": "exact"},
+        {"kernel": "boxcar"},
+        {"base": 10},
+        {"distances": "file.csv"},
+        {"distances": {"disease": "no such file.csv"}},
+        {"distances": {"disease": {"values": ["a", "b"], "rows": [[0, 1], [2, 0]]}}},
+        {"distances": {"disease": {"values": ["a", "b"], "rows": [[1, 1], [1, 0]]}}},
+        {"distances": {"disease": {"values": ["a", "b"], "rows": [[0, 1]]}}},
+        {"distances": {"disease": {"values": ["a", "b"], "rows": [[0, -1], [-1, 0]]}}},
+    ],
+)
 def test_a_parameter_that_means_nothing_is_refused(wrong):
     with pytest.raises(JobError):
         rt.BTPrivacy(**{"bandwidth": 0.3, "t": 0.2, **wrong})
@@ -52,11 +66,22 @@ def test_a_skyline_needs_points_of_a_bandwidth_and_a_t(points):
         rt.Skyline(points=points)
 
 
-@pytest.mark.parametrize("promise", [
-    rt.BTPrivacy(0.3, "1/3"), rt.BTPrivacy({"age": "1/3", "sex": "whole"}, 0.2, smoothing=0.6, posterior="balanced", base="e"),
-    rt.Skyline(points=[{"bandwidth": 0.2, "t": 0.25}, {"bandwidth": {"age": Decimal("0.3"), "sex": "whole"}, "t": 0.2}]),
-    rt.BTPrivacy(0, 0.2, distances={"disease": {"values": ["a", "b"], "rows": [["0", "1/3"], ["1/3", "0"]]}}, column="disease"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "promise",
+    [
+        rt.BTPrivacy(0.3, "1/3"),
+        rt.BTPrivacy({"age": "1/3", "sex": "whole"}, 0.2, smoothing=0.6, posterior="balanced", base="e"),
+        rt.Skyline(
+            points=[{"bandwidth": 0.2, "t": 0.25}, {"bandwidth": {"age": Decimal("0.3"), "sex": "whole"}, "t": 0.2}]
+        ),
+        rt.BTPrivacy(
+            0,
+            0.2,
+            distances={"disease": {"values": ["a", "b"], "rows": [["0", "1/3"], ["1/3", "0"]]}},
+            column="disease",
+        ),
+    ],
+)
 def test_a_promise_survives_its_job_file_and_is_equal(promise):
     job = rt.Job(columns=COLUMNS, promises=[promise])
     again = Job.from_dict(tomllib.loads(job.to_toml(), parse_float=Decimal))

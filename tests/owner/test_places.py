@@ -214,9 +214,16 @@ def test_a_key_that_is_damaged_anyhow_stops_a_publication(tmp_path, damage):
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", again=True)
 
 
-@pytest.mark.parametrize("head", ["[]", "{}", '{"columns": [], "rows": 1, "rate": null, "sizes": [1], "times": [1]}',
-                                  '{"columns": ["a"], "rows": 3, "rate": 0, "sizes": [1], "times": [3]}',
-                                  '{"columns": ["a"], "rows": "x", "rate": null, "sizes": {}, "times": 1}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "head",
+    [
+        "[]",
+        "{}",
+        '{"columns": [], "rows": 1, "rate": null, "sizes": [1], "times": [1]}',
+        '{"columns": ["a"], "rows": 3, "rate": 0, "sizes": [1], "times": [3]}',
+        '{"columns": ["a"], "rows": "x", "rate": null, "sizes": {}, "times": 1}',
+    ],
+)
 def test_a_sketch_that_is_damaged_anyhow_stops_a_publication(tmp_path, head):
     rt.publish(job(), frame=people(), to=tmp_path / "one")
     (sketch,) = (Ledger.of().folder / "ledger-sketches").iterdir()

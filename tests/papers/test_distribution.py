@@ -52,10 +52,17 @@ def counts(values, leaves):
 def test_figure_2_is_what_is_published():
     table = published().tables["sensitive"]
     assert [tuple(row) for row in table.select("group", "label", "count").iter_rows()] == [
-        (0, "30", 1), (0, "40", 1), (0, "50", 1), (0, "60", 1),
-        (1, "[30, 40]", 1), (1, "[30, 60]", 1), (1, "[50, 60]", 1),
-        (2, "[30, 40]", 1), (2, "[30, 60]", 2), (2, "[50, 60]", 1),
-    ]  # fmt: skip
+        (0, "30", 1),
+        (0, "40", 1),
+        (0, "50", 1),
+        (0, "60", 1),
+        (1, "[30, 40]", 1),
+        (1, "[30, 60]", 1),
+        (1, "[50, 60]", 1),
+        (2, "[30, 40]", 1),
+        (2, "[30, 60]", 2),
+        (2, "[50, 60]", 1),
+    ]
 
 
 def test_figure_4_is_private_too_and_costs_more():

@@ -218,8 +218,11 @@ def test_errata_2_3_with_l_equal_to_m_no_value_vanishes():
 def test_the_figures_of_example_1_in_one_table():
     found = {kind: compute_suppression_risk(T.tolist(), 3, kind) for kind in SUPPRESSION_KINDS}
     assert {kind: round(one.suppressed, 3) for kind, one in found.items()} == {
-        "unsafe": 6.0, "safe": 10.0, "randomized": 7.889, "calibrated": 9.75,
-    }  # fmt: skip
+        "unsafe": 6.0,
+        "safe": 10.0,
+        "randomized": 7.889,
+        "calibrated": 9.75,
+    }
     assert found["safe"].worst_posterior == found["calibrated"].worst_posterior == pytest.approx(1 / 3)
     assert found["randomized"].worst_posterior == pytest.approx(0.46677, abs=1e-5)
     assert found["unsafe"].worst_posterior == 0.5

@@ -121,22 +121,48 @@ PUBLISHED = {
     "mosaic, t": ({"model": "t-closeness", "t": THIRD}, "mosaic"),
     "mosaic, entropy": ({"model": "entropy-l-diversity", "l": "2." + "1" * 30}, "mosaic"),
     "mosaic, beta": ({"model": "beta-likeness", "beta": "1." + "7" * 35}, "mosaic"),
-    "mosaic, weights": ({"model": "k-anonymity", "k": 4}, {"name": "mosaic", "weights": {"age": Fraction(10**30 + 1, 10**30)}}),
+    "mosaic, weights": (
+        {"model": "k-anonymity", "k": 4},
+        {"name": "mosaic", "weights": {"age": Fraction(10**30 + 1, 10**30)}},
+    ),
     "burel": ({"model": "beta-likeness", "beta": "1." + "7" * 35}, {"name": "burel", "share": "0." + "9" * 40}),
     "sabre": ({"model": "t-closeness", "t": THIRD}, {"name": "sabre", "share": "0." + "9" * 40}),
     "sabre, ordered": ({"model": "t-closeness", "t": THIRD, "distance": "ordered"}, {"name": "sabre", "share": THIRD}),
     "anatomy": ({"model": "probabilistic-l-diversity", "l": "2." + "1" * 30}, "anatomy"),
     "anatomy, entropy": ({"model": "entropy-l-diversity", "l": "2." + "1" * 30}, "anatomy"),
-    "beta-perturbation": ({"model": "beta-likeness", "beta": "1." + "7" * 35}, {"name": "beta-perturbation", "conditioning": HALF}),
-    "distribution": ({"model": "p-privacy", "target": "uniform", "distance": "0.1" + "0" * 30 + "1"}, {"name": "distribution", "group_by": ["town"], "fakes": "0." + "1" * 35}),
-    "distribution, weights": ({"model": "p-privacy", "target": {"weights": {f"d{at}": f"0.{at + 1}" + "3" * 30 for at in range(6)}}}, "distribution"),
-    "distribution, nearest": ({"model": "p-privacy", "target": {"nearest": {"model": "t-closeness", "t": THIRD}}}, "distribution"),
-    "perturbed-generalization": ({"model": "rho-guarantee", "rho1": "0.2" + "0" * 30 + "1", "rho2": "0.6" + "0" * 30 + "1", "lambda": "0.3" + "0" * 30 + "1"}, {"name": "perturbed-generalization", "domain": [f"d{at}" for at in range(6)], "s": "0." + "1" * 30}),
-    "perturbed-generalization, growth": ({"model": "delta-growth", "delta": THIRD, "lambda": "0.3" + "0" * 30 + "1"}, {"name": "perturbed-generalization", "domain": [f"d{at}" for at in range(6)]}),
+    "beta-perturbation": (
+        {"model": "beta-likeness", "beta": "1." + "7" * 35},
+        {"name": "beta-perturbation", "conditioning": HALF},
+    ),
+    "distribution": (
+        {"model": "p-privacy", "target": "uniform", "distance": "0.1" + "0" * 30 + "1"},
+        {"name": "distribution", "group_by": ["town"], "fakes": "0." + "1" * 35},
+    ),
+    "distribution, weights": (
+        {"model": "p-privacy", "target": {"weights": {f"d{at}": f"0.{at + 1}" + "3" * 30 for at in range(6)}}},
+        "distribution",
+    ),
+    "distribution, nearest": (
+        {"model": "p-privacy", "target": {"nearest": {"model": "t-closeness", "t": THIRD}}},
+        "distribution",
+    ),
+    "perturbed-generalization": (
+        {
+            "model": "rho-guarantee",
+            "rho1": "0.2" + "0" * 30 + "1",
+            "rho2": "0.6" + "0" * 30 + "1",
+            "lambda": "0.3" + "0" * 30 + "1",
+        },
+        {"name": "perturbed-generalization", "domain": [f"d{at}" for at in range(6)], "s": "0." + "1" * 30},
+    ),
+    "perturbed-generalization, growth": (
+        {"model": "delta-growth", "delta": THIRD, "lambda": "0.3" + "0" * 30 + "1"},
+        {"name": "perturbed-generalization", "domain": [f"d{at}" for at in range(6)]},
+    ),
     "t = 1e-300": ({"model": "t-closeness", "t": 1e-300}, "mondrian"),
     "t = 1e-300, sabre": ({"model": "t-closeness", "t": 1e-300}, "sabre"),
     "t = 1e-300, mosaic": ({"model": "t-closeness", "t": 1e-300}, "mosaic"),
-}  # fmt: skip
+}
 REFUSED = {  # beyond what any release could keep: said before anything is computed or written
     "l = 1e300": ({"model": "entropy-l-diversity", "l": "1e300"}, "mondrian"),
     "l of 20 digits": ({"model": "probabilistic-l-diversity", "l": 10**20}, "anatomy"),
@@ -148,7 +174,7 @@ REFUSED = {  # beyond what any release could keep: said before anything is compu
         {"model": "delta-growth", "delta": 0.5, "lambda": 0.3},
         {"name": "perturbed-generalization", "domain": [f"d{at}" for at in range(6)], "s": 1e-300},
     ),
-}  # fmt: skip
+}
 COLUMNS = {"town": "quasi-identifying", "age": "quasi-identifying", "disease": "sensitive"}
 
 

@@ -49,12 +49,20 @@ def refused(made, frame=None, error=rt.RequestError):
 
 
 REFUSED = {
-    "no mass": (lambda: job({"weights": {"10": 1, "20": 0, "30": 1, "40": 1, "50": 1, "60": 1, "70": 1, "80": 1}}), "no mass"),
+    "no mass": (
+        lambda: job({"weights": {"10": 1, "20": 0, "30": 1, "40": 1, "50": 1, "60": 1, "70": 1, "80": 1}}),
+        "no mass",
+    ),
     "negative": (lambda: job({"weights": {"10": -1, "20": 2}}), "from 0 on"),
     "all zero": (lambda: job({"weights": {"10": 0, "20": 0}}), "0 or more"),
     "outside": (lambda: job(domain=[10, 50, 10]), "outside"),
     "unknown target": (lambda: job("sauce"), "not known"),
-    "extra group": (lambda: job({"groups": {"North": "uniform", "South": "uniform", "East": "uniform"}}, how={"group_by": ["region"]}), "lacks"),
+    "extra group": (
+        lambda: job(
+            {"groups": {"North": "uniform", "South": "uniform", "East": "uniform"}}, how={"group_by": ["region"]}
+        ),
+        "lacks",
+    ),
     "lacking group": (lambda: job({"groups": {"North": "uniform"}}, how={"group_by": ["region"]}), "lacks"),
     "no such column": (lambda: job(how={"group_by": ["town"]}), "no quasi-identifying"),
     "bands of texts": (lambda: job(how={"group_by": {"region": [1, 2]}}), "bands are of numbers"),
@@ -71,11 +79,15 @@ REFUSED = {
     ),
     "another method": (lambda: rt.Job(columns=COLUMNS, promises=[rt.PPrivacy()]), "distribution"),
     "a stage": (
-        lambda: rt.Job(columns=COLUMNS, promises=[rt.PPrivacy()], method=rt.Distribution(), prepare=[rt.Suppression(l=2)]),
+        lambda: rt.Job(
+            columns=COLUMNS, promises=[rt.PPrivacy()], method=rt.Distribution(), prepare=[rt.Suppression(l=2)]
+        ),
         "preparing stage",
     ),
     "withholding": (
-        lambda: rt.Job(columns=COLUMNS, promises=[rt.PPrivacy()], method=rt.Distribution(), release=rt.Output(suppress_at_most=0.1)),
+        lambda: rt.Job(
+            columns=COLUMNS, promises=[rt.PPrivacy()], method=rt.Distribution(), release=rt.Output(suppress_at_most=0.1)
+        ),
         "suppress_at_most",
     ),
     "half a fake": (lambda: job(how={"fakes": 1.5}), "whole number"),
@@ -83,7 +95,7 @@ REFUSED = {
     "no distance": (lambda: job(distance=0), "distance"),
     "bad grid": (lambda: job(domain=[0, 25, 10]), "whole steps"),
     "no file": (lambda: job({"file": "nowhere.csv"}), "cannot be read"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)

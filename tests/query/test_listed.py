@@ -50,8 +50,11 @@ def test_a_list_is_measured_against_the_source_by_a_call_and_by_the_command(rele
         release.tables, release.manifest, read_questions(tmp_path / "asked.sql"), redraws.people(200)
     )
     assert release.measure(["SELECT COUNT(*) FROM release WHERE age < 33"]) == [
-        {"question": "SELECT COUNT(*) FROM release WHERE age < 33", **release.query("SELECT COUNT(*) FROM release WHERE age < 33").to_dict()}
-    ]  # fmt: skip
+        {
+            "question": "SELECT COUNT(*) FROM release WHERE age < 33",
+            **release.query("SELECT COUNT(*) FROM release WHERE age < 33").to_dict(),
+        }
+    ]
     words = ["query", str(tmp_path / "release"), "--file", str(tmp_path / "asked.sql"), "--source"]
     assert main([*words, str(tmp_path / "people.csv"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == told

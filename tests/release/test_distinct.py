@@ -14,8 +14,16 @@ from reticent.format import distinct_rows
 from reticent.format.data_files import DataFile, count_distinct_rows, read_data
 from reticent.format.distinct_rows import MAX_DIRECT_SPAN, count_distinct_parquet_rows
 
-LEAST = {"UInt8": 0, "Int8": -128, "Int16": -500, "UInt16": 65000, "Int32": -(2**31), "UInt32": 2**32 - 300,
-         "Int64": -(2**62), "UInt64": 2**63}  # fmt: skip
+LEAST = {
+    "UInt8": 0,
+    "Int8": -128,
+    "Int16": -500,
+    "UInt16": 65000,
+    "Int32": -(2**31),
+    "UInt32": 2**32 - 300,
+    "Int64": -(2**62),
+    "UInt64": 2**63,
+}
 
 
 @pytest.mark.parametrize("missing", [False, True])

@@ -62,8 +62,15 @@ def test_a_width_that_does_not_nest_is_refused(width):
 def test_edges_are_open_at_both_ends_and_may_be_coarsened():
     tree = hierarchy_builders.edges([3, 17, 18, 29, 30, 64, 65, 90], [18, 30, 65], [18, 65])
     assert labels_at(tree, 1) == {
-        "3": "< 18", "17": "< 18", "18": "[18, 29]", "29": "[18, 29]", "30": "[30, 64]", "64": "[30, 64]", "65": ">= 65", "90": ">= 65",
-    }  # fmt: skip
+        "3": "< 18",
+        "17": "< 18",
+        "18": "[18, 29]",
+        "29": "[18, 29]",
+        "30": "[30, 64]",
+        "64": "[30, 64]",
+        "65": ">= 65",
+        "90": ">= 65",
+    }
     assert labels_at(tree, 2)["30"] == "[18, 64]"
     assert labels_at(hierarchy_builders.edges([0.5, 1.5], [1]), 1) == {"0.5": "< 1", "1.5": ">= 1"}
 
@@ -167,8 +174,12 @@ def test_groups_are_named_to_any_depth():
 def test_neighbours_in_an_order_are_grouped():
     tree = hierarchy_builders.ordered(["none", "low", "middle", "high", "top"], 2, levels=2)
     assert labels_at(tree, 1) == {
-        "none": "none .. low", "low": "none .. low", "middle": "middle .. high", "high": "middle .. high", "top": "top",
-    }  # fmt: skip
+        "none": "none .. low",
+        "low": "none .. low",
+        "middle": "middle .. high",
+        "high": "middle .. high",
+        "top": "top",
+    }
     assert labels_at(tree, 2)["top"] == "top" and labels_at(tree, 2)["none"] == "none .. high"
     with pytest.raises(HierarchyError, match="twice"):
         hierarchy_builders.ordered(["a", "a"])

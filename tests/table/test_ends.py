@@ -90,10 +90,14 @@ def test_the_audit_finds_values_beyond_the_bound(tmp_path):
     assert "age" in {leak.column for leak in found.source.leaks}
 
 
-@pytest.mark.parametrize("hierarchy", [
-    {"build": "intervals", "width": [10, 20]},
-    [[str(age), f"{age // 10 * 10}s", "*"] for age in range(20, 81)],
-], ids=["built", "the steward's"])  # fmt: skip
+@pytest.mark.parametrize(
+    "hierarchy",
+    [
+        {"build": "intervals", "width": [10, 20]},
+        [[str(age), f"{age // 10 * 10}s", "*"] for age in range(20, 81)],
+    ],
+    ids=["built", "the steward's"],
+)
 def test_bounds_work_under_a_hierarchy(hierarchy):
     release = rt.publish(job(age=rt.quasi(top=80, bottom=20, type="numeric", hierarchy=hierarchy)), frame=table())
     assert rt.audit(release, source=table()).kept
@@ -111,10 +115,18 @@ def test_text_and_timestamps_are_coded_as_what_they_read_as(tmp_path):
     assert rt.Job.from_dict(tomllib.loads(wanted.to_toml())).columns == dict(wanted.columns)
 
 
-@pytest.mark.parametrize("how", [
-    {"top": True}, {"top": "eighty"}, {"top": 10, "bottom": 20}, {"top": 10, "bottom": "2001-01-01"}, {"top": float("nan")},
-    {"top": 3, "type": "categorical"}, {"top": 3, "order": ["1", "2"]},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"top": True},
+        {"top": "eighty"},
+        {"top": 10, "bottom": 20},
+        {"top": 10, "bottom": "2001-01-01"},
+        {"top": float("nan")},
+        {"top": 3, "type": "categorical"},
+        {"top": 3, "order": ["1", "2"]},
+    ],
+)
 def test_bounds_that_bound_nothing_are_refused_before_data_is_read(how):
     with pytest.raises(JobError):
         rt.quasi(**how)

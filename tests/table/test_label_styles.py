@@ -75,13 +75,22 @@ def test_numbers_that_are_whole_stay_tight_however_their_type_is_named():
     assert set(ends(published(age=rt.quasi()), "age")) <= set(table()["age"])
 
 
-@pytest.mark.parametrize(("name", "labels"), [
-    ("age", {"style": "snapped", "step": 5}), ("age", {"style": "padded", "width": 3}),
-    ("age", {"style": "padded", "width": 3, "share": 0.5}), ("born", {"style": "padded", "width": 400, "share": 0.1}),
-    ("born", {"style": "snapped", "step": "month"}), ("born", {"style": "padded", "width": 30}),
-    ("seen", {"style": "snapped", "step": "week"}), ("seen", {"style": "padded", "width": 2}), ("seen", "snapped"),
-    ("weight", {"style": "snapped", "step": 0.25}), ("weight", {"style": "padded", "width": 1.5}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("age", {"style": "snapped", "step": 5}),
+        ("age", {"style": "padded", "width": 3}),
+        ("age", {"style": "padded", "width": 3, "share": 0.5}),
+        ("born", {"style": "padded", "width": 400, "share": 0.1}),
+        ("born", {"style": "snapped", "step": "month"}),
+        ("born", {"style": "padded", "width": 30}),
+        ("seen", {"style": "snapped", "step": "week"}),
+        ("seen", {"style": "padded", "width": 2}),
+        ("seen", "snapped"),
+        ("weight", {"style": "snapped", "step": 0.25}),
+        ("weight", {"style": "padded", "width": 1.5}),
+    ],
+)
 @pytest.mark.parametrize("method", [rt.Mondrian(), rt.Mosaic(effort="quick")], ids=["mondrian", "mosaic"])
 def test_every_row_lies_inside_its_label(name, labels, method):
     frame = table().with_columns(pl.when(pl.int_range(pl.len()) % 30 != 4).then(name).alias(name))
@@ -212,10 +221,14 @@ def test_the_owner_is_told_the_tight_loss_and_the_recipient_is_not():
     assert "tight" not in (release.folder / "manifest.json").read_text()
 
 
-@pytest.mark.parametrize(("name", "labels", "step"), [
-    ("age", {"style": "snapped", "step": 5}, 3), ("born", {"style": "snapped", "step": "month"}, "year"),
-    ("weight", {"style": "snapped", "step": 0.25}, 0.4),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "labels", "step"),
+    [
+        ("age", {"style": "snapped", "step": 5}, 3),
+        ("born", {"style": "snapped", "step": "month"}, "year"),
+        ("weight", {"style": "snapped", "step": 0.25}, 0.4),
+    ],
+)
 def test_a_step_that_the_labels_do_not_end_on_is_found(tmp_path, name, labels, step):
     release = published(**{name: rt.quasi(labels=labels), "town": rt.quasi()})
     release.save(tmp_path / "out", again=True)
@@ -225,25 +238,39 @@ def test_a_step_that_the_labels_do_not_end_on_is_found(tmp_path, name, labels, s
         rt.audit(tmp_path / "out")
 
 
-@pytest.mark.parametrize(("labels", "said"), [
-    ("loose", "There is no label style 'loose'."), ("padded", "Padded labels need a width"), (3, "labels is the name of a style"),
-    ({"style": "padded", "width": 0}, "width must be a number above 0"), ({"style": "tight", "step": 2}, "step is for snapped labels"),
-    ({"style": "snapped", "steps": 2}, "'steps' is not known"), ({"style": "snapped", "step": "fortnight"}, "no calendar step"),
-    ({"style": "snapped", "step": True}, "step must be a number above 0"), ({"style": "padded", "width": float("inf")}, "a number above 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ("loose", "There is no label style 'loose'."),
+        ("padded", "Padded labels need a width"),
+        (3, "labels is the name of a style"),
+        ({"style": "padded", "width": 0}, "width must be a number above 0"),
+        ({"style": "tight", "step": 2}, "step is for snapped labels"),
+        ({"style": "snapped", "steps": 2}, "'steps' is not known"),
+        ({"style": "snapped", "step": "fortnight"}, "no calendar step"),
+        ({"style": "snapped", "step": True}, "step must be a number above 0"),
+        ({"style": "padded", "width": float("inf")}, "a number above 0"),
+    ],
+)
 def test_what_a_job_says_wrong_is_refused_before_data_is_read(labels, said):
     with pytest.raises(JobError, match=said):
         rt.quasi(labels=labels)
 
 
-@pytest.mark.parametrize(("name", "labels", "said"), [
-    ("age", {"style": "padded", "width": 500}, "padded by more than its whole domain is wide"),
-    ("age", {"style": "snapped", "step": 500}, "distinct values lie in one step of the grid"),
-    ("age", {"style": "snapped", "step": "month"}, "its step is a number"), ("age", {"style": "snapped", "step": 2.5}, "its step is a whole number"),
-    ("age", {"style": "padded", "width": 2.5}, "its pads are whole numbers"), ("born", {"style": "padded", "width": 2.5}, "its pads are whole days"),
-    ("born", {"style": "snapped", "step": 5}, "its step is a calendar step"), ("age", "sets", "is for categories"),
-    ("town", "snapped", "has categories, and its labels cannot be snapped"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "labels", "said"),
+    [
+        ("age", {"style": "padded", "width": 500}, "padded by more than its whole domain is wide"),
+        ("age", {"style": "snapped", "step": 500}, "distinct values lie in one step of the grid"),
+        ("age", {"style": "snapped", "step": "month"}, "its step is a number"),
+        ("age", {"style": "snapped", "step": 2.5}, "its step is a whole number"),
+        ("age", {"style": "padded", "width": 2.5}, "its pads are whole numbers"),
+        ("born", {"style": "padded", "width": 2.5}, "its pads are whole days"),
+        ("born", {"style": "snapped", "step": 5}, "its step is a calendar step"),
+        ("age", "sets", "is for categories"),
+        ("town", "snapped", "has categories, and its labels cannot be snapped"),
+    ],
+)
 def test_a_style_that_does_not_fit_the_column_is_refused_and_nothing_is_written(tmp_path, name, labels, said):
     job = rt.Job(
         columns={name: rt.quasi(labels=labels), "s": rt.sensitive()},

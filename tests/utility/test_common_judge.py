@@ -30,9 +30,16 @@ def work(tmp_path_factory):
         .select(names)
         .filter(~pl.any_horizontal(pl.all() == "?"))[:3000]
     )
-    trees = {"education": Hierarchy.read(SHARED / "data" / "hierarchies" / "adult_hierarchy_education.csv"),
-             "sex": Hierarchy.flat(["Female", "Male"]),
-             "age": Hierarchy.from_rows([[str(a), f"{a // 5 * 5}-{a // 5 * 5 + 4}", f"{a // 20 * 20}-{a // 20 * 20 + 19}", "*"] for a in range(17, 91)])}  # fmt: skip
+    trees = {
+        "education": Hierarchy.read(SHARED / "data" / "hierarchies" / "adult_hierarchy_education.csv"),
+        "sex": Hierarchy.flat(["Female", "Male"]),
+        "age": Hierarchy.from_rows(
+            [
+                [str(a), f"{a // 5 * 5}-{a // 5 * 5 + 4}", f"{a // 20 * 20}-{a // 20 * 20 + 19}", "*"]
+                for a in range(17, 91)
+            ]
+        ),
+    }
     (folder / "w.h").mkdir()
     for name, tree in trees.items():
         tree.save(folder / "w.h" / f"{name}.csv")

@@ -437,12 +437,17 @@ def _list_explained_texts(subject: Subject, shown: Mapping[str, set[str]]) -> li
     return found + _MANIFEST_WORDS
 
 
-_MANIFEST_WORDS = ["reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
-          "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
-          "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
-          *catalogue.PROMISES, *catalogue.METHODS, *catalogue.STAGES, *catalogue.KINDS,
-          *(word for promise in catalogue.PROMISES.values() for word in promise.parameters),
-          *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters)]  # fmt: skip
+_MANIFEST_WORDS = [
+    "reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
+    "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
+    "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
+    *catalogue.PROMISES,
+    *catalogue.METHODS,
+    *catalogue.STAGES,
+    *catalogue.KINDS,
+    *(word for promise in catalogue.PROMISES.values() for word in promise.parameters),
+    *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters),
+]
 
 
 def _find_withheld_values(

@@ -108,9 +108,15 @@ class Provenance:
         return self.unmatched > 0 or self.withheld < 0
 
     def to_dict(self) -> dict[str, Any]:
-        found = {"rows": self.rows, "withheld": self.withheld, "unmatched": self.unmatched, "overlapping": self.overlapping,
-                 "passed": self.passed, "order": self.order.to_dict(),
-                 "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks]}  # fmt: skip
+        found = {
+            "rows": self.rows,
+            "withheld": self.withheld,
+            "unmatched": self.unmatched,
+            "overlapping": self.overlapping,
+            "passed": self.passed,
+            "order": self.order.to_dict(),
+            "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks],
+        }
         for finding in self.findings:
             found |= finding.facts
         found |= {"odd_bytes": list(self.odd)} if self.odd else {}

@@ -140,10 +140,18 @@ class Risk:
         return (self.journalist or self.prosecutor).average
 
     def to_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"rows": self.rows, "groups": self.groups, "threshold": self.threshold, "prosecutor": self.prosecutor.to_dict(),
-                                 "marketer": self.marketer, "sample_uniques": self.sample_uniques,
-                                 "columns": [{"columns": list(one.columns), "distinction": one.distinction, "separation": one.separation}
-                                             for one in self.columns]}  # fmt: skip
+        found: dict[str, Any] = {
+            "rows": self.rows,
+            "groups": self.groups,
+            "threshold": self.threshold,
+            "prosecutor": self.prosecutor.to_dict(),
+            "marketer": self.marketer,
+            "sample_uniques": self.sample_uniques,
+            "columns": [
+                {"columns": list(one.columns), "distinction": one.distinction, "separation": one.separation}
+                for one in self.columns
+            ],
+        }
         if self.journalist is not None:
             found |= {"journalist": self.journalist.to_dict(), "population_uniques": self.population_uniques}
         if self.rows_per_person > 1:

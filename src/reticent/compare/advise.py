@@ -248,10 +248,18 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         chosen = PURPOSES[self.purpose]
-        return {"purpose": self.purpose, "figure": chosen.figure, "less_is_better": chosen.less_is_better, "best": self.best["name"],
-                "level": [row["name"] for row in self.level],
-                "may_overtake": [row["name"] for row in self.may_overtake], "ranked": [dict(row) for row in self.ranked],
-                "refused": dict(self.refused), "sentences": self.sentences(), "comparison": self.compared.to_dict()}  # fmt: skip
+        return {
+            "purpose": self.purpose,
+            "figure": chosen.figure,
+            "less_is_better": chosen.less_is_better,
+            "best": self.best["name"],
+            "level": [row["name"] for row in self.level],
+            "may_overtake": [row["name"] for row in self.may_overtake],
+            "ranked": [dict(row) for row in self.ranked],
+            "refused": dict(self.refused),
+            "sentences": self.sentences(),
+            "comparison": self.compared.to_dict(),
+        }
 
     def _repr_html_(self) -> str:
         head = ("name", "kind", "role", "value", "low", "high", "gives_up")

@@ -59,13 +59,31 @@ def make_trivial_sanitizations(cells: Cells) -> list[TrivialSanitization]:
     columns = len(cells.quasi) + 1
     own = float((totals / cells.rows) @ (totals / cells.rows))
     return [
-        TrivialSanitization(QUASI_DROPPED, box, cells, {"k-anonymity": anonymity.measure_k(np.array([cells.rows]), cells.rows_per_person), **shared},
-                len(cells.quasi) / columns, "nothing is said of any quasi-identifier"),
-        TrivialSanitization(SENSITIVE_DROPPED, GroupMembers(points, group, weight, even), cells, {"k-anonymity": alone}, 1 / columns,
-                "nothing is said of the sensitive column"),
-        TrivialSanitization(COLUMNS_APART, GroupMembers(points, group, weight, totals[None, :]), cells, {"k-anonymity": alone, **shared}, (1 - own) / columns,
-                "nothing is said of how the sensitive column goes with any other"),
-    ]  # fmt: skip
+        TrivialSanitization(
+            QUASI_DROPPED,
+            box,
+            cells,
+            {"k-anonymity": anonymity.measure_k(np.array([cells.rows]), cells.rows_per_person), **shared},
+            len(cells.quasi) / columns,
+            "nothing is said of any quasi-identifier",
+        ),
+        TrivialSanitization(
+            SENSITIVE_DROPPED,
+            GroupMembers(points, group, weight, even),
+            cells,
+            {"k-anonymity": alone},
+            1 / columns,
+            "nothing is said of the sensitive column",
+        ),
+        TrivialSanitization(
+            COLUMNS_APART,
+            GroupMembers(points, group, weight, totals[None, :]),
+            cells,
+            {"k-anonymity": alone, **shared},
+            (1 - own) / columns,
+            "nothing is said of how the sensitive column goes with any other",
+        ),
+    ]
 
 
 def _count_points(cells: Cells) -> tuple[np.ndarray, np.ndarray]:

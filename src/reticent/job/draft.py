@@ -288,10 +288,13 @@ class Draft:
         return [
             "",
             "[columns]  # identifying (never published), quasi-identifying, sensitive, insensitive (published as it is)",
-            *(text for line, column in zip(declared, self.columns, strict=True)
-              for text in (line, *_wrap_comment(f"CONFIRM: {column.why}"), *self._hierarchy_lines(column))),
-            "# a column can also have:  hierarchy = \"file.csv\"   order = [\"low\", \"high\"]   missing = \"category\"",
-        ]  # fmt: skip
+            *(
+                text
+                for line, column in zip(declared, self.columns, strict=True)
+                for text in (line, *_wrap_comment(f"CONFIRM: {column.why}"), *self._hierarchy_lines(column))
+            ),
+            '# a column can also have:  hierarchy = "file.csv"   order = ["low", "high"]   missing = "category"',
+        ]
 
     def _hierarchy_lines(self, column: ColumnProposal) -> list[str]:
         """Write the hierarchy that suits a quasi-identifier, to be moved into its line; for a sensitive code, how to make one."""

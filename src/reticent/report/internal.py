@@ -398,11 +398,19 @@ def build_internal_facts(
             *found.get("source", {}).get("sentences", ()),
         ],
         "sections": [
-            build_recount_section(found), _build_risk_section(before, found.get("risk")), build_attack_section(release, data, read.missing, scale_progress(progress, 0.3, 0.8), budget),
-            *build_group_sections(seen, cells), build_loss_section(release, found, cells), build_utility_section(release, cells), build_distribution_section(release),
-            build_method_section(release), _build_job_section(release), _build_environment_section(), _build_earlier_section(release),
+            build_recount_section(found),
+            _build_risk_section(before, found.get("risk")),
+            build_attack_section(release, data, read.missing, scale_progress(progress, 0.3, 0.8), budget),
+            *build_group_sections(seen, cells),
+            build_loss_section(release, found, cells),
+            build_utility_section(release, cells),
+            build_distribution_section(release),
+            build_method_section(release),
+            _build_job_section(release),
+            _build_environment_section(),
+            _build_earlier_section(release),
         ],
-    }  # fmt: skip
+    }
 
 
 def _count_source(release: Release, data: Any, missing: tuple[str, ...]) -> Cells | str:

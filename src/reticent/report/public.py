@@ -87,9 +87,17 @@ def build_public_facts(release: Release) -> dict[str, Any]:
         "title": read_title(readme),
         "digest": release.digest,
         "lead": _build_lead(release, found),
-        "sections": [*first, build_method_section(release), build_recount_section(found), reading, _build_usage_section(release), *said_there.values(),
-                     build_distribution_section(release), _build_checksum_section(release)],
-    }  # fmt: skip
+        "sections": [
+            *first,
+            build_method_section(release),
+            build_recount_section(found),
+            reading,
+            _build_usage_section(release),
+            *said_there.values(),
+            build_distribution_section(release),
+            _build_checksum_section(release),
+        ],
+    }
 
 
 def _build_lead(release: Release, found: Mapping[str, Any]) -> list[str]:

@@ -55,10 +55,12 @@ def _understated(folder: Path, mebibytes: int = 100) -> None:
 
 
 BOMBS: dict[str, Callable[[Path], None]] = {
-    **{f"a page of few bytes that opens to 100 MB, {codec}": partial(_texts, 1, 100, codec)
-       for codec in ("zstd", "gzip", "brotli", "lz4", "snappy")},
+    **{
+        f"a page of few bytes that opens to 100 MB, {codec}": partial(_texts, 1, 100, codec)
+        for codec in ("zstd", "gzip", "brotli", "lz4", "snappy")
+    },
     "a page of few bytes that opens to 200 MB": partial(_texts, 1, 200, "zstd"),
     "twenty pages of few bytes that open to 2 GB": partial(_texts, 20, 100, "zstd"),
     "a page that opens to 100,000 times what it says": _understated,
-}  # fmt: skip
+}
 """Each is refused, by every reader, within 2 GB of addresses and without a second of opening it."""

@@ -125,7 +125,7 @@ SEALED: dict[str, tuple[Forged, tuple[str, ...]]] = {
     "parts of true": (lambda f: stating(part_rows=True), ("no number of rows",)),
     "parts of a text": (lambda f: stating(part_rows="1000"), ("no number of rows",)),
     "an empty part": (emptied, (CUT,)),
-}  # fmt: skip
+}
 """Each is sealed again, with README and checksums made right: everybody refuses it, with one of these words."""
 
 CHANGED: dict[str, tuple[Callable[[Path, Path], Any], str]] = {

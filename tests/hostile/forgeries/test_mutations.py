@@ -132,11 +132,34 @@ def test_a_manifest_with_anything_replaced_is_refused_or_said(kind, releases, tm
 
 
 CELLS = {  # put where a text, a whole number or another number stood
-    "text": ["", "x", "*", "[1, 2]", "[2, 1]", "[9, ]", "{a}", "{}", "{a, b", "[", "-", "NaN", "[nan, 3]", "[1e999, 2]", "null",
-             '"a"', '"', "[a, b]", "{1, 2, 2}", "[1, 1]", "2020-13-01", "[2020-01-01, 2020-01-02]", None],
+    "text": [
+        "",
+        "x",
+        "*",
+        "[1, 2]",
+        "[2, 1]",
+        "[9, ]",
+        "{a}",
+        "{}",
+        "{a, b",
+        "[",
+        "-",
+        "NaN",
+        "[nan, 3]",
+        "[1e999, 2]",
+        "null",
+        '"a"',
+        '"',
+        "[a, b]",
+        "{1, 2, 2}",
+        "[1, 1]",
+        "2020-13-01",
+        "[2020-01-01, 2020-01-02]",
+        None,
+    ],
     "whole": [-1, 0, 1, 7, 2**31 - 1, None],
     "other": [None],
-}  # fmt: skip
+}
 
 
 def spoil_table(folder: Path, draw: random.Random) -> None:

@@ -264,9 +264,22 @@ def resolve_segments(
     pool = max(4 * int(limits[2]), 64, min(3 * int(np.diff(start.starts).max()), LONG_POOL_UNITS))
     # a unit is in one block: `follow` is shared, the rest is a worker's own
     follow = np.zeros(n, np.int32)
-    works = [(follow, np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros((n, 2, d), np.int32), np.zeros(n),
-              np.zeros((3, pool), np.int32), np.zeros(pool + 1), np.zeros((2, pool + 1), np.int32),
-              *_make_scratch(units, space), SEGMENT_NOISE, SEGMENT_MATES) for _ in range(sweeps.threads)]  # fmt: skip
+    works = [
+        (
+            follow,
+            np.zeros(n, np.int32),
+            np.zeros(n, np.int32),
+            np.zeros((n, 2, d), np.int32),
+            np.zeros(n),
+            np.zeros((3, pool), np.int32),
+            np.zeros(pool + 1),
+            np.zeros((2, pool + 1), np.int32),
+            *_make_scratch(units, space),
+            SEGMENT_NOISE,
+            SEGMENT_MATES,
+        )
+        for _ in range(sweeps.threads)
+    ]
 
     def sweep(now: Segments, number: int) -> Segments:
         codes = units.codes[now.members]
