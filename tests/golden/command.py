@@ -88,7 +88,7 @@ def normalize(text: str, folder: Path) -> str:
         text = json.dumps(without_varying(json.loads(text)), indent=1, ensure_ascii=False) + "\n"
     for pattern, word in VARYING:
         text = pattern.sub(word, text)
-    text = LONG_FRACTION.sub(lambda number: f"{float(number[0]):.11g}", text)
+    text = LONG_FRACTION.sub(lambda number: repr(float(f"{float(number[0]):.11g}")), text)
     for day in (datetime.now(tz=UTC).date(), date.today()):
         text = text.replace(day.isoformat(), "TODAY")
     return text
