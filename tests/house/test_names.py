@@ -11,14 +11,24 @@ MOST_PARTICIPLES = 0.01
 """The share of functions whose name may begin with a participle."""
 
 
-@pytest.mark.xfail(strict=False, reason="the renames are under way")
-@pytest.mark.parametrize("rule", naming.RULES)
+UNDER_WAY = pytest.mark.xfail(strict=True, reason="the renames are under way")
+NOT_YET = {
+    "public functions named by a participle or a preposition",
+    "stems twice in one package",
+    "stems in several packages for several roles",
+}
+"""Rules that names still break; a rule that all keep must be taken from here."""
+
+
+@pytest.mark.parametrize(
+    "rule", [pytest.param(rule, marks=UNDER_WAY if rule in NOT_YET else ()) for rule in naming.RULES]
+)
 def test_no_name_breaks_the_rule(rule: str):
     offenders = naming.RULES[rule]()
     assert not offenders, f"{len(offenders)} {rule}:\n" + "\n".join(offenders)
 
 
-@pytest.mark.xfail(strict=False, reason="the renames are under way")
+@UNDER_WAY
 def test_functions_are_named_by_what_they_do():
     package = naming.package()
     named = counting.participle_functions(package)

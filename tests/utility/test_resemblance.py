@@ -85,11 +85,11 @@ def test_a_release_that_changes_nothing_has_no_error(frame):
 def test_an_average_equals_what_sql_says_of_the_release(frame):
     """AVG by value counts is AVG of the release: compared with `release.query` on one question."""
     release, cells, ask = made("anatomized", frame)
-    from reticent.utility.workload import UNRESTRICTED, Workload
+    from reticent.utility.workload import NO_RANGE, Workload
 
     values = cells.sensitive[0].size
     lower = np.zeros((values, 3), np.int32)
-    upper = np.full((values, 3), UNRESTRICTED, np.int32)
+    upper = np.full((values, 3), NO_RANGE, np.int32)
     town = cells.quasi[1].texts.index("a")
     lower[:, 1] = upper[:, 1] = town
     lower[:, 2] = upper[:, 2] = np.arange(values)

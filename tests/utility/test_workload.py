@@ -16,7 +16,7 @@ from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.utility.workload import UNRESTRICTED, Workload, median_relative_error, relative_errors
+from reticent.utility.workload import NO_RANGE, Workload, median_relative_error, relative_errors
 from tests.methods.random_cells import random_cells
 
 
@@ -30,7 +30,7 @@ def by_hand(cells, workload: Workload, q: int) -> int:
     for codes, value, count in zip(cells.codes, cells.values[:, 0], cells.counts, strict=True):
         row = [*codes.tolist(), int(value)]
         if all(
-            workload.upper[q, j] == UNRESTRICTED or workload.lower[q, j] <= x <= workload.upper[q, j]
+            workload.upper[q, j] == NO_RANGE or workload.lower[q, j] <= x <= workload.upper[q, j]
             for j, x in enumerate(row)
         ):
             total += int(count)
@@ -48,7 +48,7 @@ def test_ranges_have_the_length_that_the_selectivity_asks_for():
     workload = Workload.draw(
         [100, 50, 10, 40], predicates=2, selectivity=0.125, queries=200, rng=np.random.default_rng(1)
     )
-    asked = workload.upper != UNRESTRICTED
+    asked = workload.upper != NO_RANGE
     assert (asked[:, :3].sum(axis=1) == 2).all()
     assert asked[:, 3].all()
     lengths = np.where(asked, workload.upper - workload.lower + 1, 0)
@@ -90,7 +90,7 @@ def uniform_in_box(frame: pl.DataFrame, cells, workload: Workload, q: int) -> fl
         covered = [range(ages.index(low), ages.index(high) + 1), [towns.index(t) for t in under.get(town, [town])]]
         share = Fraction(1)
         for j, codes in enumerate(covered):
-            if workload.upper[q, j] != UNRESTRICTED:
+            if workload.upper[q, j] != NO_RANGE:
                 share *= Fraction(sum(workload.lower[q, j] <= c <= workload.upper[q, j] for c in codes), len(codes))
         total += share
     return float(total)

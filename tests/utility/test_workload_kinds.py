@@ -11,7 +11,7 @@ from reticent.engines import local
 from reticent.kernels import expected_counts
 from reticent.utility import query_error
 from reticent.utility import workload as utility_workload
-from reticent.utility.workload import UNRESTRICTED, SampledRows, Workload
+from reticent.utility.workload import NO_RANGE, SampledRows, Workload
 from tests.query import redraws
 
 METHODS = {
@@ -26,7 +26,7 @@ def asked(workload: Workload, cells, q: int) -> str:
     for axis, domain in enumerate((*cells.quasi, cells.sensitive[0])):
         low = workload.lower[q, axis]
         high = workload.upper[q, axis]
-        if high != UNRESTRICTED:
+        if high != NO_RANGE:
             texts = domain.texts[low : high + 1]
             listed = ", ".join(repr(text) if domain.name == "town" else text for text in texts)
             parts.append(f"{domain.name} IN ({listed})")
@@ -84,7 +84,7 @@ def test_guaranteed_ranges_of_averages_are_those_that_the_release_gives_in_sql(k
     if kind == "sampled":  # of redrawn values nothing is guaranteed but that they are in the domain
         assert found["median"] == 1.0
     workload = Workload.draw(cells, predicates=2, selectivity=0.1, queries=12, rng=np.random.default_rng(3))
-    free = np.full(len(workload), UNRESTRICTED)
+    free = np.full(len(workload), NO_RANGE)
     workload = Workload(workload.lower, np.column_stack([workload.upper[:, :-1], free]).astype(np.int32))
     said = [asked(workload, cells, q).replace("COUNT(*)", "AVG(pay)") for q in range(len(workload))]
     widths = utility_workload.range_errors([release.query(one) for one in said], 40)

@@ -28,7 +28,7 @@ from reticent.estimate.question import Question
 from reticent.format.manifest import Manifest
 from reticent.release.kind import reader_for
 from reticent.utility.workload import (
-    UNRESTRICTED,
+    NO_RANGE,
     Answerer,
     Workload,
     group_errors_by_dimension,
@@ -103,7 +103,7 @@ def _split_by_value(asked: Workload, axis: int, values: int, held: int) -> Workl
     if axis == lower.shape[1] - 1:
         lower[:, -1], upper[:, -1] = 0, held - 1
     lower[:, axis] = upper[:, axis] = np.tile(np.arange(values), len(asked))
-    assert UNRESTRICTED not in upper[:, axis]
+    assert NO_RANGE not in upper[:, axis]
     return Workload(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
 
 
@@ -113,7 +113,7 @@ def _count_by_value(asked: Workload, axis: int, cells: Cells) -> np.ndarray:
     """
     lower = asked.lower.copy()
     upper = asked.upper.copy()
-    lower[:, axis], upper[:, axis] = 0, UNRESTRICTED
+    lower[:, axis], upper[:, axis] = 0, NO_RANGE
     column = np.column_stack([cells.codes, cells.values[:, 0]])[:, axis]
     return Workload(lower, upper).count_by(cells, column, [*cells.quasi, cells.sensitive[0]][axis].size)
 
@@ -184,7 +184,7 @@ def make_conditions(asked: Workload, cells: Cells, types: Mapping[str, str]) -> 
         parts = [
             _make_range_condition(domain, int(lower[axis]), int(upper[axis]), types[domain.name])
             for axis, domain in enumerate(cells.quasi)
-            if upper[axis] != UNRESTRICTED
+            if upper[axis] != NO_RANGE
         ]
         found.append(CompoundCondition(True, tuple(parts)) if parts else None)
     return found

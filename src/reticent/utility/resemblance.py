@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from reticent.data.cells import Cells
-from reticent.utility.workload import UNRESTRICTED, Answerer, Workload
+from reticent.utility.workload import NO_RANGE, Answerer, Workload
 
 MAX_BLOCKS = 8
 
@@ -88,7 +88,7 @@ def _count_tables(
     shape = [len(stretches) for stretches in asked.values()]
     many = int(np.prod(shape))
     lower = np.zeros((many, len(cells.quasi) + 1), np.int32)
-    upper = np.full(lower.shape, UNRESTRICTED, np.int32)
+    upper = np.full(lower.shape, NO_RANGE, np.int32)
     upper[:, -1] = cells.sensitive[0].size - 1
     for (axis, stretches), at in zip(asked.items(), np.indices(shape).reshape(len(shape), -1), strict=True):
         lower[:, axis] = np.array([first for first, _ in stretches])[at]

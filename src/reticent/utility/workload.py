@@ -108,7 +108,7 @@ def range_errors(answers: Iterable[Answer], span: float) -> np.ndarray:
 
 
 MAX_GROUPS_COUNTED = 64  # where people are in so few groups, the people that a query selects are counted by group
-UNRESTRICTED = -1
+NO_RANGE = -1
 
 
 def _check_sizes(value: Any, name: str) -> Any:
@@ -124,7 +124,7 @@ _check_generator = instance_of(
 class Workload:
     """Queries as ranges of codes, both ends included.
 
-    The last column is the sensitive one. `upper` UNRESTRICTED: the attribute is not asked about.
+    The last column is the sensitive one. `upper` NO_RANGE: the attribute is not asked about.
     """
 
     lower: np.ndarray  # (queries, quasi + 1) int32
@@ -161,7 +161,7 @@ class Workload:
         lower = rng.integers(0, np.array(sizes) - lengths + 1, (queries, axes + 1))
         upper = lower + lengths - 1
         asked = np.argsort(rng.random((queries, axes)), axis=1) < predicates
-        upper[:, :axes][~asked] = UNRESTRICTED
+        upper[:, :axes][~asked] = NO_RANGE
         return cls(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
 
     def among(self, values: int) -> np.ndarray:

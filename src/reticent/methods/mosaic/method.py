@@ -40,7 +40,7 @@ from reticent.recipe.labels import merge_equal_labels as coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters
 
-MAX_MERGED_AT_ONCE = 256
+MAX_GROUPS_MERGED_AT_ONCE = 256
 MAX_NEAR_GROUPS = 400
 
 
@@ -49,7 +49,7 @@ def repair_tiling(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: 
         broken = np.flatnonzero(~bound.allow(tiling.groups(cells)))
         if not len(broken):
             break
-        tiling = _merge_pairs(tiling, _find_partners(cells, space, bound, tiling, broken[:MAX_MERGED_AT_ONCE]))
+        tiling = _merge_pairs(tiling, _find_partners(cells, space, bound, tiling, broken[:MAX_GROUPS_MERGED_AT_ONCE]))
     return tiling
 
 

@@ -181,8 +181,8 @@ def use_precise_context() -> AbstractContextManager[Context]:
     return localcontext(Context(prec=PRECISE_DIGITS))
 
 
-WITHIN_LIMIT = 1
-UNDECIDED = 2
+VERDICT_WITHIN_LIMIT = 1
+VERDICT_UNDECIDED = 2
 MAX_COLUMN_VALUES = 4096  # of a column that a bandwidth is given for
 CHUNK_VERDICT_WORK = (
     1 << 24
@@ -364,9 +364,9 @@ class BackgroundJudge:
             here = slice(start, start + step)
             ends = offsets[start : start + step + 1]
             judge_groups(ends, point, counts[here], self.table, smooth, self.settings, work, verdict[here])
-        for g in np.flatnonzero(verdict == UNDECIDED):
+        for g in np.flatnonzero(verdict == VERDICT_UNDECIDED):
             verdict[g] = self._keeps_precisely(point[offsets[g] : offsets[g + 1]], counts[g])
-        return verdict == WITHIN_LIMIT
+        return verdict == VERDICT_WITHIN_LIMIT
 
     def _keeps_precisely(self, points: np.ndarray, counts: np.ndarray) -> bool:
         known = self.adversary
