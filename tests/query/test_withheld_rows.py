@@ -278,3 +278,20 @@ def test_leaves_beyond_a_bottom_or_top_have_no_line_beside_that_of_the_end(botto
     assert keys == [f"{bottom} or less", *range(bottom + 1, 70), "70 or more"]
     for line, true in ((lines[0], sum(age <= bottom for age in ages)), (lines[-1], sum(age >= 70 for age in ages))):
         assert line.lower <= true <= line.upper
+
+
+def test_ages_that_a_hierarchy_declares_and_no_label_shows_are_in_the_last_line():
+    """`*` may hide any leaf: the line of all other values is there though the values are declared."""
+    ages = [None] * 5 + [10 + at % 10 for at in range(60)] + list(range(30, 45))
+    frame = pl.DataFrame({"age": ages, "illness": ["flu", "cold", "gout", "acne"] * 20})
+    hierarchy = [[str(age), str(age // 10), "*"] for age in range(100)]
+    columns = {"age": rt.quasi(numeric=True, hierarchy=hierarchy), "illness": rt.sensitive()}
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(20)]), frame=frame, seed=1)
+    assert "*" in release.frame()["age"].to_list()
+    for condition in ("", " WHERE age >= 26"):
+        lines = release.query(f"SELECT age, COUNT(*) FROM release{condition} GROUP BY age")
+        listed = [line.keys["age"] for line in lines if not line.rest]
+        true = sum(age is not None and age >= 26 and age not in listed for age in ages)
+        rest = [line for line in lines if line.rest]
+        assert true == 0 or (len(rest) == 1 and rest[0].lower <= true <= rest[0].upper)
+        assert true or condition == ""

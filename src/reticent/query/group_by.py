@@ -28,7 +28,7 @@ from reticent.estimate.condition import (
     NegatedCondition,
     join_conditions,
 )
-from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, covers_other_values, find_place
+from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, covers_other_values, find_limits, find_place
 from reticent.format.data_files import Tables
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.labels.scale import LineScale as LabelLine
@@ -91,7 +91,7 @@ def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequenc
     open_ended = [
         _exclude_listed(entries[name], values)
         for name, values in zip(guessed, possible, strict=True)
-        if entries[name].role == Role.QUASI and covers_other_values(entries[name])
+        if entries[name].role == Role.QUASI and _may_have_other_values(entries[name], values)
     ]
     if open_ended or manifest.withheld:
         nobody = Atom(by[0], IS_AMONG, ())
@@ -134,6 +134,17 @@ def _drop_values_beyond_ends(entry: ColumnEntry, values: list[Any]) -> list[Any]
 
 def _convert_end(entry: ColumnEntry, end: Any) -> Any:
     return str(end) if parse_dtype(entry.dtype).is_temporal() else end
+
+
+def _may_have_other_values(entry: ColumnEntry, values: Sequence[Any]) -> bool:
+    """Tell whether `*` or a withheld row may have a value without a line: none is declared, or more are than labels show."""
+    if covers_other_values(entry):
+        return True
+    if entry.type not in ("numeric", "date"):
+        return False
+    least, greatest = find_limits(entry)
+    places = [find_place(entry, value) for value in values if value is not None]
+    return not places or least < min(places) or greatest > max(places)
 
 
 def _exclude_listed(entry: ColumnEntry, values: Sequence[Any]) -> Condition:
