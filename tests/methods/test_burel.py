@@ -36,7 +36,7 @@ def line(values: list[int], positions: list[int] | None = None) -> Cells:
 
 
 def plan(cells: Cells, *promises: object, seed: int = 1, **how: str) -> Recipe:
-    return Burel(**how).plan(cells, Promises.of(promises), Random.from_seed(seed))
+    return Burel(**how).plan(cells, Promises.from_iterable(promises), Random.from_seed(seed))
 
 
 @pytest.mark.parametrize("fill", ["curve", "nearest"])

@@ -24,7 +24,7 @@ from reticent.models.l_diversity import DistinctLDiversity, EntropyLDiversity, P
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.methods.pure_kernels import pure
 from tests.methods.random_cells import random_cells, random_tree
@@ -50,7 +50,7 @@ def table(rows: int, number: int = 0, *, sizes: tuple[int, ...] = (40, 9, 6), va
 
 def plan(cells: Cells, *promises: object, seed: int = 1, watch=None, **options: object) -> Recipe:
     options.setdefault("effort", "quick")
-    return Mosaic(**options).plan(cells, Promises.of(promises), Random.from_seed(seed), watch)
+    return Mosaic(**options).plan(cells, Promises.from_iterable(promises), Random.from_seed(seed), watch)
 
 
 def loss_of(recipe: Recipe, weights: dict | None = None) -> float:
@@ -63,7 +63,9 @@ def loss_of(recipe: Recipe, weights: dict | None = None) -> float:
 
 def kept(recipe: Recipe, *promises: object) -> bool:
     recipe.require_conserved()
-    return bool(Promises.of(promises).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all())
+    return bool(
+        Promises.from_iterable(promises).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
+    )
 
 
 def same(one: Recipe, other: Recipe) -> bool:

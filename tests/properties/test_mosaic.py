@@ -19,7 +19,7 @@ from reticent.models.l_diversity import (
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
@@ -72,7 +72,7 @@ def test_every_published_group_passes_the_oracle_and_rows_are_conserved(kind: st
         model, promise, asked = ASKED[kind][number % len(ASKED[kind])]
         try:
             recipe = Mosaic(effort="quick", threads=1).plan(
-                cells, Promises.of([promise(**asked)]), Random.from_seed(number)
+                cells, Promises.from_iterable([promise(**asked)]), Random.from_seed(number)
             )
         except PromiseUnreachable:
             # closed under union: where it is refused, all rows in one group must break it
@@ -93,7 +93,7 @@ def test_conjunctions_pass_the_oracle():
         draw = np.random.default_rng(number)
         chosen = [ASKED[kinds[i]] for i in draw.choice(len(kinds), 2 + number % 2, replace=False)]
         asked = [some[int(draw.integers(len(some)))] for some in chosen]
-        promises = Promises.of([promise(**parameters) for _, promise, parameters in asked])
+        promises = Promises.from_iterable([promise(**parameters) for _, promise, parameters in asked])
         try:
             recipe = Mosaic(effort="quick", threads=1).plan(cells, promises, Random.from_seed(number))
         except PromiseUnreachable:

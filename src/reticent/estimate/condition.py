@@ -90,14 +90,14 @@ def list_constants(asked: Iterable[Atom]) -> list[Any]:
     return found
 
 
-def judge_condition(condition: Condition, of: Callable[[Atom], Truth]) -> Truth:
+def judge_condition(condition: Condition, judge_atom: Callable[[Atom], Truth]) -> Truth:
     """Compute where a condition is true and where it is false, from where its atoms are."""
     if isinstance(condition, Atom):
-        return of(condition)
+        return judge_atom(condition)
     if isinstance(condition, NegatedCondition):
-        true, false = judge_condition(condition.part, of)
+        true, false = judge_condition(condition.part, judge_atom)
         return false, true
-    parts = [judge_condition(part, of) for part in condition.parts]
+    parts = [judge_condition(part, judge_atom) for part in condition.parts]
     trues = [part[0] for part in parts]
     falses = [part[1] for part in parts]
     if condition.all:
@@ -268,7 +268,7 @@ class LineLabels:
     step: float | None = None  # of numbers that are not whole, how far apart they are taken to be
 
     @classmethod
-    def between(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
+    def from_ends(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
         """Make one label that covers all numbers between two ends, each None if there is none, and a missing one if `null`."""
         far = ENDLESS if whole else np.inf
         low = -far if ends[0] is None else ends[0]
@@ -447,7 +447,7 @@ class ConditionPieces:
     met: np.ndarray
 
     @classmethod
-    def of(cls, axes: Sequence[ColumnAxis], condition: Condition | None) -> ConditionPieces:
+    def from_condition(cls, axes: Sequence[ColumnAxis], condition: Condition | None) -> ConditionPieces:
         shape = tuple(axis.pieces for axis in axes)
         if prod(shape) > MAX_PIECE_COMBINATIONS:
             raise RequestError(
@@ -458,16 +458,16 @@ class ConditionPieces:
             return cls(tuple(axes), np.ones(shape, bool))
         place = {axis.name: at for at, axis in enumerate(axes)}
 
-        def of(atom: Atom) -> Truth:
+        def judge_atom(atom: Atom) -> Truth:
             at = place[atom.column]
             around = [1] * len(axes)
             around[at] = -1
             true, false = axes[at].truth[atom]
             return true.reshape(around), false.reshape(around)
 
-        return cls(tuple(axes), np.broadcast_to(judge_condition(condition, of)[0], shape).copy())
+        return cls(tuple(axes), np.broadcast_to(judge_condition(condition, judge_atom)[0], shape).copy())
 
-    def added(
+    def sum_weights(
         self,
         cells: Mapping[str, np.ndarray],
         weights: Mapping[str, np.ndarray],

@@ -69,22 +69,22 @@ class ConditionMatch:
             return ConditionMatch(may, may, may.astype(float))
         return ConditionMatch(self.may & kept, self.must & kept, self.share * kept)
 
-    def of(self, cells: np.ndarray) -> ConditionMatch:
+    def select_cells(self, cells: np.ndarray) -> ConditionMatch:
         may = self.may[cells]
         return ConditionMatch(may, may if self.certain else self.must[cells], self.share[cells])
 
 
 def satisfies(cells: RowTypes, values: ColumnAxis, condition: Condition | None) -> ConditionMatch:
     """Find which rows meet the condition with which value; a published value that stands for others may or may not."""
-    pieces = ConditionPieces.of((*cells.axes, values), condition)
+    pieces = ConditionPieces.from_condition((*cells.axes, values), condition)
     covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
     shape = (cells.many, values.pieces)
-    may = np.broadcast_to(pieces.added(cells.cells, covered, values.name) > 0, shape).copy()
+    may = np.broadcast_to(pieces.sum_weights(cells.cells, covered, values.name) > 0, shape).copy()
     if all((axis.may.sum(axis=1) == 1).all() for axis in cells.axes):
         return ConditionMatch(may, may, may.astype(float))
-    unmet = np.broadcast_to(pieces.added(cells.cells, covered, values.name, unmet=True) > 0, shape)
+    unmet = np.broadcast_to(pieces.sum_weights(cells.cells, covered, values.name, unmet=True) > 0, shape)
     shares = {axis.name: axis.share for axis in cells.axes}
-    share = np.broadcast_to(pieces.added(cells.cells, shares, values.name), shape)
+    share = np.broadcast_to(pieces.sum_weights(cells.cells, shares, values.name), shape)
     return ConditionMatch(may, ~unmet & may, np.clip(share, 0.0, 1.0))
 
 
@@ -98,7 +98,7 @@ class CellNumbers:
     missing: np.ndarray
     whole: bool = False
 
-    def of(self, cells: np.ndarray) -> CellNumbers:
+    def select_cells(self, cells: np.ndarray) -> CellNumbers:
         low = self.low[cells]
         if self.exact:
             return CellNumbers(low, low, low, self.missing[cells], self.whole)
@@ -202,7 +202,7 @@ class ValueSelection:
     share: np.ndarray
 
     @classmethod
-    def of(cls, groups: GroupEstimator, wanted: np.ndarray, likely: ChanceModel) -> ValueSelection:
+    def from_groups(cls, groups: GroupEstimator, wanted: np.ndarray, likely: ChanceModel) -> ValueSelection:
         group, node, number = groups.held
         may, others = (
             np.bincount(group, weights=number * groups.may(some)[node], minlength=groups.many).astype(np.int64)
@@ -231,7 +231,7 @@ class GroupEstimator:
     selections: dict[bytes, ValueSelection] = field(default_factory=dict)  # of values, by the last question
     views: dict[int, GroupEstimator] = field(default_factory=dict)  # over other rows
 
-    def over(self, rows: PublishedRows) -> GroupEstimator:
+    def with_rows(self, rows: PublishedRows) -> GroupEstimator:
         """Return the same groups with other rows: as they are published, or as what they stand for."""
         if rows is self.rows:
             return self
@@ -252,7 +252,7 @@ class GroupEstimator:
         names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
         cells = make_row_types(self.rows, condition, names)
         about = asked.get(sensitive, [])
-        values = self.rows.kept(
+        values = self.rows.get_cached_axis(
             sensitive, about, lambda: make_value_axis(sensitive, np.arange(len(self.values)), self.values, about)
         )
         meets = satisfies(cells, values, condition)
@@ -266,7 +266,7 @@ class GroupEstimator:
             found = self._count(cells, np.asarray(meets.may.any(axis=1)), same[values.may.argmax(axis=1)], likely)
             return add_unpublished_count(found, beside)
         kinds, kind = merge_row_types(meets, number)
-        held = None if number is None else number.of(kinds)
+        held = None if number is None else number.select_cells(kinds)
         own = convert_to_numbers(self.values) if column == sensitive and values.low is not None else None
         part, rows = self._part(cells, kind, meets.may, values)
         if not part.many:
@@ -274,15 +274,17 @@ class GroupEstimator:
                 return answer_aggregate(beside, aggregate)
             return Answer(0, 0, 0) if aggregate == "count" else NO_ANSWER
         left = spare if part.among is None else spare[part.among]
-        return part._answer_matched(rows, left, meets.of(kinds), values, held, own, aggregate, likely, beside)
+        return part._answer_matched(rows, left, meets.select_cells(kinds), values, held, own, aggregate, likely, beside)
 
     def _count(self, cells: RowTypes, inside: np.ndarray, wanted: np.ndarray, likely: ChanceModel) -> Answer:
         """Count the rows of some cells that hold a wanted value, from the numbers of each group alone."""
-        if int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group):
+        if int(cells.count_rows()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group):
             group = self.group[cells.combined.listed.places(np.flatnonzero(inside))]
         else:
             group = self.group[inside[cells.of_row]]
-        chosen = get_or_make(self.selections, wanted.tobytes(), 1, lambda: ValueSelection.of(self, wanted, likely))
+        chosen = get_or_make(
+            self.selections, wanted.tobytes(), 1, lambda: ValueSelection.from_groups(self, wanted, likely)
+        )
         people = np.bincount(group, minlength=self.many)
         least = int(np.maximum(people - chosen.others, 0).sum())
         most = int(np.minimum(people, chosen.may).sum())
@@ -297,7 +299,7 @@ class GroupEstimator:
             return self, count_group_types(self.group, kind[cells.of_row])
         inside = meets.any(axis=1)
         here = np.ones(self.many, bool)
-        few = int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group)
+        few = int(cells.count_rows()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group)
         chosen = cells.combined.listed.places(np.flatnonzero(inside)) if few else None
         if chosen is not None:
             here &= mask_of(self.group[chosen], self.many)
@@ -336,16 +338,16 @@ class GroupEstimator:
 
     @cached_property
     def members(self) -> PlaceIndex:
-        return PlaceIndex.of(self.group, self.many)
+        return PlaceIndex.from_numbers(self.group, self.many)
 
     @cached_property
     def by_group(self) -> PlaceIndex:
         """The published values of each group."""
-        return PlaceIndex.of(self.held[0], self.many)
+        return PlaceIndex.from_numbers(self.held[0], self.many)
 
     @cached_property
     def by_value(self) -> PlaceIndex:
-        return PlaceIndex.of(self.held[1], len(self.first))
+        return PlaceIndex.from_numbers(self.held[1], len(self.first))
 
     @cached_property
     def spare(self) -> np.ndarray:
@@ -403,9 +405,9 @@ class GroupEstimator:
     ) -> RowValuePairs:
         """Make pairs of row type and published value from row type and value; equal published values count as the first of them."""
         each = meets.may[:, piece]  # (row types, values)
-        may = self._inside(each) > 0
+        may = self._count_marked_values(each) > 0
         surely = each if meets.certain else meets.must[:, piece]
-        spare = self._inside(surely) < (self.last - self.first + 1)
+        spare = self._count_marked_values(surely) < (self.last - self.first + 1)
         if number is None:
             ends = (np.zeros(len(each)),) * 2 if held is None else (held.low, held.high)
             low, high = (np.broadcast_to(end[:, None].astype(float), may.shape) for end in ends)
@@ -430,7 +432,7 @@ class GroupEstimator:
             )
         return RowValuePairs(MatchingGroups(rows, (group, first[kind], many), self.many, left), may, spare, low, high)
 
-    def _inside(self, each: np.ndarray) -> np.ndarray:
+    def _count_marked_values(self, each: np.ndarray) -> np.ndarray:
         """Return (row types, published values): how many of the values that each stands for are marked."""
         until = np.concatenate([np.zeros((len(each), 1), np.int64), np.cumsum(each, axis=1)], axis=1)
         return until[:, self.last + 1] - until[:, self.first]

@@ -282,7 +282,7 @@ class RowValuePairs:
     low: np.ndarray
     high: np.ndarray
 
-    def turned(self) -> RowValuePairs:
+    def negate(self) -> RowValuePairs:
         """Return the pairs with negated numbers, so that the least becomes the greatest."""
         return replace(self, low=-self.high, high=-self.low)
 
@@ -296,7 +296,7 @@ class RowValuePairs:
         least, most = self.count()
         if not most:
             return None
-        turned = self.turned()
+        turned = self.negate()
         if aggregate == "max":
             found = self.minimise_maximum(), self.top()
         elif aggregate == "min":
@@ -304,12 +304,12 @@ class RowValuePairs:
         elif aggregate == "sum":
             found = -turned.maximise_sum(), self.maximise_sum()
         else:
-            return -turned.maximise_mean(UnpublishedRows.of(beside, -1)), self.maximise_mean(
-                UnpublishedRows.of(beside, 1)
+            return -turned.maximise_mean(UnpublishedRows.from_uncertain_rows(beside, -1)), self.maximise_mean(
+                UnpublishedRows.from_uncertain_rows(beside, 1)
             )
         return found if beside is None else join_ends(aggregate, found, beside, always=least > 0)
 
-    def chosen(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
+    def select_best(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
         """Return the best worth, the number of pairs it selects, and the sum of their numbers; an optional pair is selected if it pays."""
         pays = worth >= 0 if eager else worth > 0
         select = self.may & (pays | ~self.spare)
@@ -321,7 +321,7 @@ class RowValuePairs:
     def maximise_sum(self) -> float:
         if not np.isfinite(self.high[self.may]).all():
             return np.inf
-        value, rows, _ = self.chosen(self.high.astype(float), self.high)
+        value, rows, _ = self.select_best(self.high.astype(float), self.high)
         return self.round_outwards(value if rows else self.maximise_nonempty_sum())
 
     def maximise_nonempty_sum(self) -> float:
@@ -347,14 +347,14 @@ class RowValuePairs:
             unpublished is not None and not np.isfinite(unpublished.high)
         ):
             return np.inf
-        _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
+        _, rows, total = self.select_best(np.ones(self.high.shape), self.high, eager=True)
         more = 0.0
         if unpublished is not None and unpublished.must:
             rows = rows + unpublished.rows
             more = unpublished.total
         mean = (total + more) / rows
         while True:
-            _, many, other = self.chosen(self.high - mean, self.high)
+            _, many, other = self.select_best(self.high - mean, self.high)
             added = 0.0
             if unpublished is not None and (unpublished.must or unpublished.high > mean):
                 many = many + unpublished.rows
@@ -413,7 +413,7 @@ class UnpublishedRows:
         return self.rows * self.high
 
     @classmethod
-    def of(cls, beside: UncertainRows | None, sign: int) -> UnpublishedRows | None:
+    def from_uncertain_rows(cls, beside: UncertainRows | None, sign: int) -> UnpublishedRows | None:
         if beside is None or beside.low is None or beside.high is None:
             return None
         end = float(convert_to_doubles(beside.high if sign > 0 else beside.low)[0]) * sign
@@ -425,7 +425,7 @@ def join_ends(aggregate: str, found: tuple[Any, Any], beside: UncertainRows, *, 
 
     `always`: a published row is selected in every table.
     """
-    low, high = (UnpublishedRows.of(beside, sign) for sign in (-1, 1))
+    low, high = (UnpublishedRows.from_uncertain_rows(beside, sign) for sign in (-1, 1))
     assert low is not None and high is not None
     if aggregate == "sum":
         return -_add_unpublished_sum(-found[0], low, always), _add_unpublished_sum(found[1], high, always)

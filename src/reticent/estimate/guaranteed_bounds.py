@@ -54,7 +54,7 @@ class AnnotatedHierarchy:
     assigned: np.ndarray
 
     @classmethod
-    def of(cls, manifest: Manifest) -> AnnotatedHierarchy:
+    def from_manifest(cls, manifest: Manifest) -> AnnotatedHierarchy:
         """Read and check it: the tree keeps conditions (1) to (4) of section 3.1, and every target is a distribution over its leaves."""
         own = manifest.own
         texts = own["values"]
@@ -170,7 +170,7 @@ def estimate_with_bounds(tables: Tables, manifest: Manifest, put: BoundQuestion)
 def _estimate_aggregate(tables: Tables, manifest: Manifest, put: BoundQuestion) -> Answer:
     column = manifest.sensitive.name
     if "annotated" not in put.known:
-        put.known["annotated"] = AnnotatedHierarchy.of(manifest)
+        put.known["annotated"] = AnnotatedHierarchy.from_manifest(manifest)
     annotated: AnnotatedHierarchy = put.known["annotated"]
     if (
         put.aggregate == "count"
@@ -178,7 +178,7 @@ def _estimate_aggregate(tables: Tables, manifest: Manifest, put: BoundQuestion) 
         or any(atom.column == column for atom in list_atoms(put.condition))
     ):
         return _estimate_by_matching(tables, manifest, annotated, put)
-    chosen = put.chosen()
+    chosen = put.find_matching_rows()
     if chosen is None:
         return _estimate_by_matching(tables, manifest, annotated, put)
     met = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy()[chosen], minlength=1).astype(np.int64)
@@ -199,7 +199,7 @@ def _estimate_by_matching(
         put.known["groups"] = _make_group_estimator(tables, manifest, annotated, put)
     groups: GroupEstimator = put.known["groups"]
     likely = _TargetChances(annotated)
-    return groups.over(put.rows).answer(put.condition, put.aggregate, put.column, likely, put.beside)
+    return groups.with_rows(put.rows).answer(put.condition, put.aggregate, put.column, likely, put.beside)
 
 
 def _make_group_estimator(
@@ -287,8 +287,8 @@ def _bound_sum(
             ends = [int(lower), int(upper)]
         low, high = (None if not np.isfinite(end) else int(end) if whole else float(end) for end in ends)
         return Answer(estimate, low, high)
-    low = _bound_mean(-lower, rows, UnpublishedRows.of(beside, -1))
-    high = _bound_mean(upper, rows, UnpublishedRows.of(beside, 1))
+    low = _bound_mean(-lower, rows, UnpublishedRows.from_uncertain_rows(beside, -1))
+    high = _bound_mean(upper, rows, UnpublishedRows.from_uncertain_rows(beside, 1))
     return Answer(estimate / rows, None if low is None else -low, high)
 
 

@@ -45,7 +45,7 @@ class PackedTallies:
         """Count rows: the code of row i in a column is `meaning[column[i]]`, which is less than the column's size."""
         needed = [max(had, _count_bits(size)) for had, size in zip(self.bits, sizes, strict=True)]
         if needed != self.bits:
-            codes, times = self.found()
+            codes, times = self.list_combinations()
             self.bits = needed
             self._put(self._pack_words(list(codes.T)), times)
         named = zip(meanings, columns, strict=True)
@@ -61,16 +61,16 @@ class PackedTallies:
             taken = self.keys >= 0
             self._place(self.keys[taken], self.times[taken], 2 * len(self.keys))
 
-    def found(self) -> tuple[np.ndarray, np.ndarray]:
+    def list_combinations(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct combinations in their order, and how often each occurs."""
-        word, times = self._counted()
+        word, times = self._list_words()
         codes = np.empty((len(word), len(self.bits)), np.int32)
         for at in reversed(range(len(self.bits))):
             codes[:, at] = word & ((1 << self.bits[at]) - 1)
             word >>= self.bits[at]
         return codes, times
 
-    def _counted(self) -> tuple[np.ndarray, np.ndarray]:
+    def _list_words(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the words in their order, and how often each occurs."""
         if self.direct is not None:
             word = np.flatnonzero(self.direct)
@@ -127,7 +127,7 @@ class SortedTallies:
         if sum(map(len, self.waiting)) > max(MAX_WAITING_ROWS, len(self.codes)):
             self._merge()
 
-    def found(self) -> tuple[np.ndarray, np.ndarray]:
+    def list_combinations(self) -> tuple[np.ndarray, np.ndarray]:
         self._merge()
         return self.codes, self.times
 
@@ -217,9 +217,9 @@ def count_distinct_parquet_rows(
             if limits is not None and (max(sizes) > limits[0] or len(tallies) > limits[1]):
                 raise TooManyDistinct
             if isinstance(tallies, PackedTallies) and not tallies.fits(sizes):
-                tallies = SortedTallies(*tallies.found())
+                tallies = SortedTallies(*tallies.list_combinations())
             tallies.add([numbers for numbers, _ in local], meanings, sizes)
-    codes, times = tallies.found()
+    codes, times = tallies.list_combinations()
     frame = {}
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
         series = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas

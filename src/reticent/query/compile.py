@@ -144,7 +144,7 @@ def find_matching_values(domain: pl.Series, asked: SqlQuestion) -> tuple[object,
     axis = make_value_axis(
         str(domain.name), np.arange(len(domain)), domain, group_atoms_by_column(asked.holding)[str(domain.name)]
     )
-    met = ConditionPieces.of([axis], asked.holding).met[axis.may.argmax(axis=1)]
+    met = ConditionPieces.from_condition([axis], asked.holding).met[axis.may.argmax(axis=1)]
     return tuple(domain.filter(pl.Series(met)).to_list())
 
 
@@ -152,7 +152,7 @@ def compile_perturbed_sql(manifest: Manifest, asked: SqlQuestion, dialect: str, 
     """Compile a question to a perturbed release: `table` is the quoted name of the rows, `dialect` sqlglot's, `double`
     the database's type.
     """
-    model = Reconstruction.of(manifest)
+    model = Reconstruction.from_manifest(manifest)
     column = manifest.sensitive
     score = _compute_scores(model.values, asked)
     weight = model.inverse @ score
@@ -301,7 +301,7 @@ def _compile_count(
             f"CAST(COALESCE(SUM(reticent_n), 0) AS {whole}) AS {side}" for side in ("estimate", "lower", "upper")
         )
         return f"WITH {picked}\nSELECT {shown}{columns}\nFROM picked{ending}"
-    annotated = AnnotatedHierarchy.of(manifest)
+    annotated = AnnotatedHierarchy.from_manifest(manifest)
     inside, touching = mask_covered_nodes(annotated, values)
     keys = "".join(f"p.reticent_key{at}, " for at in range(len(asked.by)))
     held_ = (
@@ -370,7 +370,7 @@ def write_withheld_comment(asked: SqlQuestion) -> str:
 
 
 def _compute_target_means(manifest: Manifest) -> np.ndarray:
-    annotated = AnnotatedHierarchy.of(manifest)
+    annotated = AnnotatedHierarchy.from_manifest(manifest)
     return annotated.float_probabilities @ np.array([float(text) for text in annotated.texts])
 
 
