@@ -33,9 +33,7 @@ def scale_random(state: cython.longlong) -> cython.double:
 @cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
-def unpack_code(
-    words: cython.ulonglong[:, ::1], row: cython.Py_ssize_t, column: cython.Py_ssize_t
-) -> cython.longlong:
+def unpack_code(words: cython.ulonglong[:, ::1], row: cython.Py_ssize_t, column: cython.Py_ssize_t) -> cython.longlong:
     """Return the code of a column in a row of packed codes: two to a word, 31 bits each."""
     return cython.cast(
         cython.longlong, (words[row, column >> 1] >> cython.cast(cython.int, 32 * (column & 1))) & 0x7FFFFFFF
