@@ -203,10 +203,10 @@ def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatc
 
     compiled = recipes()
     carriers = pure("mosaic_carriers")
-    monkeypatch.setattr(mosaic_segments, "mosaic_segment", pure("mosaic_segment"))
+    monkeypatch.setattr(mosaic_segments, "Segmenter", pure("mosaic_pools").Segmenter)
     monkeypatch.setattr(mosaic_orders, "mosaic_order", pure("mosaic_order"))
     monkeypatch.setattr(mosaic_quotas, "Cutter", pure("mosaic_cuts").Cutter)
-    monkeypatch.setattr(mosaic_chains, "Chainer", pure("mosaic_chains").Chainer)
+    monkeypatch.setattr(mosaic_chains, "Chainer", pure("mosaic_pools").Chainer)
     monkeypatch.setattr(mosaic_swaps, "Swapper", pure("mosaic_swaps").Swapper)
     monkeypatch.setattr(mosaic_carriers, "find_carrier_box", carriers.find_carrier_box)
     monkeypatch.setattr(mosaic_carriers, "take_rows", carriers.take_rows)
@@ -229,7 +229,7 @@ def test_kernels_and_domains_agree_on_every_span(kind: str, size: int, null: boo
         (domain,), (sensitive,), np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), np.ones(1, np.int64)
     )[0]
     space = make_loss_space(cells)
-    span = pure("mosaic_segment").span
+    span = pure("inline_functions").compute_span
     ends = np.sort(rng.integers(0, domain.size, (300, 2)), axis=1)
     ends = np.vstack([ends, [[0, domain.size - 1], [domain.size - 1] * 2, [domain.size - 2, domain.size - 1]]])
     found = [span(space.spans, space.places, 0, int(lo), int(hi)) for lo, hi in ends]
