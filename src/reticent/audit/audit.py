@@ -87,36 +87,36 @@ def audit(
     With a release folder, a `job` defines how the source is read, and what the manifest must repeat of it; without one
     the source is read as the owner's job beside the release defines.
     """
-    given = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
+    roles = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     if is_plain_table(release):
         if expect_digest is not None:
             raise JobError(
                 "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
             )
-        asked = [*promises, *(job.promises if job is not None else ())]
+        judged_promises = [*promises, *(job.promises if job is not None else ())]
         subject = read_table_subject(
             find_folder(release),
-            resolve_declared_columns(job, given),
-            asked,
+            resolve_declared_columns(job, roles),
+            judged_promises,
             missing=_find_null_values(job, missing),
             jointly=bool(getattr(job, "jointly", False)),
         )
     else:
-        require_no_roles(given)
+        require_no_roles(roles)
         subject = read_folder_subject(find_folder(release), expect_digest, promises)
     rows, read_as = (None, "") if source is None else _read_source_rows(release, source, job, missing)
-    found = _audit_subject(
+    result = _audit_subject(
         infer_withheld_rows(subject, rows),
         rows,
         AuditContext(_read_population(release, population, job, missing)),
         missing,
     )
     if read_as:
-        found = replace(found, notes=(*found.notes, f"The source was read as it was published: {read_as}."))
+        result = replace(result, notes=(*result.notes, f"The source was read as it was published: {read_as}."))
     notes = () if job is None or subject.foreign else find_disagreements(subject, job)
     identity = identify_folder(subject.path, expect_digest) if subject.manifest is not None and subject.path else None
     page = check_page(subject.path) if identity is not None and subject.path else None
-    return replace(found, disagreements=notes, identity=identity, page=page)
+    return replace(result, disagreements=notes, identity=identity, page=page)
 
 
 def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[SourceTable, str]:
@@ -124,83 +124,89 @@ def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str
 
     Read lazily where it is large.
     """
-    given, frame = resolve_source(release, source, job, missing=missing)
-    little = is_plain_table(release) or is_small_source(given, frame)
-    rows = scan_source(given, frame, by_pieces=not little)
-    return (collect_frame(rows, "Reading the source") if little else rows), describe_source_options(given)
+    declared_source, frame = resolve_source(release, source, job, missing=missing)
+    is_small = is_plain_table(release) or is_small_source(declared_source, frame)
+    rows = scan_source(declared_source, frame, by_pieces=not is_small)
+    return (collect_frame(rows, "Reading the source") if is_small else rows), describe_source_options(declared_source)
 
 
 def _read_population(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:
     """Read the population as the source is read."""
     if population is None:
         return None
-    given, frame = resolve_source(release, population, job, missing=missing)
-    return collect_frame(scan_source(given, frame), "Reading the population")
+    declared_source, frame = resolve_source(release, population, job, missing=missing)
+    return collect_frame(scan_source(declared_source, frame), "Reading the population")
 
 
-def audit_staged(folder: Path, handed: AuditContext) -> Audit:
+def audit_staged(folder: Path, context: AuditContext) -> Audit:
     """Audit a release before `publish` keeps it: the promises, from the files and what `publish` hands over."""
-    return _audit_subject(read_folder_subject(folder), None, handed, (), staged=True)
+    return _audit_subject(read_folder_subject(folder), None, context, (), staged=True)
 
 
 def _audit_subject(
-    subject: Subject, source: SourceTable | None, handed: AuditContext, missing: Sequence[str], *, staged: bool = False
+    subject: Subject, source: SourceTable | None, context: AuditContext, missing: Sequence[str], *, staged: bool = False
 ) -> Audit:
     with translate_read_errors(subject, staged=staged):
         each_row = isinstance(source, pl.DataFrame)
-        found = auditor_for(subject.kind).recount(subject, each_row=each_row, thorough=not staged)
+        recount = auditor_for(subject.kind).recount(subject, each_row=each_row, thorough=not staged)
         if not staged:
-            require_described_columns(found, bytes=source is None)
-    people = None if handed.population is None else count_population(found, handed.population, missing)
-    proven = None
-    redrawing = _find_perturbation(found, handed)
-    utility = dict(found.utility)
-    sampling = found.sampling
-    compared = None
+            require_described_columns(recount, bytes=source is None)
+    people = None if context.population is None else count_population(recount, context.population, missing)
+    provenance = None
+    perturbation = _find_perturbation(recount, context)
+    utility = dict(recount.utility)
+    sampling = recount.sampling
+    comparison = None
     if source is not None:
-        compared = compare_with_source(found, source)
-        matching = auditor_for(subject.kind).match(found, compared)
-        redrawing = matching.perturbation or redrawing
+        comparison = compare_with_source(recount, source)
+        matching = auditor_for(subject.kind).match(recount, comparison)
+        perturbation = matching.perturbation or perturbation
         sampling = matching.sampling or sampling
-        matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(found, compared)))
-        proven = trace_provenance(found, matching, compared)
-        if found.labelled:
+        matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(recount, comparison)))
+        provenance = trace_provenance(recount, matching, comparison)
+        if recount.labelled:
             axes = matching.axes or ()
-            utility["entropy"] = None if proven.uncovered else compute_source_entropy(found, axes, compared.rows)
-    evidence = replace(_collect_evidence(found, people, redrawing, compared, handed), sampling=sampling)
+            utility["entropy"] = (
+                None if provenance.uncovered else compute_source_entropy(recount, axes, comparison.rows)
+            )
+    evidence = replace(_collect_evidence(recount, people, perturbation, comparison, context), sampling=sampling)
     with translate_read_errors(subject, staged=staged):
         verdicts = _judge_promises(subject, evidence)
-    shown = found.labelled or not staged
+    has_risk = recount.labelled or not staged
     risk = None
-    if shown:
+    if has_risk:
         risk = compute_group_risk(
-            list(found.labels), found.groups.labels, found.groups.sizes, people, rows_per_person=subject.rows_per_person
+            list(recount.labels),
+            recount.groups.labels,
+            recount.groups.sizes,
+            people,
+            rows_per_person=subject.rows_per_person,
         )
     withheld = None if subject.foreign and source is None else subject.withheld
     return Audit(
         subject.kind,
-        found.rows,
-        len(found.sizes),
+        recount.rows,
+        len(recount.sizes),
         withheld,
         verdicts,
-        found.measures,
+        recount.measures,
         utility,
         risk,
-        found.by_column,
-        proven,
-        list_notes(found, proven),
-        measure_passthrough(found),
+        recount.by_column,
+        provenance,
+        list_notes(recount, provenance),
+        measure_passthrough(recount),
     )
 
 
-def list_notes(found: RecomputedRelease, proven: Provenance | None = None) -> tuple[str, ...]:
+def list_notes(recount: RecomputedRelease, provenance: Provenance | None = None) -> tuple[str, ...]:
     """List the kind's notes, notes on a table of another tool, and values that are spelled alike."""
-    lost = (
+    entropy_notes = (
         []
-        if proven is None or not (found.labelled and proven.uncovered)
+        if provenance is None or not (recount.labelled and provenance.uncovered)
         else ["entropy is not known: it needs a source row of its own for every published one."]
     )
-    return (*found.notes, *list_third_party_notes(found), *lost, *_list_similar_spellings(found))
+    return (*recount.notes, *list_third_party_notes(recount), *entropy_notes, *_list_similar_spellings(recount))
 
 
 def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
@@ -209,73 +215,75 @@ def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]
     A release whose own promise cannot be judged is damaged; a promise that the caller added is a wrong request.
     """
     stated = () if subject.manifest is None else subject.manifest.promises
-    found = []
+    verdicts = []
     for number, promise in enumerate(subject.promises):
         try:
-            found.append(judge_promise(promise, evidence))
+            verdicts.append(judge_promise(promise, evidence))
         except BundleDamaged as error:
             if number < len(stated):
                 raise
             attempt = error.attempt or "a promise that fits the column."
             raise JobError(error.what, why=error.why, attempt=attempt) from None
-    return tuple(found)
+    return tuple(verdicts)
 
 
 def _collect_evidence(
-    found: RecomputedRelease,
+    recount: RecomputedRelease,
     people: np.ndarray | None,
-    redrawing: Perturbation | None,
+    perturbation: Perturbation | None,
     source: SourceComparison | None,
-    handed: AuditContext,
+    context: AuditContext,
 ) -> Evidence:
-    subject = found.subject
+    subject = recount.subject
     rows = None
     if source is not None:
         names = [column.name for column in subject.columns if column.role != Role.INSENSITIVE]
         rows = SourceRows(lambda: source.counted(names).pair)
-    elif (given := handed.source) is not None:
-        rows = SourceRows(lambda: (given, handed.times))
+    elif (given := context.source) is not None:
+        rows = SourceRows(lambda: (given, context.times))
     return Evidence(
-        found.alike,
-        found.sizes,
-        found.sensitive,
+        recount.alike,
+        recount.sizes,
+        recount.sensitive,
         subject.withheld,
         subject.stages,
         subject.rows_per_person,
         people,
-        redrawing,
+        perturbation,
         subject.columns,
-        found,
+        recount,
         rows,
-        targeted=found.targeted,
+        targeted=recount.targeted,
     )
 
 
-def _find_perturbation(found: RecomputedRelease, handed: AuditContext) -> Perturbation | None:
+def _find_perturbation(recount: RecomputedRelease, context: AuditContext) -> Perturbation | None:
     """Find the perturbation with its distribution: with withheld rows no file has it, and `publish` hands it over."""
-    redrawing = found.perturbation
-    if redrawing is None or redrawing.distribution is not None or handed.published is None:
-        return redrawing
-    counts = handed.published(found.subject.named(Role.SENSITIVE)[0].name)
-    return redrawing.with_distribution_of([counts.get(value, 0) for value in redrawing.values])
+    perturbation = recount.perturbation
+    if perturbation is None or perturbation.distribution is not None or context.published is None:
+        return perturbation
+    counts = context.published(recount.subject.named(Role.SENSITIVE)[0].name)
+    return perturbation.with_distribution_of([counts.get(value, 0) for value in perturbation.values])
 
 
-def _list_similar_spellings(found: RecomputedRelease) -> list[str]:
+def _list_similar_spellings(recount: RecomputedRelease) -> list[str]:
     """List notes on values that are equal up to case, spaces or Unicode form: they count as different, so diversity may
     be only spelling.
     """
-    said = [describe_variants(c.name, found.column(c.name).unique()) for c in found.subject.named(Role.SENSITIVE)]
-    return [sentence for sentence in said if sentence]
+    sentences = [
+        describe_variants(c.name, recount.column(c.name).unique()) for c in recount.subject.named(Role.SENSITIVE)
+    ]
+    return [sentence for sentence in sentences if sentence]
 
 
-def resolve_declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Column]:
+def resolve_declared_columns(job: Any, roles: Mapping[str, Any]) -> dict[str, Column]:
     """Resolve the roles of a plain table's columns: a job's, or those named."""
-    declared = dict(given["columns"] or (job.columns if job is not None else {}))
-    declared |= {name: Column(Role.QUASI) for name in given["quasi"] or () if name not in declared}
+    declared = dict(roles["columns"] or (job.columns if job is not None else {}))
+    declared |= {name: Column(Role.QUASI) for name in roles["quasi"] or () if name not in declared}
     declared |= {
-        name: Column(Role.SENSITIVE, missing="category") for name in given["sensitive"] or () if name not in declared
+        name: Column(Role.SENSITIVE, missing="category") for name in roles["sensitive"] or () if name not in declared
     }
-    for name, tree in (given["hierarchy"] or {}).items():
+    for name, tree in (roles["hierarchy"] or {}).items():
         if name not in declared:
             raise JobError(
                 f"A hierarchy is given for {name!r}, which has no role.",
@@ -285,9 +293,9 @@ def resolve_declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Co
     return declared
 
 
-def require_no_roles(given: Mapping[str, Any]) -> None:
+def require_no_roles(roles: Mapping[str, Any]) -> None:
     """Refuse roles for a release folder, which describes its own columns."""
-    named = [name for name, value in given.items() if value]
+    named = [name for name, value in roles.items() if value]
     if named:
         raise JobError(
             f"{' and '.join(named)} describe{'s' if len(named) == 1 else ''} a plain table; a release folder describes itself.",

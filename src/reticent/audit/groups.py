@@ -61,22 +61,22 @@ def number_values(series: pl.Series) -> NumberedColumn:
     if top > 8 * len(raw) + 1024:
         _, first, codes = np.unique(raw, return_index=True, return_inverse=True)
         return NumberedColumn(codes.astype(np.int32), series.gather(first))
-    where = np.full(top + 1, -1, np.int64)
+    row_of_key = np.full(top + 1, -1, np.int64)
     for start in range(0, len(raw), _LOOKUP_ROWS):
         piece = raw[start : start + _LOOKUP_ROWS]
-        where[piece] = np.arange(start, start + len(piece))
-    used = np.flatnonzero(where >= 0)
+        row_of_key[piece] = np.arange(start, start + len(piece))
+    used = np.flatnonzero(row_of_key >= 0)
     rank = np.zeros(top + 1, np.int32)
     rank[used] = np.arange(len(used))
-    return NumberedColumn(take_in_pieces(rank, raw), series.gather(where[used]))
+    return NumberedColumn(take_in_pieces(rank, raw), series.gather(row_of_key[used]))
 
 
 def take_in_pieces(table: np.ndarray, index: np.ndarray) -> np.ndarray:
     """Compute `table[index]`, a piece at a time."""
-    found = np.empty(len(index), table.dtype)
+    taken_values = np.empty(len(index), table.dtype)
     for start in range(0, len(index), _LOOKUP_ROWS):
-        found[start : start + _LOOKUP_ROWS] = table[index[start : start + _LOOKUP_ROWS]]
-    return found
+        taken_values[start : start + _LOOKUP_ROWS] = table[index[start : start + _LOOKUP_ROWS]]
+    return taken_values
 
 
 def _convert_to_integers(series: pl.Series) -> pl.Series:
@@ -100,23 +100,23 @@ def _convert_to_integers(series: pl.Series) -> pl.Series:
 def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
     """Pack each row's combination of codes into one number, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
-    room = 1
+    word_limit = 1
     for column in columns:
-        if room * len(column) > _MAX_WORD:
+        if word_limit * len(column) > _MAX_WORD:
             distinct, word = np.unique(word, return_inverse=True)
-            room = len(distinct)
+            word_limit = len(distinct)
         word *= len(column)
         word += column.codes
-        room *= len(column)
+        word_limit *= len(column)
     return word
 
 
-def enumerate_words(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+def enumerate_words(words: np.ndarray, word_limit: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct words (all below `room`) in order, and the place of each word among them."""
-    if room > _MAX_MARKED_WORDS:
+    if word_limit > _MAX_MARKED_WORDS:
         distinct, place = np.unique(words, return_inverse=True)
         return distinct, place.reshape(-1)
-    occurs = np.zeros(room, bool)
+    occurs = np.zeros(word_limit, bool)
     occurs[words] = True
     place = np.cumsum(occurs) - 1
     return np.flatnonzero(occurs), take_in_pieces(place, words)
@@ -125,26 +125,26 @@ def enumerate_words(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarra
 def combine_columns(columns: Sequence[NumberedColumn], rows: int) -> tuple[int, np.ndarray]:
     """Return how many combinations occur, and the number of each row's combination, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
-    room = 1
+    word_limit = 1
     for column in columns:
-        wide = room * len(column)
+        next_limit = word_limit * len(column)
         if (
-            wide > _MAX_WORD or room <= _MAX_MARKED_WORDS < wide
+            next_limit > _MAX_WORD or word_limit <= _MAX_MARKED_WORDS < next_limit
         ):  # those that do not occur are left out while that is cheap
-            distinct, word = enumerate_words(word, room)
-            room = len(distinct)
+            distinct, word = enumerate_words(word, word_limit)
+            word_limit = len(distinct)
         word *= len(column)
         word += column.codes
-        room *= len(column)
-    distinct, word = enumerate_words(word, room)
+        word_limit *= len(column)
+    distinct, word = enumerate_words(word, word_limit)
     return len(distinct), word
 
 
 def unpack_words(words: np.ndarray, columns: Sequence[NumberedColumn]) -> np.ndarray:
     """Unpack the codes of combinations, where all columns fitted one word."""
     codes = np.empty((len(words), len(columns)), np.int64)
-    for at in reversed(range(len(columns))):
-        words, codes[:, at] = np.divmod(words, len(columns[at]))
+    for column in reversed(range(len(columns))):
+        words, codes[:, column] = np.divmod(words, len(columns[column]))
     return codes
 
 
@@ -166,11 +166,11 @@ class PublishedGroups:
         m = len(values)
         if len(word) and (int(word.max()) + 1) * m > _MAX_WORD:
             word = np.unique(word, return_inverse=True)[1]
-        both = word * m
-        both += values.codes
-        both, count = _count_words(both, self.times)
-        group = np.cumsum(np.diff(both // m, prepend=-1) != 0) - 1
-        return GroupCounts(group, both % m, count, values.times(self.times))
+        pair = word * m
+        pair += values.codes
+        pair, count = _count_words(pair, self.times)
+        group = np.cumsum(np.diff(pair // m, prepend=-1) != 0) - 1
+        return GroupCounts(group, pair % m, count, values.times(self.times))
 
 
 def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -178,8 +178,8 @@ def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarra
     if times is None:
         distinct, count = np.unique(words, return_counts=True)
         return distinct, count.astype(np.int64)
-    distinct, which = np.unique(words, return_inverse=True)
-    return distinct, np.bincount(which, weights=times, minlength=len(distinct)).astype(np.int64)
+    distinct, code = np.unique(words, return_inverse=True)
+    return distinct, np.bincount(code, weights=times, minlength=len(distinct)).astype(np.int64)
 
 
 def group_rows(columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None) -> PublishedGroups:
@@ -213,9 +213,9 @@ def count_sensitive_column(column: ColumnEntry, series: pl.Series, groups: Publi
     values = number_values(series)
     rank, _ = rank_values(column, values.distinct)
     size = int(rank.max()) + 1
-    one = np.zeros(size, np.int64)  # a value of each rank
-    one[rank] = np.arange(len(rank))
-    distinct = values.distinct.gather(one)
+    value_of_rank = np.zeros(size, np.int64)  # a value of each rank
+    value_of_rank[rank] = np.arange(len(rank))
+    distinct = values.distinct.gather(value_of_rank)
     counts = groups.counts(NumberedColumn(rank.astype(np.int32)[values.codes], distinct))
     return make_sensitive_column(column, list_views(counts, distinct.is_null().to_numpy()), distinct)
 
@@ -270,13 +270,15 @@ def rank_values(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, H
     return np.array([len(place) if key is None else place[key] for key in keys], np.int64), tree
 
 
-def _find_listed_ranks(column: ColumnEntry, known: Mapping[str, int], texts: Sequence[str | None]) -> list[int | None]:
-    lacking = sum(text is not None and text not in known for text in texts)
+def _find_listed_ranks(
+    column: ColumnEntry, rank_of_text: Mapping[str, int], texts: Sequence[str | None]
+) -> list[int | None]:
+    lacking = sum(text is not None and text not in rank_of_text for text in texts)
     if lacking:
         raise BundleDamaged(
             f"Column {column.name!r} holds {pluralize(lacking, 'value')} that its schema does not list."
         )
-    return [None if text is None else known[text] for text in texts]
+    return [None if text is None else rank_of_text[text] for text in texts]
 
 
 def find_paths(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:

@@ -170,14 +170,14 @@ class Auditor(Protocol):
         need that.
         """
 
-    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Find how the published rows stand for those of the source."""
 
 
 def auditor_for(kind: str) -> Auditor:
     """Load the auditor of a release kind from the catalogue."""
-    found: Auditor = catalogue.load_object(catalogue.KINDS[kind].auditor)
-    return found
+    auditor: Auditor = catalogue.load_object(catalogue.KINDS[kind].auditor)
+    return auditor
 
 
 def read_data_rows(
@@ -193,8 +193,8 @@ def read_data_rows(
         frame = read_data(file, schema)
         times = None
     else:
-        shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
-        frame, times = count_distinct_rows(file, schema, shown)
+        names = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
+        frame, times = count_distinct_rows(file, schema, names)
     rows = len(frame) if times is None else int(times.sum())
     if rows != manifest.rows:
         raise BundleDamaged(f"The data has {rows} rows, the manifest says {manifest.rows}.")
@@ -212,30 +212,30 @@ def infer_withheld_rows(subject: Subject, source: pl.DataFrame | pl.LazyFrame | 
 
 def find_near_unique_columns(subject: Subject) -> dict[str, int]:
     """Find columns without a role in which too many rows have a value of their own; return how many rows, by column."""
-    found = {}
+    unique_counts = {}
     for series in () if subject.undeclared is None else subject.undeclared:
         own = int((np.bincount(number_values(series).codes) == 1).sum())
         if own * 100 > MAX_UNIQUE_PERCENT * len(series):
-            found[series.name] = own
-    return found
+            unique_counts[series.name] = own
+    return unique_counts
 
 
-def list_third_party_notes(found: RecomputedRelease) -> list[str]:
+def list_third_party_notes(recount: RecomputedRelease) -> list[str]:
     """List notes on columns that single people out though nobody gave them a role, and on rows that show nothing."""
-    subject = found.subject
+    subject = recount.subject
     if subject.undeclared is None:
         return []
-    said = [
-        f"Column {name!r} has no role and is near-unique: {own:,} of {found.rows:,} rows have a value of their own. Who knows it "
+    notes = [
+        f"Column {name!r} has no role and is near-unique: {own:,} of {recount.rows:,} rows have a value of their own. Who knows it "
         "knows the row, whatever is promised."
         for name, own in find_near_unique_columns(subject).items()
     ]
-    return [*said, *_note_hidden_rows(found)]
+    return [*notes, *_note_hidden_rows(recount)]
 
 
-def _note_hidden_rows(found: RecomputedRelease) -> list[str]:
-    stars = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in found.subject.quasi)
-    rows = int(found.frame.select(stars.alias("x")).to_series().sum()) if found.subject.quasi else 0
+def _note_hidden_rows(recount: RecomputedRelease) -> list[str]:
+    stars = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in recount.subject.quasi)
+    rows = int(recount.frame.select(stars.alias("x")).to_series().sum()) if recount.subject.quasi else 0
     return (
         [f"{rows:,} rows show * in every quasi-identifier: they are withheld but for their other columns."]
         if rows

@@ -39,10 +39,10 @@ class Verdict:
 
 def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
     """Judge a promise by its judge in the catalogue."""
-    asked = {name: value for name, value in promise.parameters.items() if name != "column"}
-    found = _load_judge(promise.name)
+    parameters = {name: value for name, value in promise.parameters.items() if name != "column"}
+    judge = _load_judge(promise.name)
     try:
-        judged = found(asked, evidence, promise.column)
+        judgement = judge(parameters, evidence, promise.column)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise BundleDamaged(
             f"The promise {promise.name} has parameters that cannot be read.",
@@ -51,7 +51,9 @@ def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
     column = promise.column
     if "column" in catalogue.PROMISES[promise.name].parameters and evidence.sensitive:
         column = evidence.column(column).name
-    return Verdict(promise.name, column, asked, judged.achieved, judged.kept, judged.evidence, judged.why)
+    return Verdict(
+        promise.name, column, parameters, judgement.achieved, judgement.kept, judgement.evidence, judgement.why
+    )
 
 
 def _load_judge(model: str) -> Any:
@@ -90,14 +92,14 @@ class Audit:
 
         None where the files cannot show it.
         """
-        found = [verdict.kept for verdict in self.promises]
+        outcomes = [verdict.kept for verdict in self.promises]
         if self.source is not None:
-            found.append(None if self.source.passed and self.source.is_open else self.source.passed)
+            outcomes.append(None if self.source.passed and self.source.is_open else self.source.passed)
         if self.disagreements or (self.identity is not None and self.identity.same is False):
-            found.append(False)
-        if False in found:
+            outcomes.append(False)
+        if False in outcomes:
             return False
-        return None if None in found or not self.promises else True
+        return None if None in outcomes or not self.promises else True
 
     @property
     def verdict(self) -> str:
@@ -125,7 +127,7 @@ class Audit:
             }
             for v in self.promises
         ]
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "kind": self.kind,
             "rows": self.rows,
             "groups": self.groups,
@@ -137,22 +139,22 @@ class Audit:
             "utility": convert_to_plain(self.utility),
         }
         if self.risk is not None:
-            found["risk"] = self.risk.to_dict()
+            document["risk"] = self.risk.to_dict()
         if self.by_column:
-            found["achieved_by_column"] = convert_to_plain(self.by_column)
+            document["achieved_by_column"] = convert_to_plain(self.by_column)
         if self.source is not None:
-            found["source"] = self.source.to_dict()
+            document["source"] = self.source.to_dict()
         if self.disagreements:
-            found["disagreements"] = list(self.disagreements)
+            document["disagreements"] = list(self.disagreements)
         if self.identity is not None:
-            found["identity"] = self.identity.to_dict()
+            document["identity"] = self.identity.to_dict()
         if self.page is not None:
-            found["page"] = self.page.to_dict()
+            document["page"] = self.page.to_dict()
         if self.carried:
-            found["carried"] = [dict(entry) for entry in self.carried]
+            document["carried"] = [dict(entry) for entry in self.carried]
         if self.notes:
-            found["notes"] = list(self.notes)
-        return found
+            document["notes"] = list(self.notes)
+        return document
 
     def _repr_html_(self) -> str:
         return html_repr.render_audit(self)
@@ -164,10 +166,10 @@ class Audit:
             "",
         ]
         for v in self.promises:
-            asked = ", ".join(f"{name} = {format_value(value)}" for name, value in v.asked.items())
+            parameters = ", ".join(f"{name} = {format_value(value)}" for name, value in v.asked.items())
             achieved = ", ".join(f"{name} = {format_value(value)}" for name, value in v.achieved.items()) or v.evidence
             lines.append(
-                f"  {_format_kept(v.kept):<10} {v.model} ({asked}){f' on {v.column}' if v.column else ''}: {achieved}"
+                f"  {_format_kept(v.kept):<10} {v.model} ({parameters}){f' on {v.column}' if v.column else ''}: {achieved}"
             )
         width = max((len(name) for name in [*self.exact, *self.utility]), default=0)
         lines += ["", *(f"  {name:<{width}}  {format_value(value)}" for name, value in self.exact.items())]

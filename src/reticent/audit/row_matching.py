@@ -76,23 +76,23 @@ class RowMatching:
         """Compute, for each published row, the mean position of the source rows that its box covers."""
         positions = np.bincount(self.point_of_row, weights=self.positions, minlength=len(self.point_rows))
         boxes = len(self.box_rows)
-        held = self.regions.total(self.point_rows, boxes)
-        return (self.regions.total(positions, boxes) / np.maximum(held, 1))[self.box_of_row]
+        covered_rows = self.regions.total(self.point_rows, boxes)
+        return (self.regions.total(positions, boxes) / np.maximum(covered_rows, 1))[self.box_of_row]
 
 
 def make_label_axes(
     subject: Subject, labels: Mapping[str, NumberedColumn], source: SourceComparison
 ) -> list[LabelAxis]:
     """Find what labels cover among all values of the source."""
-    found = []
+    axes = []
     for entry in subject.quasi:
         distinct, times = source.values(entry.name)
-        whole = rebuild_hierarchy(entry, distinct, times.tolist())
+        full_entry = rebuild_hierarchy(entry, distinct, times.tolist())
         named = labels[entry.name].distinct
-        spots = place_values(whole, named.to_list(), distinct, foreign=subject.foreign)
-        held = np.bincount(spots.codes, weights=times, minlength=spots.size).astype(np.int64)
-        found.append(LabelAxis(entry.name, named, spots.cover, spots.codes, held))
-    return found
+        placed = place_values(full_entry, named.to_list(), distinct, foreign=subject.foreign)
+        row_counts = np.bincount(placed.codes, weights=times, minlength=placed.size).astype(np.int64)
+        axes.append(LabelAxis(entry.name, named, placed.cover, placed.codes, row_counts))
+    return axes
 
 
 def match_rows(
@@ -107,10 +107,10 @@ def match_rows(
     covers = [axis.cover for axis in axes]
     boxes = [labels[axis.name] for axis in axes]
     points = [_convert_to_places(axis, source.numbered(axis.name, theirs)) for axis in axes]
-    shown, held, size = _number_shared_values(subject, ours.frame, theirs.frame, source)
+    published_values, source_values, size = _number_shared_values(subject, ours.frame, theirs.frame, source)
     covers.append(LabelCover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
-    box, box_rows, box_of_row = _count_combinations([*boxes, shown], ours)
-    point, point_rows, point_of_row = _count_combinations([*points, held], theirs)
+    box, box_rows, box_of_row = _count_combinations([*boxes, published_values], ours)
+    point, point_rows, point_of_row = _count_combinations([*points, source_values], theirs)
     regions = _join_disjoint_boxes(covers, box, point, [*boxes], [*points])
     overlapping = regions is None
     if regions is None:
@@ -129,7 +129,7 @@ def match_rows(
         point_of_row,
         overlapping,
         unmatched,
-        (shown.codes, held.codes),
+        (published_values.codes, source_values.codes),
         theirs.positions,
     )
 
@@ -153,8 +153,8 @@ def _join_disjoint_boxes(
     if (regions.covering() > 1).any():
         return None
     group_of_place = np.full(len(place), groups, np.int64)  # one more than there are: under no label
-    under, group = regions.pairs()
-    group_of_place[under] = group
+    covered_place, group = regions.pairs()
+    group_of_place[covered_place] = group
     values = int(max(box[:, -1].max(initial=0), point[:, -1].max(initial=0))) + 1
     key = group_of_place[place_of_point] * values + point[:, -1]
     order = np.argsort(key, kind="stable")
@@ -166,22 +166,22 @@ def _join_disjoint_boxes(
 
 def _number_rows(rows: np.ndarray, columns: Sequence[NumberedColumn]) -> tuple[int, np.ndarray, np.ndarray]:
     """Return how many combinations of all columns but the last occur, the number of each row's, and the combinations."""
-    coded = [NumberedColumn(rows[:, at], column.distinct) for at, column in enumerate(columns)]
-    many, number = combine_columns(coded, len(rows))
-    row = np.empty(many, np.int64)
+    coded = [NumberedColumn(rows[:, index], column.distinct) for index, column in enumerate(columns)]
+    combinations, number = combine_columns(coded, len(rows))
+    row = np.empty(combinations, np.int64)
     row[number] = np.arange(len(rows))
-    return many, number, rows[row, :-1]
+    return combinations, number, rows[row, :-1]
 
 
 def _convert_to_places(axis: LabelAxis, values: NumberedColumn) -> NumberedColumn:
     return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.held))))
 
 
-def number_labels(rows: ComparedRows, known: Mapping[str, NumberedColumn]) -> dict[str, NumberedColumn]:
+def number_labels(rows: ComparedRows, all_labels: Mapping[str, NumberedColumn]) -> dict[str, NumberedColumn]:
     """Number the labels of some rows as those of all rows are numbered."""
     return {
         name: NumberedColumn(find_places(rows.frame[name], column.distinct), column.distinct)
-        for name, column in known.items()
+        for name, column in all_labels.items()
     }
 
 
@@ -189,10 +189,10 @@ def _count_combinations(
     columns: Sequence[NumberedColumn], rows: ComparedRows
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct combinations of codes, how many rows have each, and the one of each row."""
-    many, of_row = combine_columns(columns, len(rows))
-    row = np.empty(many, np.int64)
+    combinations, of_row = combine_columns(columns, len(rows))
+    row = np.empty(combinations, np.int64)
     row[of_row] = np.arange(len(rows))
-    count = rows.tally(of_row, many)
+    count = rows.tally(of_row, combinations)
     return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
 
 
@@ -200,12 +200,12 @@ def cover_labels(
     entry: ColumnEntry, labels: pl.Series, source: NumberedColumn, *, foreign: bool = False
 ) -> tuple[LabelCover, NumberedColumn]:
     """Return the codes under each label, and the source column in these codes."""
-    found = place_values(entry, labels.to_list(), source.distinct, foreign=foreign)
-    return found.cover, NumberedColumn(found.codes[source.codes], pl.Series(np.arange(found.size)))
+    placed = place_values(entry, labels.to_list(), source.distinct, foreign=foreign)
+    return placed.cover, NumberedColumn(placed.codes[source.codes], pl.Series(np.arange(placed.size)))
 
 
 def _number_shared_values(
-    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, known: SourceComparison
+    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, comparison: SourceComparison
 ) -> tuple[NumberedColumn, NumberedColumn, int]:
     """Number the sensitive and carried values of published and of source rows alike: they must be equal."""
     ours = []
@@ -213,12 +213,14 @@ def _number_shared_values(
     for entry in subject.columns:
         if entry.role == Role.QUASI:
             continue
-        one = number_values(frame[entry.name])
-        other = number_values(source[entry.name])
-        held = format_shared_values(other.distinct, entry, read=can_format_shared_values(entry, known))
-        both = number_values(format_texts(one.distinct, entry).append(held))
-        ours.append(NumberedColumn(both.codes[: len(one)][one.codes], both.distinct))
-        theirs.append(NumberedColumn(both.codes[len(one) :][other.codes], both.distinct))
+        published_column = number_values(frame[entry.name])
+        source_column = number_values(source[entry.name])
+        source_texts = format_shared_values(
+            source_column.distinct, entry, is_readable=can_format_shared_values(entry, comparison)
+        )
+        combined = number_values(format_texts(published_column.distinct, entry).append(source_texts))
+        ours.append(NumberedColumn(combined.codes[: len(published_column)][published_column.codes], combined.distinct))
+        theirs.append(NumberedColumn(combined.codes[len(published_column) :][source_column.codes], combined.distinct))
     rows = len(frame)
     word = (
         np.concatenate([pack_columns(ours, rows), pack_columns(theirs, len(source))])
@@ -230,12 +232,14 @@ def _number_shared_values(
     return NumberedColumn(codes[:rows], names), NumberedColumn(codes[rows:], names), len(distinct)
 
 
-def format_shared_values(values: pl.Series, entry: ColumnEntry, *, read: bool = True) -> pl.Series:
+def format_shared_values(values: pl.Series, entry: ColumnEntry, *, is_readable: bool = True) -> pl.Series:
     """Format source values as the texts that a labelled release publishes.
 
     Leave them as they are if the column does not `read` as that type.
     """
-    return format_texts(round_values(values, entry), entry) if read else round_values(values, entry).cast(pl.String)
+    return (
+        format_texts(round_values(values, entry), entry) if is_readable else round_values(values, entry).cast(pl.String)
+    )
 
 
 def can_format_shared_values(entry: ColumnEntry, source: SourceComparison) -> bool:
@@ -248,22 +252,24 @@ def round_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     if entry.round_to is None:
         return values
     texts = values.cast(pl.String).str.strip_chars() if values.dtype == pl.String else values
-    given = texts.cast(pl.Float64, strict=False).fill_nan(None)
+    numbers = texts.cast(pl.Float64, strict=False).fill_nan(None)
     step = entry.round_to
-    multiples = [None if x is None else round(x / step) * step for x in given.to_list()]
+    multiples = [None if x is None else round(x / step) * step for x in numbers.to_list()]
     return pl.Series(multiples, dtype=parse_dtype(entry.dtype), strict=False)
 
 
 def _fit_one_word(columns: Sequence[NumberedColumn]) -> bool:
-    room = 1
+    word_limit = 1
     for column in columns:
-        room *= len(column)
-    return room < 1 << 62
+        word_limit *= len(column)
+    return word_limit < 1 << 62
 
 
 def _pack_into_words(ours: Sequence[NumberedColumn], theirs: Sequence[NumberedColumn], rows: int) -> np.ndarray:
-    both = [NumberedColumn(np.concatenate([a.codes, b.codes]), a.distinct) for a, b in zip(ours, theirs, strict=True)]
-    return pack_columns(both, len(both[0].codes))
+    combined = [
+        NumberedColumn(np.concatenate([a.codes, b.codes]), a.distinct) for a, b in zip(ours, theirs, strict=True)
+    ]
+    return pack_columns(combined, len(combined[0].codes))
 
 
 def format_texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
@@ -291,8 +297,8 @@ def cast_strictly(values: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 def _count_unserved_rows(regions: CoveredRegions, box_rows: np.ndarray, point_rows: np.ndarray) -> int:
     """Count rows of boxes that no flow can serve; boxes that cover few points choose first."""
-    held = regions.total(point_rows, len(box_rows))
-    turn = np.argsort(held, kind="stable")
+    covered_rows = regions.total(point_rows, len(box_rows))
+    turn = np.argsort(covered_rows, kind="stable")
     place = np.empty(len(turn), np.int64)
     place[turn] = np.arange(len(turn))
     by_box = np.argsort(place[regions.box], kind="stable")
@@ -346,11 +352,11 @@ class LinkedBlocks:
 
     @cached_property
     def places(self) -> dict[str, np.ndarray]:
-        found = {}
+        ranks = {}
         for name, values in self.values.items():
             column = number_values(values)
-            found[name] = _rank_values(column)[column.codes]
-        return found
+            ranks[name] = _rank_values(column)[column.codes]
+        return ranks
 
 
 def join_blocks(parts: Sequence[LinkedBlocks]) -> LinkedBlocks:
@@ -366,8 +372,8 @@ def join_blocks(parts: Sequence[LinkedBlocks]) -> LinkedBlocks:
 
 
 def _join_entries(entries: Sequence[BlockEntries], first: np.ndarray) -> BlockEntries:
-    block = [each.block + start for each, start in zip(entries, first.tolist(), strict=False)]
-    value, count = ([getattr(each, name) for each in entries] for name in ("value", "count"))
+    block = [side.block + start for side, start in zip(entries, first.tolist(), strict=False)]
+    value, count = ([getattr(side, name) for side in entries] for name in ("value", "count"))
     return BlockEntries(np.concatenate(block), np.concatenate(value), np.concatenate(count))
 
 
@@ -382,28 +388,28 @@ def link_blocks(
     rows = len(ours)
     word = pack_columns(list(columns.values()), rows + len(theirs))
     distinct, first, of_row = np.unique(word, return_index=True, return_inverse=True)
-    shown = of_row[:rows]
-    held = of_row[rows:]
-    counts = [ours.tally(shown, len(distinct)), theirs.tally(held, len(distinct))]
+    published_block = of_row[:rows]
+    source_block = of_row[rows:]
+    counts = [ours.tally(published_block, len(distinct)), theirs.tally(source_block, len(distinct))]
     difference = counts[0] - counts[1]
     none = np.concatenate(values) < 0
-    bad = np.bincount(of_row, weights=none, minlength=len(distinct)) > 0
-    kept = (difference == 0) & ~bad
-    rank = np.where(kept, np.cumsum(kept) - 1, -1)
+    has_unknown = np.bincount(of_row, weights=none, minlength=len(distinct)) > 0
+    is_linked = (difference == 0) & ~has_unknown
+    rank = np.where(is_linked, np.cumsum(is_linked) - 1, -1)
     sides = [
-        _count_entries(rank[shown], values[0], size, ours.each),
-        _count_entries(rank[held], values[1], size, theirs.each),
+        _count_entries(rank[published_block], values[0], size, ours.each),
+        _count_entries(rank[source_block], values[1], size, theirs.each),
     ]
-    named = {name: column.distinct.gather(column.codes[first[kept]]) for name, column in columns.items()}
+    named = {name: column.distinct.gather(column.codes[first[is_linked]]) for name, column in columns.items()}
     beyond = int(np.maximum(difference, 0).sum()), int(np.maximum(-difference, 0).sum())
     unknown = int(np.concatenate([ours.each, theirs.each])[none & (difference == 0)[of_row]].sum())
-    return LinkedBlocks(counts[0][kept], sides[1], sides[0], named, *beyond, unknown)
+    return LinkedBlocks(counts[0][is_linked], sides[1], sides[0], named, *beyond, unknown)
 
 
 def _count_entries(block: np.ndarray, value: np.ndarray, size: int, times: np.ndarray) -> BlockEntries:
-    kept = block >= 0
-    pair, at = np.unique(block[kept].astype(np.int64) * size + value[kept], return_inverse=True)
-    count = np.bincount(at, weights=times[kept], minlength=len(pair)).astype(np.int64)
+    is_linked = block >= 0
+    pair, code = np.unique(block[is_linked].astype(np.int64) * size + value[is_linked], return_inverse=True)
+    count = np.bincount(code, weights=times[is_linked], minlength=len(pair)).astype(np.int64)
     return BlockEntries(pair // size, pair % size, count)
 
 
@@ -437,15 +443,15 @@ class LinkedRows:
 
     @property
     def unmatched(self) -> int:
-        published, held = self.counts
-        return int(np.maximum(published - held, 0).sum())
+        published, in_source = self.counts
+        return int(np.maximum(published - in_source, 0).sum())
 
     @property
     def stray(self) -> np.ndarray:
         """Source rows whose combination is not published."""
-        found = np.ones(len(self.whole), bool)
-        found[self.whole] = (self.counts[0] == 0)[self.theirs]
-        return found
+        is_stray = np.ones(len(self.whole), bool)
+        is_stray[self.whole] = (self.counts[0] == 0)[self.theirs]
+        return is_stray
 
     @property
     def mean_place(self) -> np.ndarray:
@@ -468,12 +474,12 @@ def link_rows(
 
     `source` are the rows `theirs` as they would be published.
     """
-    whole = source.whole.to_numpy()
+    readable = source.whole.to_numpy()
     rows = len(published)
     columns = [number_values(published.frame[name].append(source.frame[name].filter(source.whole))) for name in names]
-    word = pack_columns(columns, rows + int(whole.sum()))
+    word = pack_columns(columns, rows + int(readable.sum()))
     distinct, code = np.unique(word, return_inverse=True)
-    return LinkedRows(code[:rows], code[rows:], len(distinct), whole, (published, theirs))
+    return LinkedRows(code[:rows], code[rows:], len(distinct), readable, (published, theirs))
 
 
 def make_exact_keys(columns: Sequence[ColumnEntry], names: Sequence[str]) -> RowKeys:

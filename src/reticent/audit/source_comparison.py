@@ -79,11 +79,11 @@ def _estimate_bytes(path: Path, suffix: str) -> float:
         import pyarrow.parquet as pq
 
         try:
-            found = pq.read_metadata(path)
+            metadata = pq.read_metadata(path)
         except (OSError, ValueError):
             return 0  # the reader will report why it cannot be read
-        held = sum(found.row_group(group).total_byte_size for group in range(found.num_row_groups))
-        return held + TEXT_OVERHEAD_BYTES * found.num_columns * found.num_rows
+        stored_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+        return stored_bytes + TEXT_OVERHEAD_BYTES * metadata.num_columns * metadata.num_rows
     if suffix not in CSV_SUFFIXES or size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
         return 2 * size if suffix in CSV_SUFFIXES else 0
     with open_text(path) as handle:
@@ -110,17 +110,17 @@ class ConvertedSource:
 def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> ConvertedSource:
     """Convert the source's columns, one for each entry of a manifest, as an exact kind would publish them."""
     require_columns([entry.name for entry in columns], source.columns)
-    found = {}
+    converted = {}
     unread = {}
-    whole = pl.repeat(True, len(source), eager=True)
+    readable = pl.repeat(True, len(source), eager=True)
     for entry in columns:
-        given = _normalize_missing(source[entry.name], entry)
-        found[entry.name] = series = _convert_column(given, entry)
-        lost = given.is_not_null() & series.is_null()
+        values = _normalize_missing(source[entry.name], entry)
+        converted[entry.name] = series = _convert_column(values, entry)
+        lost = values.is_not_null() & series.is_null()
         if count := int(lost.sum()):
             unread[entry.name] = count
-            whole &= ~lost
-    return ConvertedSource(pl.DataFrame(found), unread, whole)
+            readable &= ~lost
+    return ConvertedSource(pl.DataFrame(converted), unread, readable)
 
 
 def _normalize_missing(series: pl.Series, entry: ColumnEntry) -> pl.Series:
@@ -136,10 +136,10 @@ def _convert_column(series: pl.Series, entry: ColumnEntry) -> pl.Series:
     try:
         if entry.round_to is not None:
             return _round_to_multiples(_cast_numbers(series, pl.Float64()), entry.round_to).cast(wanted, strict=False)
-        read = _cast_values(series, wanted)
+        values = _cast_values(series, wanted)
     except pl.exceptions.PolarsError:  # no value of this type is one of that type
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    return _clip_values(read, entry)
+    return _clip_values(values, entry)
 
 
 def _cast_values(series: pl.Series, wanted: pl.DataType) -> pl.Series:
@@ -170,13 +170,13 @@ def _cast_numbers(series: pl.Series, wanted: pl.DataType) -> pl.Series:
         series = series.str.strip_chars()
     elif not series.dtype.is_numeric() and series.dtype != pl.Boolean:
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    found = series.cast(wanted, strict=False)
+    numbers = series.cast(wanted, strict=False)
     near = series.cast(pl.Float64, strict=False)
     if wanted.is_float():
-        return found.set(~near.is_finite().fill_null(True), None) if series.dtype == pl.String else found
+        return numbers.set(~near.is_finite().fill_null(True), None) if series.dtype == pl.String else numbers
     if wanted.is_integer() and series.dtype == pl.String:  # a whole number may be written 25.0
-        found = found.fill_null(near.cast(wanted, strict=False))
-    return found.set((found.cast(pl.Float64) != near).fill_null(False), None)
+        numbers = numbers.fill_null(near.cast(wanted, strict=False))
+    return numbers.set((numbers.cast(pl.Float64) != near).fill_null(False), None)
 
 
 def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
@@ -186,15 +186,15 @@ def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
         day = text.str.to_date("%Y-%m-%d", strict=False)
         zone = getattr(wanted, "time_zone", None)
         unit: Any = getattr(wanted, "time_unit", "us")
-        written = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
-        read = text.str.to_datetime(written, time_unit=unit, strict=False)
-        series = read if zone else read.fill_null(day.cast(read.dtype))
+        pattern = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
+        parsed = text.str.to_datetime(pattern, time_unit=unit, strict=False)
+        series = parsed if zone else parsed.fill_null(day.cast(parsed.dtype))
     if not (series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)):
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
     if (getattr(series.dtype, "time_zone", None) is None) != (getattr(wanted, "time_zone", None) is None):
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    found = series.cast(wanted, strict=False)
-    return found.set((found.cast(series.dtype) != series).fill_null(False), None)
+    moments = series.cast(wanted, strict=False)
+    return moments.set((moments.cast(series.dtype) != series).fill_null(False), None)
 
 
 def _clip_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
@@ -249,19 +249,19 @@ class ComparedRows:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def tally(self, codes: np.ndarray, size: int, within: np.ndarray | None = None) -> np.ndarray:
+    def tally(self, codes: np.ndarray, size: int, mask: np.ndarray | None = None) -> np.ndarray:
         """Count the rows that have each code; `codes` are those of the rows `within`."""
         if self.times is None:
             return np.bincount(codes, minlength=size)
-        times = self.times if within is None else self.times[within]
+        times = self.times if mask is None else self.times[mask]
         return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
-    def filter(self, kept: np.ndarray) -> ComparedRows:
+    def filter(self, mask: np.ndarray) -> ComparedRows:
         """Select some of the rows; their positions stay those in the file."""
         positions = self.positions
         if self.times is None or self.early is None:
-            return ComparedRows(self.frame.filter(pl.Series(kept)), self.each[kept], positions[kept])
-        return ComparedRows(self.frame.filter(pl.Series(kept)), self.times[kept], positions[kept], self.early[kept])
+            return ComparedRows(self.frame.filter(pl.Series(mask)), self.each[mask], positions[mask])
+        return ComparedRows(self.frame.filter(pl.Series(mask)), self.times[mask], positions[mask], self.early[mask])
 
     @property
     def rows(self) -> int:
@@ -372,8 +372,8 @@ class InMemoryComparison:
         return self._numbers[name]
 
     def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
-        found = self._numbered(name)
-        return found.distinct, found.times()
+        column = self._numbered(name)
+        return column.distinct, column.times()
 
     def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:
         return self._numbered(name)
@@ -404,7 +404,7 @@ def list_texts(series: pl.Series) -> set[str]:
 
 def find_places(series: pl.Series, distinct: pl.Series) -> np.ndarray:
     """Find the place of each value among distinct ones, which contain all of them."""
-    both = number_values(pl.concat([distinct, series.rename(distinct.name)], how="vertical"))
-    place = np.empty(len(both), np.int64)
-    place[both.codes[: len(distinct)]] = np.arange(len(distinct))
-    return place[both.codes[len(distinct) :]]
+    combined = number_values(pl.concat([distinct, series.rename(distinct.name)], how="vertical"))
+    place = np.empty(len(combined), np.int64)
+    place[combined.codes[: len(distinct)]] = np.arange(len(distinct))
+    return place[combined.codes[len(distinct) :]]

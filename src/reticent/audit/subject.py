@@ -73,11 +73,11 @@ def read_folder_subject(folder: str | Path, expect_digest: str | None = None, pr
     """Read a complete, undamaged release; refuse anything else. `promises` are judged beside those of the manifest."""
     folder = Path(folder)
     manifest = bundle.verify_bundle(folder, expect_digest)
-    asked = (*manifest.promises, *(describe_promise(promise) for promise in promises))
+    judged_promises = (*manifest.promises, *(describe_promise(promise) for promise in promises))
     return Subject(
         manifest.kind,
         manifest.columns,
-        asked,
+        judged_promises,
         manifest.withheld,
         manifest.jointly,
         manifest.weights or {},
@@ -100,24 +100,24 @@ def read_table_subject(
 
     Columns without a role are treated as carried ones.
     """
-    given = isinstance(table, str | Path | Source)
+    is_file = isinstance(table, str | Path | Source)
     if isinstance(table, Source):
         source = table
         table = table.path
     else:
-        source = Source(path=str(table) if given else None, missing=tuple(missing))
-    frame_given = None if given else table
+        source = Source(path=str(table) if is_file else None, missing=tuple(missing))
+    frame_given = None if is_file else table
     lazy = scan_source(source, frame_given)
     present = lazy.collect_schema().names()
     if not set(columns) & set(present):
         require_header(present, lazy)
     # A job declares columns of its source; what identifies a person is rightly not in what was made of it.
-    found = resolve_columns(
+    resolved = resolve_columns(
         {name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present},
         present,
         "drop",
     )
-    roles = {name: column for name, column in found.items() if column.role is not Role.IDENTIFYING}
+    roles = {name: column for name, column in resolved.items() if column.role is not Role.IDENTIFYING}
     if not any(column.role is Role.QUASI for column in roles.values()):
         raise ColumnError(
             "No column is quasi-identifying.",
@@ -142,14 +142,14 @@ def read_table_subject(
         pl.col(name).cast(pl.String) for name, column in roles.items() if column.role is Role.QUASI
     )
     entries = tuple(describe_column(name, column, frame[name], is_text=name in texts) for name, column in roles.items())
-    each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
+    rows_per_person = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     return Subject(
         catalogue.PLAIN_TABLE_KIND,
         entries,
         tuple(describe_promise(promise) for promise in promises),
         jointly=jointly,
-        path=Path(table) if given and table is not None else None,
-        rows_per_person=each,
+        path=Path(table) if is_file and table is not None else None,
+        rows_per_person=rows_per_person,
         frame=frame,
         undeclared=undeclared,
     )
@@ -207,8 +207,8 @@ def describe_promise(promise: Any) -> ComponentEntry:
     if isinstance(promise, ComponentEntry):
         return promise
     if is_dataclass(promise) and not isinstance(promise, type):
-        given = {f.name.removesuffix("_"): getattr(promise, f.name) for f in fields(promise)}
-        return ComponentEntry(promise.name, {name: value for name, value in given.items() if value is not None})  # type: ignore[attr-defined]  # a dataclass of ours that has a name
+        parameters = {f.name.removesuffix("_"): getattr(promise, f.name) for f in fields(promise)}
+        return ComponentEntry(promise.name, {name: value for name, value in parameters.items() if value is not None})  # type: ignore[attr-defined]  # a dataclass of ours that has a name
     try:
         return parse_promise(dict(promise))
     except (MisshapenValue, TypeError, ValueError) as error:
