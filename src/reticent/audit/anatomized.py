@@ -172,10 +172,10 @@ HOW_TO_DECIDE = {
 
 
 class GroupValueCheck:
-    """Checks the values that groups list (`held`) against the source, from one part of the rows after another.
+    """Checks the values that groups list (`sensitive`) against the source, from one part of the rows after another.
 
     `read_witness` takes a number of bytes and returns the owner's witness of that size: the value of each published row
-    in the order of the file, as the place of its first appearance in `held`; None where there is no witness.
+    in the order of the file, as the place of its first appearance in `sensitive`; None where there is no witness.
     """
 
     def __init__(
@@ -186,8 +186,8 @@ class GroupValueCheck:
         self.listed = values.codes.astype(np.int64)
         self.group = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
         self.count = sensitive[COUNT_COLUMN].to_numpy()
-        self.shown = np.bincount(self.listed, weights=self.count, minlength=len(values))
-        self.true = np.zeros(len(values))
+        self.listed_totals = np.bincount(self.listed, weights=self.count, minlength=len(values))
+        self.source_totals = np.zeros(len(values))
         self.pairs = np.zeros(0, np.int64)
         self.certain = np.zeros(0, np.int64)
         self.unlisted = 0  # people who hold a value that no group lists
@@ -218,9 +218,11 @@ class GroupValueCheck:
         source_code = combined.codes[len(self.values) :].astype(np.int64)
         place = np.full(len(combined), -1)
         place[combined.codes[: len(self.values)]] = np.arange(len(self.values))
-        times = link.rows[1].each[link.whole]
+        times = link.rows[1].multiplicities[link.readable]
         is_listed = place[source_code] >= 0
-        self.true += np.bincount(place[source_code][is_listed], weights=times[is_listed], minlength=len(self.values))
+        self.source_totals += np.bincount(
+            place[source_code][is_listed], weights=times[is_listed], minlength=len(self.values)
+        )
         of_row = group.to_numpy().astype(np.int64)
         determined_group, value, people_count, undetermined = _find_determined(link, of_row, source_code)
         self._note_undetermined(link, of_row, place[source_code], undetermined)
@@ -236,11 +238,11 @@ class GroupValueCheck:
             ours = undetermined[link.ours]
             theirs = undetermined[link.theirs]
             unlisted = np.where(value < 0, len(self.values), value)
-            rows = (link.ours[ours] + self._combinations, group[ours], link.rows[0].each[ours])
+            rows = (link.ours[ours] + self._combinations, group[ours], link.rows[0].multiplicities[ours])
             people = (
                 link.theirs[theirs] + self._combinations,
                 unlisted[theirs],
-                link.rows[1].each[link.whole][theirs],
+                link.rows[1].multiplicities[link.readable][theirs],
             )
             self._open_rows.append(np.stack(rows))
             self._open_people.append(np.stack(people))
@@ -275,7 +277,7 @@ class GroupValueCheck:
         self.certain = np.bincount(code, weights=weights, minlength=len(self.pairs)).astype(np.int64)
 
     def finding(self) -> SourceFinding:
-        foreign = int(np.maximum(self.shown - self.true, 0).sum())
+        foreign = int(np.maximum(self.listed_totals - self.source_totals, 0).sum())
         stated = self.group * len(self.values) + self.listed
         order = np.argsort(stated, kind="stable")
         stated = stated[order]
@@ -309,7 +311,7 @@ def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> n
     """
     if published.places is None:
         return np.flatnonzero(chosen)
-    times = published.each[chosen]
+    times = published.multiplicities[chosen]
     places = published.places[chosen].astype(np.int64)
     first = (places - times * (times - 1) // 2) // times
     following = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
@@ -339,7 +341,7 @@ def _find_determined(
     theirs = one_group[link.theirs]
     of_group = highest_group[link.theirs[theirs]]
     of_value = highest_value[link.ours[ours]]
-    rows, people = link.rows[0].each[ours], link.rows[1].each[link.whole][theirs]
+    rows, people = link.rows[0].multiplicities[ours], link.rows[1].multiplicities[link.readable][theirs]
     return (
         np.concatenate([group[ours], of_group]),
         np.concatenate([of_value, source_value[theirs]]),
@@ -387,7 +389,7 @@ class AnatomizedAuditor:
             utility,
             times,
             notes=(EXACT_QUASI_NOTE,),
-            beside={"sensitive": sensitive},
+            other_tables={"sensitive": sensitive},
         )
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
@@ -396,7 +398,7 @@ class AnatomizedAuditor:
         Compare each group's values with those of the people whose group is determined.
         """
         subject = recount.subject
-        sensitive = recount.beside["sensitive"]
+        sensitive = recount.other_tables["sensitive"]
         names = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         column = subject.named(Role.SENSITIVE)[0].name
         published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
@@ -409,7 +411,7 @@ class AnatomizedAuditor:
             link = link_rows(ours, converted, theirs, names)
             unmatched += link.unmatched
             published_values.add(theirs, link.stray)
-            value_check.add(link, ours.frame[GROUP_COLUMN], converted.frame[column].filter(converted.whole))
+            value_check.add(link, ours.frame[GROUP_COLUMN], converted.frame[column].filter(converted.readable))
         return SourceMatching(unmatched, published_values.values, findings=(value_check.finding(),))
 
 

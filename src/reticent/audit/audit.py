@@ -242,7 +242,7 @@ def _collect_evidence(
     elif (given := context.source) is not None:
         rows = SourceRows(lambda: (given, context.times))
     return Evidence(
-        recount.alike,
+        recount.class_sizes,
         recount.sizes,
         recount.sensitive,
         subject.withheld,

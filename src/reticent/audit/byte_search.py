@@ -157,7 +157,7 @@ class TextSearch:
         return int(self._sizes[self._wanted].max(initial=0))
 
     def find_in(self, data: bytes, min_bytes: int = MIN_TEXT_BYTES) -> set[str]:
-        """Find the texts of at least `least` bytes that occur, `MAX_HITS` of them at most."""
+        """Find the texts of at least `min_bytes` bytes that occur, `MAX_HITS` of them at most."""
         return {self.texts[i] for i in self._find_hits(data, min_bytes, MAX_HITS)}
 
     def ignore_found_in(self, data: bytes) -> None:
@@ -284,7 +284,7 @@ class _TextTree:
         return level, np.flatnonzero(continues), node[:0]
 
     def find_in(self, data: bytes, max_hits: int) -> set[int]:
-        """Find which texts occur, by number; `most` of them or a few more."""
+        """Find which texts occur, by number; `max_hits` of them or a few more."""
         hits: set[int] = set()
         tried: set[int] = set()
         if not self.planted or len(data) < self.width:
@@ -301,7 +301,7 @@ class _TextTree:
     def _walk(self, data: bytes, block: np.ndarray, places: np.ndarray, hits: set[int], tried: set[int]) -> None:
         """Walk down the tree from all places.
 
-        Note in `found` the texts that end on the way, and in `tried` those that were searched in all of the data.
+        Note in `hits` the texts that end on the way, and in `tried` those that were searched in all of the data.
         """
         node = np.zeros(len(places), np.int64)
         for depth, level in enumerate(self.levels):
@@ -336,11 +336,11 @@ MIN_BYTES_NOT_BY_CHANCE = 8  # shorter texts occur by chance in numbers, codes a
 
 @dataclass(frozen=True, eq=False)
 class ByteWindow:
-    """Some bytes of a file; `least` is the length of the shortest text that cannot occur there by chance."""
+    """some bytes of a file; `min_bytes` is the length of the shortest text that cannot occur there by chance."""
 
     file: str
     data: bytes
-    least: int = MIN_TEXT_BYTES
+    min_bytes: int = MIN_TEXT_BYTES
     is_text: bool = False  # whether it is text, in which a number ends where its digits do
     begins: bool = True  # whether the file begins here, and whether it ends here
     ends: bool = True

@@ -146,10 +146,10 @@ class LabelledRows(Protocol):
 class Evidence:
     """Everything a judge may look at.
 
-    `alike` counts rows that agree in all quasi-identifiers, `sizes` those of a group.
+    `class_sizes` counts rows that agree in all quasi-identifiers, `sizes` those of a group.
     """
 
-    alike: np.ndarray
+    class_sizes: np.ndarray
     sizes: np.ndarray
     sensitive: Sequence[SensitiveColumn]
     withheld: int = 0

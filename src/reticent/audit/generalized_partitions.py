@@ -253,7 +253,7 @@ class PartitionResult:
     achieved: Mapping[str, Any]
     by_column: Mapping[str, Mapping[str, Any]]
     sizes: loss.GroupSizes
-    least: int
+    min_persons: int
     exposed: int
     uniques: int
     risks: float  # of all rows, added up
@@ -305,7 +305,7 @@ def make_sensitive_columns(
 ) -> list[SensitiveColumn]:
     """Make the sensitive columns of a part, with the whole release's distribution.
 
-    `which` is the combination of each row.
+    `combination` is that of each row.
     """
     entries = subject.named(Role.SENSITIVE)
     jointly = subject.jointly and len(entries) > 1
@@ -382,7 +382,7 @@ def _combine_risks(
     parts: Sequence[PartitionResult],
     rows_per_person: int,
 ) -> Risk:
-    min_persons = min(part.least for part in parts)
+    min_persons = min(part.min_persons for part in parts)
     exposed = sum(part.exposed for part in parts)
     columns = sorted((part.identification for part in labels), key=lambda part: (-part.separation, -part.distinction))
     average = sizes.groups / sizes.rows if rows_per_person == 1 else fsum(part.risks for part in parts) / sizes.rows

@@ -2,7 +2,7 @@
 
 A release whose values are listed apart from its rows shows, for each group, how often each combination of the other
 columns occurs (`published`) and how often each sensitive value (`listed`); the source shows how many people with a
-combination have a value (`held`). The groups are honest only if numbers x[combination, group, value] exist that add up
+combination have a value (`people`). The groups are honest only if numbers x[combination, group, value] exist that add up
 to all three. That is a three-dimensional transportation problem, NP-hard in general, and easy in nearly every release:
 
 1. What follows at once is fixed: people of one combination who share a value, or who are all in one group; groups with
@@ -114,7 +114,7 @@ def _equals(wanted: PairTally, counted: PairTally) -> bool:
 
 
 def _has_room(people: PairTally, counted: PairTally) -> bool:
-    """Tell whether no pair was counted more often than people have it; pairs of `held` are in order."""
+    """Tell whether no pair was counted more often than people have it; pairs of `people` are in order."""
     if not len(people) or not len(counted):
         return not len(counted)
     width = int(max(people.second.max(), counted.second.max())) + 1
@@ -130,11 +130,11 @@ class NoAssignmentError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class AssignmentProblem:
-    """`published` counts rows by (combination, group), `listed` by (group, value), `held` people by (combination, value)."""
+    """`published` counts rows by (combination, group), `listed` by (group, value), `people` people by (combination, value)."""
 
     published: PairTally
     listed: PairTally
-    held: PairTally
+    people: PairTally
     combinations: int
     groups: int
     values: int
@@ -163,7 +163,7 @@ class AssignmentProblem:
         return problem
 
     def require_sums(self) -> None:
-        if (problem_count := self.listed.count).min(initial=0) < 0 or self.held.count.min(initial=0) < 0:
+        if (problem_count := self.listed.count).min(initial=0) < 0 or self.people.count.min(initial=0) < 0:
             raise NoAssignmentError(f"{int((problem_count < 0).sum())} values are listed too seldom")
         in_group = _sum_by(self.published.second, self.published.count, self.groups)
         if (in_group != _sum_by(self.listed.first, self.listed.count, self.groups)).any() or (self.spare < 0).any():
@@ -172,7 +172,7 @@ class AssignmentProblem:
     @property
     def spare(self) -> np.ndarray:
         """Number of people of each combination who are not published."""
-        people = _sum_by(self.held.first, self.held.count, self.combinations)
+        people = _sum_by(self.people.first, self.people.count, self.combinations)
         return people - _sum_by(self.published.first, self.published.count, self.combinations)
 
     def replace(self, published: PairTally, listed: PairTally, people: PairTally) -> AssignmentProblem:
@@ -185,7 +185,7 @@ class AssignmentProblem:
         return AssignmentProblem.of(
             self.published.select(combinations[self.published.first]),
             self.listed.select(groups[self.listed.first]),
-            self.held.select(combinations[self.held.first]),
+            self.people.select(combinations[self.people.first]),
         )
 
 
@@ -248,7 +248,7 @@ def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
     """Take out people of a combination who share a value, or who are all in one group."""
     published = problem.published
     listed = problem.listed
-    people_tally = problem.held
+    people_tally = problem.people
     values = np.bincount(people_tally.first, minlength=problem.combinations)
     groups = np.bincount(published.first, minlength=problem.combinations)
     one_value = values == 1
@@ -278,7 +278,7 @@ def _fix_groups(problem: AssignmentProblem) -> AssignmentProblem:
     """Take out rows of groups in which one value, or one combination, is left."""
     published = problem.published
     listed = problem.listed
-    people = problem.held
+    people = problem.people
     one_value = np.bincount(listed.first, minlength=problem.groups) == 1
     one_combination = (np.bincount(published.second, minlength=problem.groups) == 1) & ~one_value
     value = np.zeros(problem.groups, np.int64)
@@ -308,7 +308,7 @@ class ValueExchange:
         self.problem = problem
         published = problem.published
         listed = problem.listed
-        people = problem.held
+        people = problem.people
         order = np.argsort(published.second, kind="stable")
         count = published.count[order]
         rows = np.zeros((int(count.sum()), 6), np.int32)
@@ -380,7 +380,7 @@ def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
     The latter are nobody's, but values may pass through them while they are exchanged; they are left out where there
     are too many.
     """
-    people_pairs = problem.held.first * problem.values + problem.held.second
+    people_pairs = problem.people.first * problem.values + problem.people.second
     starts = np.searchsorted(problem.listed.first, np.arange(problem.groups + 1))
     row, entry = _join_rows_with_values(problem.published, starts)
     if len(row) > MAX_PASSED_PAIRS:
@@ -436,12 +436,12 @@ class AssignmentBounds:
     """Every x of a part with its least and greatest value; `lines[f][i]` is the sum of family f to which x[i] belongs.
 
     The families are rows by (combination, group), rows by (group, value) and people by (combination, value); the sum of a
-    line lies between `least` and `most` of its family.
+    line lies between the `min_sums` and `max_sums` of its family.
     """
 
     lines: tuple[np.ndarray, np.ndarray, np.ndarray]
-    least: tuple[np.ndarray, np.ndarray, np.ndarray]
-    most: tuple[np.ndarray, np.ndarray, np.ndarray]
+    min_sums: tuple[np.ndarray, np.ndarray, np.ndarray]
+    max_sums: tuple[np.ndarray, np.ndarray, np.ndarray]
     low: np.ndarray
     high: np.ndarray
 
@@ -451,7 +451,7 @@ class AssignmentBounds:
         high = high.copy()
         for _ in range(MAX_ROUNDS):
             changed = False
-            for line, min_sum, max_sum in zip(self.lines, self.least, self.most, strict=True):
+            for line, min_sum, max_sum in zip(self.lines, self.min_sums, self.max_sums, strict=True):
                 lows = _sum_by(line, low, len(min_sum))
                 highs = _sum_by(line, high, len(min_sum))
                 if (lows > max_sum).any() or (highs < min_sum).any():
@@ -465,7 +465,7 @@ class AssignmentBounds:
                 high = lower
             if not changed:
                 break
-        return AssignmentBounds(self.lines, self.least, self.most, low, high)
+        return AssignmentBounds(self.lines, self.min_sums, self.max_sums, low, high)
 
 
 def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
@@ -477,7 +477,7 @@ def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
     """
     published = problem.published
     listed = problem.listed
-    people = problem.held
+    people = problem.people
     starts = np.searchsorted(listed.first, np.arange(problem.groups + 1))
     row, entry = _join_rows_with_values(published, starts)
     if len(row) > MAX_TRIPLES:

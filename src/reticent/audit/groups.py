@@ -112,7 +112,7 @@ def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
 
 
 def enumerate_words(words: np.ndarray, word_limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct words (all below `room`) in order, and the place of each word among them."""
+    """Return the distinct words (all below `word_limit`) in order, and the place of each word among them."""
     if word_limit > _MAX_MARKED_WORDS:
         distinct, place = np.unique(words, return_inverse=True)
         return distinct, place.reshape(-1)

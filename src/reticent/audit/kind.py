@@ -42,12 +42,12 @@ class RecomputedRelease:
     """What the files of a release show.
 
     `frame` holds the published rows in the order of their file, or each distinct row once with how often it occurs in
-    `times`. `alike` counts the rows that agree in every quasi-identifier, `sizes` those of each group.
+    `times`. `class_sizes` counts the rows that agree in every quasi-identifier, `sizes` those of each group.
     """
 
     subject: Subject
     frame: pl.DataFrame
-    alike: np.ndarray
+    class_sizes: np.ndarray
     sizes: np.ndarray
     sensitive: Sequence[SensitiveColumn]
     measures: Mapping[str, Any]
@@ -57,7 +57,7 @@ class RecomputedRelease:
     notes: tuple[str, ...] = ()
     perturbation: Perturbation | None = None
     targeted: TargetedGroups | None = None
-    beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
+    other_tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
     explained: frozenset[str] = frozenset()  # texts of values that the kind publishes whether or not anybody has them
     labelled: bool = False  # whether quasi-identifiers are labels that cover several values
     sampling: SamplingParameters | None = None
@@ -82,7 +82,7 @@ class RecomputedRelease:
         return len(self.frame) if self.times is None else int(self.times.sum())
 
     @property
-    def each(self) -> np.ndarray:
+    def multiplicities(self) -> np.ndarray:
         """How many published rows each row of `frame` stands for."""
         return np.ones(len(self.frame), np.int64) if self.times is None else self.times
 
@@ -90,7 +90,7 @@ class RecomputedRelease:
         """Return a published column from whichever file holds it; where distinct rows were counted, carried columns are
         not available.
         """
-        return next(table[name] for table in (self.frame, *self.beside.values()) if name in table.columns)
+        return next(table[name] for table in (self.frame, *self.other_tables.values()) if name in table.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +112,14 @@ class SourceFinding:
 class SourceMatching:
     """How published rows stand for source rows.
 
-    `unmatched` published rows stand for no source row of their own; `kept` has the quasi-identifying values of source
+    `unmatched` published rows stand for no source row of their own; `published_values` has the quasi-identifying values of source
     rows that some published row could stand for. `order` is the test of whether the order of rows depends on the
     source's. `missing` source rows are in no group, where a published row stands for many; None where each stands for
     one. `axes` are, for each labelled column, what its labels cover and the source's rows by value.
     """
 
     unmatched: int
-    kept: Mapping[str, pl.Series]
+    published_values: Mapping[str, pl.Series]
     order: RowOrder = CANONICAL_ORDER
     overlapping: bool = False
     findings: tuple[SourceFinding, ...] = ()

@@ -74,8 +74,8 @@ class Leak:
 
 def find_unused_values(recount: RecomputedRelease, source: SourceComparison, file: DataFile) -> list[Leak]:
     """Find, for each column, values of its dictionaries and statistics that none of its rows has."""
-    rows = recount.beside.get(file.name, recount.frame)
-    is_further_file = file.name in recount.beside
+    rows = recount.other_tables.get(file.name, recount.frame)
+    is_further_file = file.name in recount.other_tables
     names = rows.columns if is_further_file else list(dict.fromkeys([*rows.columns, *source.columns]))
     entries, ends = _read_stored_values(file.paths, names)
     leaks = []
@@ -196,7 +196,7 @@ class LabelLookup:
     """Looks up the values of hidden columns among the declared labels; the values themselves are not kept."""
 
     def __init__(self, recount: RecomputedRelease, source: SourceComparison):
-        self._recounted = recount
+        self._recount = recount
         self._source = source
         self._declared: set[str] = set()
         self._unheld: set[str] = set()
@@ -227,7 +227,7 @@ class LabelLookup:
 
     def _find_people_among(self, name: str, column: _HiddenColumn) -> set[str]:
         """Find the declared texts that are people's values of a hidden column."""
-        rows_per_person = self._recounted.subject.rows_per_person
+        rows_per_person = self._recount.subject.rows_per_person
         near_unique = column.distinct * rows_per_person * 2 > self._source.rows
         shares = 2 * len(column.declared) >= column.distinct
         if shares and (column.distinct < MAX_VOCABULARY_VALUES or not near_unique):
@@ -294,7 +294,7 @@ def find_leaks(
 ) -> list[Leak]:
     """Find all leaks, by source column and file.
 
-    The values themselves are not kept. Only `kept` quasi-identifying values may be shown.
+    The values themselves are not kept. Only quasi-identifying values in `published_values` may be shown.
 
     Columns that may have any number of values (those that are not published, and carried ones) are processed a part at
     a time.
@@ -405,7 +405,7 @@ def _search_folder(
         return
     hits: dict[str, set[str]] = {}
     for window in _read_windows(subject, path, needles.longest):
-        present = needles.find_in(window.data, window.least)
+        present = needles.find_in(window.data, window.min_bytes)
         if window.is_text:
             present = {text for text in present if stands_alone(text, window.data, window.begins, window.ends)}
         hits.setdefault(window.file, set()).update(present)

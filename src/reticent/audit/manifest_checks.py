@@ -187,7 +187,7 @@ def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> Non
         fault = _find_quasi_fault(entry, recount.frame[entry.name].unique(), labels)
         if fault:
             raise _make_description_error(entry, fault)
-    tables = (recount.frame, *recount.beside.values())
+    tables = (recount.frame, *recount.other_tables.values())
     for entry in subject.named(Role.SENSITIVE):
         if entry.missing == "refuse" and any(
             table[entry.name].null_count() for table in tables if entry.name in table.columns

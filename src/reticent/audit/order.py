@@ -79,7 +79,7 @@ def assess_order(*scores: np.ndarray | None, shared_values: tuple[np.ndarray, np
     """Return the result with the least p-value over these scores of the published rows, each in the order of the file;
     canonical if there is none.
 
-    `borne` has the numbered exact values of each published and of each source row.
+    `shared_values` has the numbered exact values of each published and of each source row.
     """
     results = [compute_rank_correlation(score) for score in scores if score is not None]
     results += [] if shared_values is None else [assess_agreement(*shared_values)]
@@ -144,7 +144,7 @@ class OrderStatistics:
     ) -> None:
         """Add a part.
 
-        `borne` has the numbered exact values of each published and each source row of this part, None where they are
+        `shared_values` has the numbered exact values of each published and each source row of this part, None where they are
         not known.
         """
         merged = tuple(_merge_equal_scores(score, ours) for score in scores)
@@ -168,7 +168,8 @@ class OrderStatistics:
             score = np.concatenate([score for score, _ in parts])
             if any(rows_of_part.times is not None for _, rows_of_part in parts):
                 times, places = (
-                    np.concatenate(arrays) for arrays in zip(*((r.each, r.positions) for _, r in parts), strict=True)
+                    np.concatenate(arrays)
+                    for arrays in zip(*((r.multiplicities, r.positions) for _, r in parts), strict=True)
                 )
                 results.append(compute_rank_correlation(score, times, places))
             else:
@@ -205,7 +206,7 @@ def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], quasi_
     columns.
 
     Any other order could reveal which row of a group has which value. Each piece of rows is checked together with the
-    last row before it; `known` has all values of the quasi-identifiers.
+    last row before it; `quasi_values` has all values of the quasi-identifiers.
     """
     places = {}
     for column in subject.quasi:

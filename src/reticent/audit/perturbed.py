@@ -212,18 +212,18 @@ class PerturbationComparison:
         self.counts = np.zeros(len(perturbation.values), np.int64)
 
     def add(self, ours: ComparedRows, converted: ConvertedSource, theirs: ComparedRows) -> None:
-        """Add a part; `there` are the rows `theirs` as they would be published."""
+        """Add a part; `converted` are the rows `theirs` as they would be published."""
         values = self.perturbation.values
         name = self.sensitive.name
-        readable = converted.whole.to_numpy()
+        readable = converted.readable.to_numpy()
         published_codes, source_codes = _encode_values(self.sensitive, values, ours.frame[name], converted.frame[name])
         self.rows += theirs.rows
-        self.unread += int(theirs.each[~readable].sum())
+        self.unread += int(theirs.multiplicities[~readable].sum())
         listed = source_codes >= 0
-        self.counts += np.bincount(source_codes[listed], weights=theirs.each[listed], minlength=len(values)).astype(
-            np.int64
-        )
-        readable_rows = ComparedRows(converted.frame.filter(converted.whole), theirs.each[readable])
+        self.counts += np.bincount(
+            source_codes[listed], weights=theirs.multiplicities[listed], minlength=len(values)
+        ).astype(np.int64)
+        readable_rows = ComparedRows(converted.frame.filter(converted.readable), theirs.multiplicities[readable])
         self.blocks.append(
             link_blocks(ours, readable_rows, self.keys, (published_codes, source_codes[readable]), len(values))
         )
@@ -274,7 +274,7 @@ def _run_tests(
     for partition in list_partitions(blocks, quasi):
         parts = PartitionSums(blocks, scores, matrix, partition.part, partition.size)
         results.append((partition, parts.tested()))
-        redrawn = parts.held[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
+        redrawn = parts.source_counts[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
         if partition.scope == "all rows":
             forged.append(("that nothing was redrawn", parts.tested(1.0), redrawn))
             forged.append(("that every second value was left as it was", parts.tested(0.5), redrawn))
@@ -324,7 +324,7 @@ def _find_worst_test(
             adjusted = float(logs[part]) + log(max(tests[partition.scope, kind], 1)) + log(TEST_FAMILIES)
             if adjusted < lowest:
                 lowest = adjusted
-                description = _describe_test(partition, kind, part, int(tested.which[kind][part]), m)
+                description = _describe_test(partition, kind, part, int(tested.worst_tests[kind][part]), m)
     return (0.0 if lowest == -inf else max(exp(min(lowest, 0.0)), MIN_P_VALUE)), description
 
 
@@ -391,7 +391,7 @@ class PerturbedAuditor:
             link = link_rows(ours, converted, theirs, names)
             unmatched += link.unmatched
             published_values.add(theirs, link.stray)
-            shared_values = (link.ours, link.theirs) if converted.whole.all() else None
+            shared_values = (link.ours, link.theirs) if converted.readable.all() else None
             order.add(ours, theirs, [link.mean_place, link.mean(ranked.of(converted.frame))], shared_values)
             comparison.add(ours, converted, theirs)
         result = comparison.redrawn(subject.withheld)

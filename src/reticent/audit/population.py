@@ -29,13 +29,13 @@ MAX_PAIRS = 20_000_000
 class GroupPersons:
     """Which persons are in which groups: `person` is in `group`, each pair once.
 
-    `most` is the greatest number of rows of one person.
+    `max_rows_per_person` is the greatest number of rows of one person.
     """
 
     group: np.ndarray
     person: np.ndarray
     groups: int
-    most: int
+    max_rows_per_person: int
 
     @classmethod
     def of(cls, person: np.ndarray, group: np.ndarray, groups: int) -> GroupPersons:
@@ -52,7 +52,7 @@ class GroupPersons:
         return len(np.unique(self.person))
 
     @property
-    def each(self) -> np.ndarray:
+    def persons_per_group(self) -> np.ndarray:
         """Number of persons in each group."""
         return np.bincount(self.group, minlength=self.groups)
 
@@ -141,7 +141,7 @@ def compute_source_entropy(recount: RecomputedRelease, axes: Sequence[LabelAxis]
     for axis in axes:
         labels = recount.labels[axis.name]
         covered_rows = join_boxes(
-            [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.held)).reshape(-1, 1)
-        ).total(axis.held, len(labels))
-        bits += compute_entropy_bits(labels.times(recount.times), covered_rows, axis.held, rows - recount.rows)
+            [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.row_counts)).reshape(-1, 1)
+        ).total(axis.row_counts, len(labels))
+        bits += compute_entropy_bits(labels.times(recount.times), covered_rows, axis.row_counts, rows - recount.rows)
     return bits

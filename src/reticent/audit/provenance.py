@@ -165,7 +165,7 @@ def trace_provenance(recount: RecomputedRelease, matching: SourceMatching, sourc
     """Compare a release with its source."""
     subject = recount.subject
     stated = None if subject.foreign else subject.withheld
-    leaks = find_leaks(recount, source, matching.kept)
+    leaks = find_leaks(recount, source, matching.published_values)
     odd = (
         ()
         if subject.manifest is None or subject.path is None

@@ -275,7 +275,7 @@ def _compute_recounted_risk(
     recount: RecomputedRelease, naming: Sequence[str], people: np.ndarray | None, threshold: object, pairs: bool
 ) -> Risk:
     persons = _find_group_persons(recount, naming)
-    rows_per_person = recount.subject.rows_per_person if persons is None else persons.most
+    rows_per_person = recount.subject.rows_per_person if persons is None else persons.max_rows_per_person
     return compute_group_risk(
         list(recount.labels),
         recount.groups.labels,
@@ -301,7 +301,7 @@ def compute_group_risk(
 ) -> Risk:
     """Compute the risk from groups alone. A population is never smaller than what the table itself shows of it."""
     limit = parse_parameter(threshold)
-    persons_per_group = count_least_persons(sizes, rows_per_person) if persons is None else persons.each
+    persons_per_group = count_least_persons(sizes, rows_per_person) if persons is None else persons.persons_per_group
     largest = None if people is None else np.maximum(people, persons_per_group)
     prosecutor = _compute_adversary_risk(sizes, persons_per_group, limit)
     journalist = None

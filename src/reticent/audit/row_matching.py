@@ -48,7 +48,7 @@ class LabelAxis:
     labels: pl.Series
     cover: LabelCover
     codes: np.ndarray
-    held: np.ndarray  # rows of the source by code
+    row_counts: np.ndarray  # rows of the source by code
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ def _number_rows(rows: np.ndarray, columns: Sequence[NumberedColumn]) -> tuple[i
 
 
 def _convert_to_places(axis: LabelAxis, values: NumberedColumn) -> NumberedColumn:
-    return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.held))))
+    return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.row_counts))))
 
 
 def number_labels(rows: ComparedRows, all_labels: Mapping[str, NumberedColumn]) -> dict[str, NumberedColumn]:
@@ -235,7 +235,7 @@ def _number_shared_values(
 def format_shared_values(values: pl.Series, entry: ColumnEntry, *, is_readable: bool = True) -> pl.Series:
     """Format source values as the texts that a labelled release publishes.
 
-    Leave them as they are if the column does not `read` as that type.
+    Leave them as they are if the column is not `is_readable` as that type.
     """
     return (
         format_texts(round_values(values, entry), entry) if is_readable else round_values(values, entry).cast(pl.String)
@@ -338,8 +338,8 @@ class LinkedBlocks:
     """
 
     sizes: np.ndarray
-    held: BlockEntries
-    shown: BlockEntries
+    source_entries: BlockEntries
+    published_entries: BlockEntries
     values: dict[str, pl.Series]
     unmatched: int
     absent: int
@@ -348,7 +348,7 @@ class LinkedBlocks:
     @property
     def single(self) -> np.ndarray:
         """Blocks whose source rows hold one value: the source's value of each row is known."""
-        return np.bincount(self.held.block, minlength=len(self.sizes)) == 1
+        return np.bincount(self.source_entries.block, minlength=len(self.sizes)) == 1
 
     @cached_property
     def places(self) -> dict[str, np.ndarray]:
@@ -364,7 +364,10 @@ def join_blocks(parts: Sequence[LinkedBlocks]) -> LinkedBlocks:
     if len(parts) == 1:
         return parts[0]
     first = np.cumsum([0, *(len(part.sizes) for part in parts)])
-    sides = [_join_entries([getattr(part, side) for part in parts], first) for side in ("held", "shown")]
+    sides = [
+        _join_entries([getattr(part, side) for part in parts], first)
+        for side in ("source_entries", "published_entries")
+    ]
     values = {name: pl.concat([part.values[name] for part in parts]) for name in parts[0].values}
     sizes = np.concatenate([part.sizes for part in parts])
     beyond = (sum(getattr(part, name) for part in parts) for name in ("unmatched", "absent", "unknown"))
@@ -397,12 +400,12 @@ def link_blocks(
     is_linked = (difference == 0) & ~has_unknown
     rank = np.where(is_linked, np.cumsum(is_linked) - 1, -1)
     sides = [
-        _count_entries(rank[published_block], values[0], size, ours.each),
-        _count_entries(rank[source_block], values[1], size, theirs.each),
+        _count_entries(rank[published_block], values[0], size, ours.multiplicities),
+        _count_entries(rank[source_block], values[1], size, theirs.multiplicities),
     ]
     named = {name: column.distinct.gather(column.codes[first[is_linked]]) for name, column in columns.items()}
     beyond = int(np.maximum(difference, 0).sum()), int(np.maximum(-difference, 0).sum())
-    unknown = int(np.concatenate([ours.each, theirs.each])[none & (difference == 0)[of_row]].sum())
+    unknown = int(np.concatenate([ours.multiplicities, theirs.multiplicities])[none & (difference == 0)[of_row]].sum())
     return LinkedBlocks(counts[0][is_linked], sides[1], sides[0], named, *beyond, unknown)
 
 
@@ -426,20 +429,20 @@ class LinkedRows:
     """Rows linked by combination: `ours` and `theirs` number the combination of each published and of each readable
     source row alike.
 
-    A source row with a value that its published type cannot hold stands for nothing: `whole` marks the others. `rows`
+    A source row with a value that its published type cannot hold stands for nothing: `readable` marks the others. `rows`
     are those of both tables.
     """
 
     ours: np.ndarray
     theirs: np.ndarray
     size: int
-    whole: np.ndarray
+    readable: np.ndarray
     rows: tuple[ComparedRows, ComparedRows]
 
     @cached_property
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
         """How many published and how many source rows have each combination."""
-        return self.rows[0].tally(self.ours, self.size), self.rows[1].tally(self.theirs, self.size, self.whole)
+        return self.rows[0].tally(self.ours, self.size), self.rows[1].tally(self.theirs, self.size, self.readable)
 
     @property
     def unmatched(self) -> int:
@@ -449,8 +452,8 @@ class LinkedRows:
     @property
     def stray(self) -> np.ndarray:
         """Source rows whose combination is not published."""
-        is_stray = np.ones(len(self.whole), bool)
-        is_stray[self.whole] = (self.counts[0] == 0)[self.theirs]
+        is_stray = np.ones(len(self.readable), bool)
+        is_stray[self.readable] = (self.counts[0] == 0)[self.theirs]
         return is_stray
 
     @property
@@ -460,10 +463,10 @@ class LinkedRows:
 
     def mean(self, score: np.ndarray) -> np.ndarray:
         """Compute, for each published row, the mean score of the source rows it may stand for."""
-        return self._mean(score * self.rows[1].each)
+        return self._mean(score * self.rows[1].multiplicities)
 
     def _mean(self, sums: np.ndarray) -> np.ndarray:
-        total = np.bincount(self.theirs, weights=sums[self.whole], minlength=self.size)
+        total = np.bincount(self.theirs, weights=sums[self.readable], minlength=self.size)
         return (total / np.maximum(self.counts[1], 1))[self.ours]
 
 
@@ -474,9 +477,11 @@ def link_rows(
 
     `source` are the rows `theirs` as they would be published.
     """
-    readable = source.whole.to_numpy()
+    readable = source.readable.to_numpy()
     rows = len(published)
-    columns = [number_values(published.frame[name].append(source.frame[name].filter(source.whole))) for name in names]
+    columns = [
+        number_values(published.frame[name].append(source.frame[name].filter(source.readable))) for name in names
+    ]
     word = pack_columns(columns, rows + int(readable.sum()))
     distinct, code = np.unique(word, return_inverse=True)
     return LinkedRows(code[:rows], code[rows:], len(distinct), readable, (published, theirs))

@@ -107,7 +107,7 @@ class SampledAuditor:
         holders = rows.tally(source_values[source_values >= 0], sampling.domain, source_values >= 0)
         fine = test is not None and test.passed
         shows = (
-            test is not None and test.telling
+            test is not None and test.has_power
         )  # where values left as they were would pass too, passing shows nothing
         published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
         published_values.add(rows, ~covered)
@@ -121,7 +121,7 @@ class SampledAuditor:
                 proven=None if fine and not shows else fine,
                 fewest_holders=int(holders[holders > 0].min(initial=rows.rows)),
             ),
-            missing=int(rows.each[~covered].sum()),
+            missing=int(rows.multiplicities[~covered].sum()),
         )
 
 
@@ -254,7 +254,7 @@ def _locate_groups(
     for entry in subject.quasi:
         values = number_values(_replace_nan(source.frame[entry.name]))
         ranks = _rank_values(values.distinct, entry)[values.codes]
-        total = np.bincount(owner, weights=ranks * source.each, minlength=len(sizes))
+        total = np.bincount(owner, weights=ranks * source.multiplicities, minlength=len(sizes))
         positions[repr(entry.name)] = total / np.maximum(sizes, 1)
     return {**positions, "group size": sizes.astype(np.float64)}
 
@@ -301,21 +301,21 @@ def _report_draws(test: DrawAssessment | None) -> SourceFinding:
             "drawn", False, facts, "the groups are not those of the source, so the values were not tested"
         )
     verb_phrase = "explain" if test.passed else "do NOT explain"
-    power = "would" if test.telling else "would not be enough to"
-    facts = {"drawn": {"passed": test.passed, "tests": test.tests, "p_value": test.worst, "telling": test.telling}}
+    power = "would" if test.has_power else "would not be enough to"
+    facts = {"drawn": {"passed": test.passed, "tests": test.tests, "p_value": test.worst, "telling": test.has_power}}
     regions = test.regions
     p_value = exp(regions.worst)
     facts["drawn"]["regions"] = {
         "p_value": p_value,
-        "worst": regions.where,
+        "worst": regions.region,
         "groups": regions.groups,
-        "found_from": regions.least,
+        "found_from": regions.detectable_groups,
     }
-    neighbours = f"the least likely region, {pluralize(regions.groups, 'neighbouring group')} by {regions.where}, has a p-value of {p_value:.2g}"
+    neighbours = f"the least likely region, {pluralize(regions.groups, 'neighbouring group')} by {regions.region}, has a p-value of {p_value:.2g}"
     detection = (
         "values left as they were in one region only would not be seen"
-        if regions.least is None
-        else f"values left as they were in any {regions.least:,} neighbouring groups would be"
+        if regions.detectable_groups is None
+        else f"values left as they were in any {regions.detectable_groups:,} neighbouring groups would be"
     )
     return SourceFinding(
         "drawn",

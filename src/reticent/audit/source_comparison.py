@@ -99,12 +99,12 @@ _BOOLEAN_TEXTS = {"true": True, "false": False}
 class ConvertedSource:
     """A source as it would be published: `frame` has the manifest's columns.
 
-    `unread` counts the values of each column that do not fit its type, and `whole` marks the rows without any.
+    `unread` counts the values of each column that do not fit its type, and `readable` marks the rows without any.
     """
 
     frame: pl.DataFrame
     unread: Mapping[str, int]
-    whole: pl.Series
+    readable: pl.Series
 
 
 def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> ConvertedSource:
@@ -250,7 +250,7 @@ class ComparedRows:
         return len(self.frame)
 
     def tally(self, codes: np.ndarray, size: int, mask: np.ndarray | None = None) -> np.ndarray:
-        """Count the rows that have each code; `codes` are those of the rows `within`."""
+        """Count the rows that have each code; `codes` are those of the rows in `mask`."""
         if self.times is None:
             return np.bincount(codes, minlength=size)
         times = self.times if mask is None else self.times[mask]
@@ -260,7 +260,7 @@ class ComparedRows:
         """Select some of the rows; their positions stay those in the file."""
         positions = self.positions
         if self.times is None or self.early is None:
-            return ComparedRows(self.frame.filter(pl.Series(mask)), self.each[mask], positions[mask])
+            return ComparedRows(self.frame.filter(pl.Series(mask)), self.multiplicities[mask], positions[mask])
         return ComparedRows(self.frame.filter(pl.Series(mask)), self.times[mask], positions[mask], self.early[mask])
 
     @property
@@ -277,7 +277,7 @@ class ComparedRows:
         return self.frame, self.times
 
     @property
-    def each(self) -> np.ndarray:
+    def multiplicities(self) -> np.ndarray:
         """How many rows each row stands for."""
         return np.ones(len(self.frame), np.int64) if self.times is None else self.times
 

@@ -95,7 +95,7 @@ class StreamedComparison:
     def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
         if name not in self._values:
             counted = self.counted([name])
-            self._values[name] = counted.frame[name], counted.each
+            self._values[name] = counted.frame[name], counted.multiplicities
         return self._values[name]
 
     def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:

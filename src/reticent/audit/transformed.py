@@ -236,7 +236,7 @@ class GeneralizationCheck:
         assert (
             recount.targeted is not None and recount.subject.manifest is not None
         )  # only a transformed release comes here
-        self.recounted = recount
+        self.recount = recount
         self.targeted = recount.targeted
         self.method = recount.subject.manifest.method.parameters
         self.scattered = 0
@@ -247,7 +247,7 @@ class GeneralizationCheck:
     def add(self, link: LinkedRows, rows: pl.Series, people: pl.Series) -> None:
         """Add rows with their group, and the value of each of the `people` whose row can be read."""
         group = rows.to_numpy().astype(np.int64)
-        times = link.rows[1].each[link.whole]
+        times = link.rows[1].multiplicities[link.readable]
         lowest = np.full(link.size, np.iinfo(np.int64).max)
         highest = np.full(link.size, -1)
         np.minimum.at(lowest, link.ours, group)
@@ -280,7 +280,7 @@ class GeneralizationCheck:
                 facts,
                 f"people have {pluralize(without_node, 'value')} without a node in their group; the release has {pluralize(excess, 'fake')} more than declared",
             ),
-            *_compare_targets(self.recounted, targeted, self.method, (group, value, self.count)),
+            *_compare_targets(self.recount, targeted, self.method, (group, value, self.count)),
         )
 
 
@@ -437,7 +437,7 @@ class TransformedAuditor:
             times,
             notes=(EXACT_QUASI_NOTE,),
             targeted=targeted,
-            beside={"sensitive": sensitive, "bounds": bounds, "domain": domain},
+            other_tables={"sensitive": sensitive, "bounds": bounds, "domain": domain},
         )
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
@@ -455,7 +455,7 @@ class TransformedAuditor:
             link = link_rows(ours, converted, theirs, names)
             unmatched += link.unmatched
             published_values.add(theirs, link.stray)
-            generalization.add(link, ours.frame[GROUP_COLUMN], converted.frame[name].filter(converted.whole))
+            generalization.add(link, ours.frame[GROUP_COLUMN], converted.frame[name].filter(converted.readable))
         return SourceMatching(unmatched, published_values.values, findings=generalization.findings())
 
 

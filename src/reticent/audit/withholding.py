@@ -277,7 +277,7 @@ def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
 
 
 def _find_first(holds: Callable[[int], bool], limit: int) -> int:
-    """Find the least of 0 .. most from which on a condition holds; `most` where it does not before."""
+    """Find the least of 0 .. limit from which on a condition holds; `limit` where it does not before."""
     low = 0
     high = limit
     while low < high:
@@ -378,7 +378,7 @@ def _count_values(
     rows = source.counted(columns)
     source_values = convert_source(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
     source_values = (
-        source_values.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, rows.each)).drop_nulls(columns)
+        source_values.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, rows.multiplicities)).drop_nulls(columns)
     )
     published_values = _count_published_values(recount, columns).drop_nulls(columns)
     word = pack_columns(
@@ -400,9 +400,9 @@ def _count_published_values(recount: RecomputedRelease, columns: list[str]) -> p
     Combinations, and values of labelled rows, are from one file.
     """
     if len(columns) > 1 or recount.labelled:
-        counted = recount.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, recount.each))
+        counted = recount.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, recount.multiplicities))
         return counted.group_by(columns).agg(pl.col(ROW_COUNT_COLUMN).sum())
     kind = reader_for(recount.subject.kind)
     manifest = recount.subject.manifest
     assert manifest is not None  # a table of another tool has no stages
-    return kind.value_counts({kind.files[0]: recount.frame, **recount.beside}, manifest, columns[0])
+    return kind.value_counts({kind.files[0]: recount.frame, **recount.other_tables}, manifest, columns[0])

@@ -92,7 +92,7 @@ def theorem2_holds(setting: CorruptionSetting, rho1: Fraction, rho2: Fraction) -
 
 
 def delta_holds(setting: CorruptionSetting, delta: Fraction) -> bool:
-    """Tell whether no belief grows by more than `most`, by the tight bound."""
+    """Tell whether no belief grows by more than delta, by the tight bound."""
     pull = setting.p
     resistance = setting.k * setting.u
     a = resistance / pull

@@ -27,13 +27,13 @@ def measure_k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
 
 
 def judge_k(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    k = measure_k(evidence.alike, evidence.rows_per_person)
+    k = measure_k(evidence.class_sizes, evidence.rows_per_person)
     return Judgement({"k": k}, k >= parse_parameter(parameters["k"]))
 
 
 def judge_alpha_k(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     alpha = diversity.measure_alpha(evidence.column(column).views)
-    k = measure_k(evidence.alike, evidence.rows_per_person)
+    k = measure_k(evidence.class_sizes, evidence.rows_per_person)
     return Judgement(
         {"alpha": alpha, "k": k},
         k >= parse_parameter(parameters["k"]) and alpha <= parse_parameter(parameters["alpha"]),

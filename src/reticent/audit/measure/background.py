@@ -86,7 +86,7 @@ def compute_decimal_prior(
     table: BeliefTable, axes: Sequence[DistanceAxis], bandwidths: Sequence[Any], kernel: str, point: int
 ) -> list[Decimal]:
     """Compute equation 2 at a point, over all others."""
-    total = [Decimal(0)] * table.held.shape[1]
+    total = [Decimal(0)] * table.value_counts.shape[1]
     for other in range(len(table.codes)):
         product = Decimal(1)
         for axis, bandwidth, code, other_code in zip(
@@ -96,8 +96,8 @@ def compute_decimal_prior(
             product *= compute_decimal_weight(d, bandwidth, kernel, code == other_code)
             if not product:
                 break
-        for value in np.flatnonzero(table.held[other]) if product else ():
-            total[value] += product * int(table.held[other, value])
+        for value in np.flatnonzero(table.value_counts[other]) if product else ():
+            total[value] += product * int(table.value_counts[other, value])
     return [x / sum(total) for x in total]
 
 
@@ -146,15 +146,15 @@ def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray
     """Return (the greatest risk in bits, the share of the people it is over) by exact inference: groups with fewest
     states first, within the work limit.
     """
-    sizes = table.shown.sum(axis=1)
+    sizes = table.published_counts.sum(axis=1)
     with np.errstate(over="ignore"):
-        states = np.exp(np.log1p(table.shown).sum(axis=1))
+        states = np.exp(np.log1p(table.published_counts).sum(axis=1))
     able = np.flatnonzero((states <= MAX_STATES) & (sizes <= MAX_PEOPLE) & (sizes > 0))
     able = able[np.argsort(states[able], kind="stable")]
     able = able[np.cumsum(states[able]) <= MAX_STATES_IN_ALL]
     if not len(able):
         return 0.0, 0.0
-    chosen = np.zeros(len(table.shown), bool)
+    chosen = np.zeros(len(table.published_counts), bool)
     chosen[able] = True
     point = np.flatnonzero(chosen[table.group])
     person = np.repeat(point, table.people[point]).astype(np.int32)
@@ -165,9 +165,9 @@ def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray
     highest = prior.max(axis=1, keepdims=True)
     beliefs = np.zeros((len(person), prior.shape[1]))
     is_computed = np.zeros(len(groups), np.int8)
-    of_group, value = np.nonzero(table.shown[groups])
+    of_group, value = np.nonzero(table.published_counts[groups])
     first = np.searchsorted(of_group, np.arange(len(groups) + 1)).astype(np.int64)
-    value_counts = np.column_stack([value, table.shown[groups][of_group, value]]).astype(np.int64)
+    value_counts = np.column_stack([value, table.published_counts[groups][of_group, value]]).astype(np.int64)
     compute_beliefs(
         begin,
         person,
@@ -254,10 +254,10 @@ def _list_bandwidths(bandwidths: Any, view: GroupedPeople) -> list[Any]:
 def _list_people_views(people: GroupedPeople) -> list[GroupedPeople]:
     """List the views to judge: all people and, where some sensitive values are missing, the people whose value is not."""
     null = people.null
-    if null < 0 or not people.held[:, null].any() or (np.delete(people.held, null, axis=1) == 0).all():
+    if null < 0 or not people.value_counts[:, null].any() or (np.delete(people.value_counts, null, axis=1) == 0).all():
         return [people]
-    known_counts = np.delete(people.held, null, axis=1)
-    published = np.delete(people.shown, null, axis=1)
+    known_counts = np.delete(people.value_counts, null, axis=1)
+    published = np.delete(people.published_counts, null, axis=1)
     has_known = known_counts.any(axis=1)
     values = [value for value in people.values if value is not None]
     _, group = np.unique(people.group[has_known], return_inverse=True)
@@ -280,24 +280,24 @@ def _list_people_views(people: GroupedPeople) -> list[GroupedPeople]:
 class KernelAdversary:
     """One adversary on one view of the people: its priors, and the risk of each group."""
 
-    asked: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     bandwidths: list[Any]
     view: GroupedPeople
 
     def __post_init__(self) -> None:
         view = self.view
-        kernel = self.asked.get("kernel", "epanechnikov")
-        self.rounds = INFERENCE_ROUNDS[self.asked.get("posterior", "omega")]
+        kernel = self.parameters.get("kernel", "epanechnikov")
+        self.rounds = INFERENCE_ROUNDS[self.parameters.get("posterior", "omega")]
         order = np.argsort(view.group, kind="stable")
-        starts = np.searchsorted(view.group[order], np.arange(len(view.shown)))
-        self.table = BeliefTable(view.codes[order], view.held[order], starts, view.shown)
+        starts = np.searchsorted(view.group[order], np.arange(len(view.published_counts)))
+        self.table = BeliefTable(view.codes[order], view.value_counts[order], starts, view.published_counts)
         self.axes = [
             compute_kernel_weights(axis, bandwidth, kernel)
             for axis, bandwidth in zip(view.axes, self.bandwidths, strict=True)
         ]
         self.prior, self.terms = compute_priors(self.table, self.axes)
         self.smooth = self._make_smoothing(kernel)
-        self.risk = np.zeros(len(view.shown))
+        self.risk = np.zeros(len(view.published_counts))
         for groups, points in self.table.pieces():
             after = compute_posteriors(self.table, self.prior, groups, points, self.rounds)
             moved = compute_divergence(
@@ -310,8 +310,8 @@ class KernelAdversary:
         return float(self.risk.max(initial=0.0))
 
     def _make_smoothing(self, kernel: str) -> np.ndarray | None:
-        distances = self._apart
-        width = parse_parameter(self.asked.get("smoothing", 0))
+        distances = self._value_distances
+        width = parse_parameter(self.parameters.get("smoothing", 0))
         if distances is None:
             return None
         weights = np.array(
@@ -323,38 +323,38 @@ class KernelAdversary:
         return weights / weights.sum(axis=1, keepdims=True)
 
     @cached_property
-    def _apart(self) -> list[list[Fraction]] | None:
+    def _value_distances(self) -> list[list[Fraction]] | None:
         """The distances between the sensitive values; None where nothing is smoothed."""
         entry = self.view.entry
-        if parse_parameter(self.asked.get("smoothing", 0)) == 0 or entry is None:
+        if parse_parameter(self.parameters.get("smoothing", 0)) == 0 or entry is None:
             return None
         values = pl.Series(self.view.values, dtype=pl.String)
         labels = [value for value in self.view.values if value is not None]
-        axis = compute_distances(entry.at(values=labels), values, labels, self.asked.get("distances") or {}, True)
+        axis = compute_distances(entry.at(values=labels), values, labels, self.parameters.get("distances") or {}, True)
         return [[axis.apart(i, j) for j in range(len(values))] for i in range(len(values))]
 
     def keeps(self, t: Fraction) -> bool:
         """Whether risk <= t for everybody: by doubles and, where their error leaves a doubt, by more digits."""
-        base = str(self.asked.get("base", 2))
+        base = str(self.parameters.get("base", 2))
         if base == "2" and t >= 1:
             return True
         limit = float(t) if base == "2" else float(t) / LN2
         sizes = np.diff(np.append(self.table.starts, len(self.table.codes)))
         terms = self.terms + 40 * len(self.axes)  # those that a prior adds up, and the roundings of a weight
-        margin = bound_error(terms, sizes, self.table.held.shape[1], self.rounds)
+        margin = bound_error(terms, sizes, self.table.value_counts.shape[1], self.rounds)
         if (self.risk - margin > limit).any():
             return False
         return all(self._decide_closely(int(g), t, base) for g in np.flatnonzero(self.risk + margin > limit))
 
     def _decide_closely(self, group: int, t: Fraction, base: str) -> bool:
         table = self.table
-        kernel = self.asked.get("kernel", "epanechnikov")
-        width = self.asked.get("smoothing", 0)
+        kernel = self.parameters.get("kernel", "epanechnikov")
+        width = self.parameters.get("smoothing", 0)
         points = np.flatnonzero(table.group == group)
         if len(points) * len(table.codes) > MAX_DIGIT_PAIRS:
             return False
         people = table.people[points].tolist()
-        published = table.shown[group].tolist()
+        published = table.published_counts[group].tolist()
 
         def risk() -> Decimal:
             prior = [
@@ -362,7 +362,9 @@ class KernelAdversary:
                 for point in points.tolist()
             ]
             matrix = (
-                None if self._apart is None else compute_decimal_smoothing(self._apart, parse_parameter(width), kernel)
+                None
+                if self._value_distances is None
+                else compute_decimal_smoothing(self._value_distances, parse_parameter(width), kernel)
             )
             return compute_decimal_risk(prior, people, published, matrix, self.rounds)
 

@@ -39,28 +39,28 @@ from reticent.labels.scale import LineScale, make_scale
 
 @dataclass(frozen=True, eq=False)
 class DistanceAxis:
-    """A column's values that occur, by number, and the exact distance of every two: `levels[which[i, j]]`."""
+    """A column's values that occur, by number, and the exact distance of every two: `levels[level[i, j]]`."""
 
     name: str
-    which: np.ndarray
+    level: np.ndarray
     levels: list[Fraction]
 
     def apart(self, i: int, j: int) -> Fraction:
-        return self.levels[self.which[i, j]]
+        return self.levels[self.level[i, j]]
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedPeople:
-    """People by point and group: `held[point, value]` people are at `codes[point]` and in `group[point]`.
+    """People by point and group: `value_counts[point, value]` people are at `codes[point]` and in `group[point]`.
 
-    `shown[group, value]` is what is published.
+    `published_counts[group, value]` is what is published.
     """
 
     axes: list[DistanceAxis]
     codes: np.ndarray
-    held: np.ndarray
+    value_counts: np.ndarray
     group: np.ndarray
-    shown: np.ndarray
+    published_counts: np.ndarray
     values: Sequence[str | None]
     entry: ColumnEntry | None  # of the sensitive column; None: several together
 
@@ -239,34 +239,34 @@ def compute_kernel_weights(axis: DistanceAxis, bandwidth: Any, kernel: str) -> n
     if bandwidth == 0:
         return None
     level_weights = np.array([float(compute_kernel_weight(d, bandwidth, kernel, False)) for d in axis.levels])
-    weights = level_weights[axis.which]
+    weights = level_weights[axis.level]
     np.fill_diagonal(weights, 1.0)
     return weights
 
 
 @dataclass(frozen=True, eq=False)
 class BeliefTable:
-    """Points sorted by group: the people at each (`held`), and each group's published counts (`shown`)."""
+    """Points sorted by group: the people at each (`value_counts`), and each group's published counts (`published_counts`)."""
 
     codes: np.ndarray
-    held: np.ndarray
+    value_counts: np.ndarray
     starts: np.ndarray
-    shown: np.ndarray
+    published_counts: np.ndarray
 
     @cached_property
     def people(self) -> np.ndarray:
-        return self.held.sum(axis=1)
+        return self.value_counts.sum(axis=1)
 
     @cached_property
     def group(self) -> np.ndarray:
-        return np.repeat(np.arange(len(self.shown)), np.diff(np.append(self.starts, len(self.codes))))
+        return np.repeat(np.arange(len(self.published_counts)), np.diff(np.append(self.starts, len(self.codes))))
 
     def pieces(self) -> Iterator[tuple[slice, slice]]:
         """Yield a few groups at a time, and their points."""
-        width = max(MAX_DOUBLES_AT_ONCE // 8 // self.held.shape[1], 1)
+        width = max(MAX_DOUBLES_AT_ONCE // 8 // self.value_counts.shape[1], 1)
         cut = np.unique(np.searchsorted(self.starts, np.arange(0, len(self.codes), width)))
         ends = np.append(self.starts, len(self.codes))
-        for first, last in pairwise(np.unique(np.append(cut, len(self.shown)))):
+        for first, last in pairwise(np.unique(np.append(cut, len(self.published_counts)))):
             yield slice(first, last), slice(ends[first], ends[last])
 
 
@@ -286,8 +286,8 @@ def compute_priors(table: BeliefTable, weights: list[np.ndarray | None]) -> tupl
     near = [w for a in live if (w := weights[a]) is not None]
     places = prod(len(w) for w in near)
     key = _number_combinations(table.codes[:, alone])
-    points_per_key, values = np.bincount(key), table.held.shape[1]
-    entries = np.bincount(key, weights=np.count_nonzero(table.held, axis=1))
+    points_per_key, values = np.bincount(key), table.value_counts.shape[1]
+    entries = np.bincount(key, weights=np.count_nonzero(table.value_counts, axis=1))
     if GRID_PRODUCTS_PER_PAIR * (points_per_key @ entries) <= len(points_per_key) * places * values * sum(
         map(len, near)
     ):
@@ -325,11 +325,11 @@ def _compute_priors_by_point(
     table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray
 ) -> np.ndarray:
     """Compute the priors from every point and each point of its key, a few points at a time."""
-    values = table.held.shape[1]
-    priors = np.empty(table.held.shape)
+    values = table.value_counts.shape[1]
+    priors = np.empty(table.value_counts.shape)
     order = np.argsort(key, kind="stable")
     codes = codes[order]
-    value_counts = table.held[order]
+    value_counts = table.value_counts[order]
     key = key[order]
     holder, value = np.nonzero(value_counts)
     first = np.searchsorted(key[holder], np.arange(int(key[-1]) + 2))  # the entries of each key
@@ -355,11 +355,11 @@ def _compute_priors_by_grid(
     """Compute the priors by one matrix product for each axis, as many keys at once as fit."""
     grid = tuple(len(w) for w in near)
     places = prod(grid)
-    values = table.held.shape[1]
+    values = table.value_counts.shape[1]
     place = np.zeros(len(key), np.int64)
     for a, w in enumerate(near):
         place = place * len(w) + codes[:, a]
-    priors = np.zeros(table.held.shape)
+    priors = np.zeros(table.value_counts.shape)
     order = np.argsort(key, kind="stable")
     keys = int(key.max()) + 1
     step = max(MAX_DOUBLES_AT_ONCE // (places * values), 1)
@@ -369,7 +369,7 @@ def _compute_priors_by_grid(
         for low in range(0, values, wide):
             priors[rows, low : low + wide] = _multiply_on_grid(
                 (key[rows] - begin) * places + place[rows],
-                table.held[rows, low : low + wide],
+                table.value_counts[rows, low : low + wide],
                 near,
                 (min(step, keys - begin), *grid),
             )
@@ -391,14 +391,14 @@ def _compute_priors_by_pairs(
     table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray
 ) -> np.ndarray:
     """Compute the priors by pairs, a block of points against all others."""
-    priors = np.empty(table.held.shape)
+    priors = np.empty(table.value_counts.shape)
     block = max(MAX_DOUBLES_AT_ONCE // len(codes), 1)
     for begin in range(0, len(codes), block):
         rows = slice(begin, begin + block)
         weight = (key[rows, None] == key[None, :]).astype(float)
         for a, w in enumerate(weights):
             weight *= w[codes[rows, a]][:, codes[:, a]]
-        priors[rows] = weight @ table.held
+        priors[rows] = weight @ table.value_counts
     return priors
 
 
@@ -408,7 +408,7 @@ def compute_posteriors(table: BeliefTable, prior: np.ndarray, groups: slice, poi
     """
     p = prior[points]
     people = table.people[points]
-    published = table.shown[groups]
+    published = table.published_counts[groups]
     begin = table.starts[groups] - points.start
     group = table.group[points] - groups.start
     share = people.astype(float)

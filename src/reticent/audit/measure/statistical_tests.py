@@ -116,17 +116,17 @@ DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is 
 @dataclass(frozen=True, slots=True)
 class RegionScan:
     """Result of the scan of regions: `worst` is the natural logarithm of the least p-value, times the number of
-    `tests`; `where` and `groups` describe its region.
+    `tests`; `region` and `groups` describe its region.
 
-    Wherever `least` neighbouring groups or more were left as they were, by any column, it would be detected; None:
+    Wherever `detectable_groups` neighbouring groups or more were left as they were, by any column, it would be detected; None:
     nowhere.
     """
 
     tests: float
     worst: float
-    where: str
+    region: str
     groups: int
-    least: int | None
+    detectable_groups: int | None
 
 
 NO_REGION_SCAN = RegionScan(0, 0.0, "", 0, None)
@@ -136,13 +136,13 @@ NO_REGION_SCAN = RegionScan(0, 0.0, "", 0, None)
 class DrawAssessment:
     """Result of testing draws: `worst` is the least p-value times the number of tests.
 
-    `telling`: values left as they were would have been detected.
+    `has_power`: values left as they were would have been detected.
     """
 
     groups: int
     tests: int
     worst: float
-    telling: bool
+    has_power: bool
     regions: RegionScan = NO_REGION_SCAN
 
     @property
@@ -161,7 +161,7 @@ def assess_draws(
 ) -> DrawAssessment:
     """Test whether each group's published value looks like one drawn from it and perturbed.
 
-    `count` people of `group` hold `value` (each pair once); `shown` is the published value of each group. `places` has,
+    `count` people of `group` hold `value` (each pair once); `published` is the published value of each group. `places` has,
     by column, where each group lies: the shown values must not influence it.
     """
     groups = len(published)
@@ -390,8 +390,8 @@ class BlockScores:
 
 
 def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
-    source_entries = blocks.held
-    published_entries = blocks.shown
+    source_entries = blocks.source_entries
+    published_entries = blocks.published_entries
     size = len(blocks.sizes)
     share = source_entries.count / blocks.sizes[source_entries.block]
     entry = _find_entries(source_entries, published_entries, len(matrix))
@@ -425,7 +425,7 @@ def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
 
 
 def _find_entries(source_entries: BlockEntries, published_entries: BlockEntries, m: int) -> np.ndarray:
-    """Find the entry of `held` with the block and value of each of `shown`, -1 where there is none."""
+    """Find the entry of `source_entries` with the block and value of each of `published_entries`, -1 where there is none."""
     keys = source_entries.block * m + source_entries.value
     wanted = published_entries.block * m + published_entries.value
     position = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
@@ -475,8 +475,10 @@ def _compute_moments(
 def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, several: np.ndarray) -> np.ndarray:
     """Bound, for each block with several values, how likely it shows its most frequent one as often as it held it."""
     size = len(blocks.sizes)
-    entries = np.flatnonzero(several[blocks.held.block])
-    block, value, count = (a[entries] for a in (blocks.held.block, blocks.held.value, blocks.held.count))
+    entries = np.flatnonzero(several[blocks.source_entries.block])
+    block, value, count = (
+        a[entries] for a in (blocks.source_entries.block, blocks.source_entries.value, blocks.source_entries.count)
+    )
     highest_count = np.zeros(size, np.int64)
     np.maximum.at(highest_count, block, count)
     top = np.zeros(size, np.int64)
@@ -502,7 +504,7 @@ class PartitionTests:
 
     tests: dict[str, int]
     logs: dict[str, np.ndarray]
-    which: dict[str, np.ndarray]
+    worst_tests: dict[str, np.ndarray]
 
 
 class PartitionSums:
@@ -522,11 +524,11 @@ class PartitionSums:
             key = part[of.block[mask]] * width + code[mask]
             return np.bincount(key, weights=of.count[mask], minlength=size * width).reshape(size, -1, m)
 
-        source_entries = blocks.held
-        published_entries = blocks.shown
-        self.held = table(source_entries, m, source_entries.value)[:, 0]
-        self.shown = table(published_entries, m, published_entries.value)[:, 0]
-        self.rows = self.held.sum(axis=1)
+        source_entries = blocks.source_entries
+        published_entries = blocks.published_entries
+        self.source_counts = table(source_entries, m, source_entries.value)[:, 0]
+        self.published_counts = table(published_entries, m, published_entries.value)[:, 0]
+        self.rows = self.source_counts.sum(axis=1)
         self.likeness, self.mean, self.rest, self.variance, self.itself = map(
             over, (scores.likeness, scores.mean, scores.rest, scores.variance, scores.itself)
         )
@@ -552,14 +554,14 @@ class PartitionSums:
         """
         matrix = self.matrix
         stay = share
-        mean, rest, variance = (self.held @ table for table in (matrix.chance, matrix.rest, matrix.variance))
+        mean, rest, variance = (self.source_counts @ table for table in (matrix.chance, matrix.rest, matrix.variance))
 
         def instead(observed: np.ndarray, itself: np.ndarray, expected: np.ndarray) -> np.ndarray:
             return observed if stay is None else stay * itself + (1 - stay) * expected
 
         like = instead(self.likeness, self.itself, self.mean)
         unchanged = self.unchanged if stay is None else self.blocks * (stay == 1)
-        margin = instead(self.shown, self.held, mean)
+        margin = instead(self.published_counts, self.source_counts, mean)
         excess_bound = bound_log_tail(unchanged, self.chance, self.blocks - self.chance, self.chance, self.blocks)
         logs = {
             "likeness": bound_log_two_sided(like, self.mean, self.rest, self.variance, self.rows)[:, None],

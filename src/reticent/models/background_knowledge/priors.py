@@ -47,10 +47,10 @@ class PriorRoute:
 
 
 class KernelPriors:
-    """Priors by equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `held`."""
+    """Priors by equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `counts`."""
 
     def __init__(self, counts: PointCounts, weights: Sequence[KernelWeights]):
-        self.held = counts
+        self.counts = counts
         self.weights = weights
         is_whole = [are_whole_weights(table) for table in weights]
         self.keys = [a for a, table in enumerate(weights) if not is_whole[a] and are_equality_weights(table)]
@@ -59,7 +59,7 @@ class KernelPriors:
     @cached_property
     def route(self) -> PriorRoute:
         """The cheaper of the two routes; refuses with advice where both are beyond reach."""
-        counts = self.held
+        counts = self.counts
         axes = max(len(self.live), 1)
         points = len(counts.codes)
         pairs = float(self.windows[:, 1].sum() - self.windows[:, 0].sum()) * (axes + 4)
@@ -94,7 +94,7 @@ class KernelPriors:
         return axes
 
     def _count_table_rows(self, axes: list[int]) -> int:
-        return len(_find_combinations(self.held.codes[:, axes], self._axis_lengths(axes))[0])
+        return len(_find_combinations(self.counts.codes[:, axes], self._axis_lengths(axes))[0])
 
     def _axis_lengths(self, axes: list[int]) -> np.ndarray:
         return np.array([len(self.weights[a]) for a in axes], np.int64)
@@ -115,15 +115,15 @@ class KernelPriors:
     def contract_axes(self) -> np.ndarray:
         """Compute (points, values), the numerators of equation 2, axis by axis."""
         largest_table = max(rows * width * size for rows, width, size in self.sizes)
-        step = max(min(MAX_CONTRACTION_CELLS // max(largest_table, 1), self.held.values), 1)
-        sums = np.empty((len(self.held.codes), self.held.values))
-        for begin in range(0, self.held.values, step):
-            end = min(begin + step, self.held.values)
+        step = max(min(MAX_CONTRACTION_CELLS // max(largest_table, 1), self.counts.values), 1)
+        sums = np.empty((len(self.counts.codes), self.counts.values))
+        for begin in range(0, self.counts.values, step):
+            end = min(begin + step, self.counts.values)
             sums[:, begin:end] = self._contract_values(begin, end)
         return sums
 
     def _contract_values(self, begin: int, end: int) -> np.ndarray:
-        counts = self.held
+        counts = self.counts
         wide = end - begin
         in_range = (counts.value >= begin) & (counts.value < end)
         flat = counts.point[in_range] * wide + counts.value[in_range] - begin
@@ -150,7 +150,7 @@ class KernelPriors:
         self, table: np.ndarray, rest: list[int], rows: np.ndarray, place: np.ndarray
     ) -> np.ndarray:
         """Contract the last axis, at the observed points."""
-        counts = self.held
+        counts = self.counts
         axis = rest[-1] if self.live else None
         weight = np.ones((1, 1)) if axis is None else np.ascontiguousarray(self.weights[axis])
         keys = rows if axis is None else rows[:, :-1]
@@ -171,8 +171,8 @@ class KernelPriors:
     def _sorted_points(self) -> np.ndarray:
         """Points in the order of their keys, then of the longest axis."""
         by = [*self.keys, *([self._longest] if self.live else [])]
-        words = pack_codes(self.held.codes[:, by], self._axis_lengths(by))
-        return np.lexsort(words[::-1]) if words else np.arange(len(self.held.codes))
+        words = pack_codes(self.counts.codes[:, by], self._axis_lengths(by))
+        return np.lexsort(words[::-1]) if words else np.arange(len(self.counts.codes))
 
     @property
     def _longest(self) -> int:
@@ -185,7 +185,7 @@ class KernelPriors:
     @cached_property
     def windows(self) -> np.ndarray:
         """For each point in sorted order, the stretch of sorted points that equation 2 can give weight to."""
-        codes = self.held.codes[self._sorted_points]
+        codes = self.counts.codes[self._sorted_points]
         _, number = _find_combinations(codes[:, self.keys], self._axis_lengths(self.keys))
         number = number if len(self.keys) else np.zeros(len(codes), np.int64)
         if not self.live:
@@ -201,7 +201,7 @@ class KernelPriors:
 
     def sum_over_pairs(self) -> np.ndarray:
         """Compute (points, values), the numerators of equation 2, over pairs of points."""
-        counts = self.held
+        counts = self.counts
         order = self._sorted_points
         live = self.live
         rank = np.empty(len(order), np.int64)
@@ -229,7 +229,7 @@ class KernelPriors:
 
 
 def _slice_rows(lengths: np.ndarray, max_length: int) -> Iterator[slice]:
-    """Cut rows into slices whose lengths add up to no more than `most`, or that have one row."""
+    """Cut rows into slices whose lengths add up to no more than `max_length`, or that have one row."""
     until = np.append(0, np.cumsum(lengths))
     start = 0
     while start < len(lengths):
