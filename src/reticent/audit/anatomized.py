@@ -55,6 +55,16 @@ from reticent.ledger.witness import read_witness
 from reticent.release.anatomized import COUNT_COLUMN, GROUP_COLUMN, value_type
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
+OPEN = (
+    "; whether the source's people can have been put into these groups could not be decided: nothing was found that rules it out, "
+    "and no way to do it either"
+)
+HOW_TO_DECIDE = {
+    True: "; the witness in the owner's notes does not fit: this release and this source are not the ones of that publication",
+    False: "; an audit decides it where the release was published, with the owner's notes and the ledger (RETICENT_LEDGER) of then, "
+    "which keep a witness",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class GroupHistograms:
@@ -158,17 +168,6 @@ def read_histograms(column: ColumnEntry, sensitive: pl.DataFrame) -> GroupHistog
     value_of_rank = np.zeros(size, np.int64)  # a value of each rank
     value_of_rank[rank] = np.arange(len(rank))
     return GroupHistograms(group[starts], starts, value, count, totals, null, numbered.distinct.gather(value_of_rank))
-
-
-OPEN = (
-    "; whether the source's people can have been put into these groups could not be decided: nothing was found that rules it out, "
-    "and no way to do it either"
-)
-HOW_TO_DECIDE = {
-    True: "; the witness in the owner's notes does not fit: this release and this source are not the ones of that publication",
-    False: "; an audit decides it where the release was published, with the owner's notes and the ledger (RETICENT_LEDGER) of then, "
-    "which keep a witness",
-}
 
 
 class GroupValueCheck:

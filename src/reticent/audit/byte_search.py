@@ -38,6 +38,14 @@ MAX_PAGE_BYTES = (1 << 31) - 1  # the largest page that the format allows
 PLAIN_ENCODING = 0
 PLAIN_DICTIONARY_ENCODING = 2
 _FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
+MIN_TEXT_BYTES = 4
+CONTEXT_BYTES = 2  # bytes beside a number that show whether it goes on
+MAX_HITS = 1000  # a leak of a thousand values is a leak: what follows is not counted
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_PLACES_PER_STEP = 1 << 20  # places that walk together
+_MAX_LEVELS = 32  # levels below which each text under a node that was reached is searched by itself
+WINDOW_BYTES = 64 << 20  # bytes of a file that are searched together
+MIN_BYTES_NOT_BY_CHANCE = 8  # shorter texts occur by chance in numbers, codes and compressed bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,14 +130,6 @@ def _unpack_body(packed: bytes, size: int, kind: int, type_header: Mapping[int, 
     if kind == DATA_PAGE_V2 and (type_header.get(7) is False or size == levels):
         return packed
     return packed[:levels] + bytes(codec.decompress(packed[levels:], decompressed_size=size - levels))
-
-
-MIN_TEXT_BYTES = 4
-CONTEXT_BYTES = 2  # bytes beside a number that show whether it goes on
-MAX_HITS = 1000  # a leak of a thousand values is a leak: what follows is not counted
-_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_PLACES_PER_STEP = 1 << 20  # places that walk together
-_MAX_LEVELS = 32  # levels below which each text under a node that was reached is searched by itself
 
 
 class TextSearch:
@@ -328,10 +328,6 @@ class _TextTree:
 def _make_block_mask(size: int) -> np.uint64:
     """Make a mask of the first so many bytes of a block."""
     return np.uint64((1 << (8 * size)) - 1)
-
-
-WINDOW_BYTES = 64 << 20  # bytes of a file that are searched together
-MIN_BYTES_NOT_BY_CHANCE = 8  # shorter texts occur by chance in numbers, codes and compressed bytes
 
 
 @dataclass(frozen=True, eq=False)

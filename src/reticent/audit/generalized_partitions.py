@@ -68,6 +68,9 @@ from reticent.utility import loss
 COLUMN_KEY = "\x00column"
 LABEL_KEY = "\x00label"
 LABEL_SCHEMA = {COLUMN_KEY: pl.Int32(), LABEL_KEY: pl.String(), ROW_COUNT_COLUMN: pl.Int64()}
+PART_COLUMN = "\x00part"
+VALUE_COLUMN = "\x00value"
+PARAMETERS_WORST_WHEN_LEAST = ("k", "l")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +148,6 @@ def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
     temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     labels.write_parquet(temporary)
     os.replace(temporary, path)
-
-
-PART_COLUMN = "\x00part"
-VALUE_COLUMN = "\x00value"
-PARAMETERS_WORST_WHEN_LEAST = ("k", "l")
 
 
 def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:

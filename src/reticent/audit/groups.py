@@ -1,10 +1,11 @@
 """The groups of a published table, and its sensitive columns counted by group.
 
 A group is the rows whose labels are equal in every quasi-identifying column. Each column is numbered by its distinct
-values, the numbers of a row are packed into one word, and one sort of the words gives groups and counts at once. Labels
-are compared as texts; nothing is known of what they mean.
+values (`number_values`), the numbers of a row are packed into one word (`pack_columns`), and one sort of the words gives
+groups and counts at once (`group_rows`). Labels are compared as texts; nothing is known of what they mean.
 
-The values of a sensitive column (`SensitiveColumn`) are numbered in the order of their domain, a null last.
+`count_sensitive_column` and `count_joint_column` count the values of one or several sensitive columns by group. Values
+are numbered in the order of their domain, a null last (`rank_values`).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class NumberedColumn:
         return len(self.distinct)
 
     def times(self, of_row: np.ndarray | None = None) -> np.ndarray:
-        """Count the rows that hold each value, where each row stands for `of_row` published ones."""
+        """Count the rows that have each value, where each row stands for `of_row` published ones."""
         return np.bincount(self.codes, weights=of_row, minlength=len(self)).astype(np.int64)
 
 
@@ -123,14 +124,13 @@ def enumerate_words(words: np.ndarray, word_limit: int) -> tuple[np.ndarray, np.
 
 
 def combine_columns(columns: Sequence[NumberedColumn], rows: int) -> tuple[int, np.ndarray]:
-    """Return how many combinations occur, and the number of each row's combination, in the order of the columns' codes."""
+    """Return how many combinations occur, and each row's combination by number, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
     word_limit = 1
     for column in columns:
         next_limit = word_limit * len(column)
-        if (
-            next_limit > _MAX_WORD or word_limit <= _MAX_MARKED_WORDS < next_limit
-        ):  # those that do not occur are left out while that is cheap
+        leaves_marked_range = word_limit <= _MAX_MARKED_WORDS < next_limit
+        if next_limit > _MAX_WORD or leaves_marked_range:  # words that do not occur are left out while that is cheap
             distinct, word = enumerate_words(word, word_limit)
             word_limit = len(distinct)
         word *= len(column)
@@ -210,6 +210,7 @@ class SensitiveColumn:
 
 
 def count_sensitive_column(column: ColumnEntry, series: pl.Series, groups: PublishedGroups) -> SensitiveColumn:
+    """Count the values of a sensitive column by group."""
     values = number_values(series)
     rank, _ = rank_values(column, values.distinct)
     size = int(rank.max()) + 1
@@ -218,6 +219,20 @@ def count_sensitive_column(column: ColumnEntry, series: pl.Series, groups: Publi
     distinct = values.distinct.gather(value_of_rank)
     counts = groups.counts(NumberedColumn(rank.astype(np.int32)[values.codes], distinct))
     return make_sensitive_column(column, list_views(counts, distinct.is_null().to_numpy()), distinct)
+
+
+def count_joint_column(columns: Sequence[ColumnEntry], frame: pl.DataFrame, groups: PublishedGroups) -> SensitiveColumn:
+    """Count several sensitive columns as one: the combinations that occur. A combination with a null in it is unknown."""
+    numbered = [number_values(frame[column.name]) for column in columns]
+    word = pack_columns(numbered, len(frame))
+    distinct, codes = np.unique(word, return_inverse=True)
+    row = np.empty(len(distinct), np.int64)
+    row[codes] = np.arange(len(frame))
+    null = np.zeros(len(distinct), bool)
+    for values in numbered:
+        null |= values.distinct.is_null().to_numpy()[values.codes[row]]
+    counts = groups.counts(NumberedColumn(codes, pl.Series(distinct)))
+    return SensitiveColumn(", ".join(column.name for column in columns), list_views(counts, null), None, joint=True)
 
 
 def make_sensitive_column(column: ColumnEntry, counted: list[GroupCounts], ordered: pl.Series) -> SensitiveColumn:
@@ -245,8 +260,10 @@ def _find_positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction |
 
 
 def rank_values(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarchy | None]:
-    """Rank each value that occurs in the order of its domain, null last: an ordinal column's order, the hierarchy's
-    pre-order, numbers and dates by size, other texts by their characters. Two spellings of one number share a rank.
+    """Rank each value that occurs in the order of its domain, null last; also return the column's hierarchy.
+
+    The order is that of an ordinal column, the pre-order of a hierarchy, the size of numbers and dates, and else that
+    of characters. Two spellings of one number share a rank.
     """
     texts = distinct.cast(pl.String).to_list()
     tree = None
@@ -290,17 +307,3 @@ def find_paths(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:
     ]
     paths = np.array(rows, np.int64).reshape(len(rows), tree.height + 1)
     return np.column_stack([np.unique(level, return_inverse=True)[1] for level in paths.T])
-
-
-def count_joint_column(columns: Sequence[ColumnEntry], frame: pl.DataFrame, groups: PublishedGroups) -> SensitiveColumn:
-    """Count several sensitive columns as one: the combinations that occur. A combination with a null in it is unknown."""
-    numbered = [number_values(frame[column.name]) for column in columns]
-    word = pack_columns(numbered, len(frame))
-    distinct, codes = np.unique(word, return_inverse=True)
-    row = np.empty(len(distinct), np.int64)
-    row[codes] = np.arange(len(frame))
-    null = np.zeros(len(distinct), bool)
-    for values in numbered:
-        null |= values.distinct.is_null().to_numpy()[values.codes[row]]
-    counts = groups.counts(NumberedColumn(codes, pl.Series(distinct)))
-    return SensitiveColumn(", ".join(column.name for column in columns), list_views(counts, null), None, joint=True)

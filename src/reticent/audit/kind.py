@@ -1,13 +1,16 @@
 """The interface between the audit and the release kinds.
 
-`audit/<kind>.py` holds one object, AUDITOR, that follows `Auditor`: it does what only the kind knows.
+`audit/<kind>.py` holds one object, AUDITOR, that follows `Auditor` and does what only the kind knows: it recounts the
+files (`RecomputedRelease`) and matches them with the source (`SourceMatching`). `audit.py` does the rest alike for every
+kind: digest, shape, checksums, promises and, given the source, leaks in every byte of every file, row order, missing
+values and carried columns.
 
-`audit.py` does the rest alike for every kind: digest, shape, checksums, promises and, given the source, matching, leaks
-in every byte of every file, row order, missing values and carried columns.
+What several kinds share is below the interface: reading the file `data`, and collecting which values of the source are
+published.
 
-A table that another tool made has no manifest that states what was withheld or what the other columns are. A column
-without a role is treated as carried: it is published as it is. So is a column that a job declares identifying and that
-is in the table all the same.
+A table that another tool made has no manifest that states what was withheld or what the other columns are
+(`infer_withheld_rows`, `list_third_party_notes`). A column without a role is treated as carried: it is published as it
+is. So is a column that a job declares identifying and that is in the table all the same.
 """
 
 from __future__ import annotations
@@ -87,8 +90,9 @@ class RecomputedRelease:
         return np.ones(len(self.frame), np.int64) if self.times is None else self.times
 
     def column(self, name: str) -> pl.Series:
-        """Return a published column from whichever file holds it; where distinct rows were counted, carried columns are
-        not available.
+        """Return a published column from whichever file holds it.
+
+        Where distinct rows were counted, carried columns are not available.
         """
         return next(table[name] for table in (self.frame, *self.other_tables.values()) if name in table.columns)
 
@@ -112,8 +116,8 @@ class SourceFinding:
 class SourceMatching:
     """How published rows stand for source rows.
 
-    `unmatched` published rows stand for no source row of their own; `published_values` has the quasi-identifying values of source
-    rows that some published row could stand for. `order` is the test of whether the order of rows depends on the
+    `unmatched` published rows stand for no source row of their own; `published_values` has the quasi-identifying values
+    of source rows that some published row could stand for. `order` is the test of whether the order of rows depends on the
     source's. `missing` source rows are in no group, where a published row stands for many; None where each stands for
     one. `axes` are, for each labelled column, what its labels cover and the source's rows by value.
     """
@@ -127,35 +131,6 @@ class SourceMatching:
     sampling: SamplingParameters | None = None
     missing: int | None = None
     axes: Sequence[LabelAxis] | None = None
-
-
-class PublishedSourceValues:
-    """Collects the values of some columns in source rows that were not left out, from one part after another."""
-
-    def __init__(self, source: SourceComparison, names: Sequence[str]):
-        self._source = source
-        self._names = names
-        self._masks = {name: np.zeros(len(source.values(name)[0]), bool) for name in names}
-
-    def add(self, theirs: ComparedRows, stray: np.ndarray) -> None:
-        for name in self._names:
-            self._masks[name][self._source.numbered(name, theirs).codes[~stray]] = True
-
-    @property
-    def values(self) -> dict[str, pl.Series]:
-        return {name: self._source.values(name)[0].filter(pl.Series(mask)) for name, mask in self._masks.items()}
-
-
-def should_read_rows(
-    subject: Subject, file: DataFile, schema: Mapping[str, str], *, each_row: bool, thorough: bool = False
-) -> bool:
-    """Whether a file is read row by row: where its rows are compared, or where rows have carried columns or an order to
-    be checked (`thorough`) and the file is small.
-
-    Otherwise its distinct rows are counted without the carried columns, which are counted by themselves
-    (`passthrough.py`).
-    """
-    return each_row or ((thorough or bool(subject.named(Role.INSENSITIVE))) and is_small_file(file, schema))
 
 
 class Auditor(Protocol):
@@ -178,6 +153,38 @@ def auditor_for(kind: str) -> Auditor:
     """Load the auditor of a release kind from the catalogue."""
     auditor: Auditor = catalogue.load_object(catalogue.KINDS[kind].auditor)
     return auditor
+
+
+class PublishedSourceValues:
+    """Collects the values of some columns in source rows that were not left out, from one part after another."""
+
+    def __init__(self, source: SourceComparison, names: Sequence[str]):
+        self._source = source
+        self._names = names
+        self._masks = {name: np.zeros(len(source.values(name)[0]), bool) for name in names}
+
+    def add(self, theirs: ComparedRows, stray: np.ndarray) -> None:
+        for name in self._names:
+            self._masks[name][self._source.numbered(name, theirs).codes[~stray]] = True
+
+    @property
+    def values(self) -> dict[str, pl.Series]:
+        return {name: self._source.values(name)[0].filter(pl.Series(mask)) for name, mask in self._masks.items()}
+
+
+def should_read_rows(
+    subject: Subject, file: DataFile, schema: Mapping[str, str], *, each_row: bool, thorough: bool = False
+) -> bool:
+    """Whether a file is read row by row.
+
+    It is where its rows are compared, or where rows have carried columns or an order to be checked (`thorough`) and the
+    file is small. Otherwise its distinct rows are counted without the carried columns, which are counted by themselves
+    (`passthrough.py`).
+    """
+    if each_row:
+        return True
+    needs_rows = thorough or bool(subject.named(Role.INSENSITIVE))
+    return needs_rows and is_small_file(file, schema)
 
 
 def read_data_rows(
@@ -212,11 +219,13 @@ def infer_withheld_rows(subject: Subject, source: pl.DataFrame | pl.LazyFrame | 
 
 def find_near_unique_columns(subject: Subject) -> dict[str, int]:
     """Find columns without a role in which too many rows have a value of their own; return how many rows, by column."""
+    if subject.undeclared is None:
+        return {}
     unique_counts = {}
-    for series in () if subject.undeclared is None else subject.undeclared:
-        own = int((np.bincount(number_values(series).codes) == 1).sum())
-        if own * 100 > MAX_UNIQUE_PERCENT * len(series):
-            unique_counts[series.name] = own
+    for series in subject.undeclared:
+        unique_count = int((np.bincount(number_values(series).codes) == 1).sum())
+        if unique_count * 100 > MAX_UNIQUE_PERCENT * len(series):
+            unique_counts[series.name] = unique_count
     return unique_counts
 
 
@@ -230,14 +239,17 @@ def list_third_party_notes(recount: RecomputedRelease) -> list[str]:
         "knows the row, whatever is promised."
         for name, own in find_near_unique_columns(subject).items()
     ]
-    return [*notes, *_note_hidden_rows(recount)]
+    hidden = _count_hidden_rows(recount)
+    if hidden:
+        notes.append(
+            f"{hidden:,} rows show * in every quasi-identifier: they are withheld but for their other columns."
+        )
+    return notes
 
 
-def _note_hidden_rows(recount: RecomputedRelease) -> list[str]:
-    stars = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in recount.subject.quasi)
-    rows = int(recount.frame.select(stars.alias("x")).to_series().sum()) if recount.subject.quasi else 0
-    return (
-        [f"{rows:,} rows show * in every quasi-identifier: they are withheld but for their other columns."]
-        if rows
-        else []
-    )
+def _count_hidden_rows(recount: RecomputedRelease) -> int:
+    """Count the rows that show a star in every quasi-identifier."""
+    if not recount.subject.quasi:
+        return 0
+    is_hidden = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in recount.subject.quasi)
+    return int(recount.frame.select(is_hidden.alias("x")).to_series().sum())

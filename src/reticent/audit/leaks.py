@@ -61,6 +61,55 @@ from reticent.release.kind import find_data_files
 
 ColumnValues = dict[str, set[Any]]
 """The values of each column as Parquet stores them."""
+MAX_VOCABULARY_VALUES = 20  # a column with fewer different values may be a vocabulary, however many rows it has
+MIN_TEXT_LENGTH = 4  # of a text that a column of repeated values shares by accident
+MIN_INNER_TEXT_LENGTH = 8  # characters of a value that is part of a longer text
+COMMON_WORDS = frozenset(
+    (
+        "all",
+        "any",
+        "both",
+        "don't know",
+        "false",
+        "female",
+        "high",
+        "low",
+        "male",
+        "middle",
+        "missing",
+        "mixed",
+        "n/a",
+        "na",
+        "no",
+        "none",
+        "not known",
+        "nothing",
+        "null",
+        "other",
+        "others",
+        "refused",
+        "several",
+        "some",
+        "total",
+        "true",
+        "unknown",
+        "unspecified",
+        "yes",
+    )
+)
+MAX_ROUND_DIGITS = 4
+"""An end of a range with at most so many digits, zeros at either side aside, is a round number."""
+_MANIFEST_WORDS = [
+    "reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
+    "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
+    "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
+    *catalogue.PROMISES,
+    *catalogue.METHODS,
+    *catalogue.STAGES,
+    *catalogue.KINDS,
+    *(word for promise in catalogue.PROMISES.values() for word in promise.parameters),
+    *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,44 +191,6 @@ def _convert_to_stored(values: pl.Series) -> set[Any]:
     width = 32 if values.dtype == pl.UInt32 else 64 if values.dtype == pl.UInt64 else 0
     integers = values.to_physical().to_list()
     return {value - (value >> (width - 1) << width) for value in integers} if width else set(integers)
-
-
-MAX_VOCABULARY_VALUES = 20  # a column with fewer different values may be a vocabulary, however many rows it has
-MIN_TEXT_LENGTH = 4  # of a text that a column of repeated values shares by accident
-MIN_INNER_TEXT_LENGTH = 8  # characters of a value that is part of a longer text
-COMMON_WORDS = frozenset(
-    (
-        "all",
-        "any",
-        "both",
-        "don't know",
-        "false",
-        "female",
-        "high",
-        "low",
-        "male",
-        "middle",
-        "missing",
-        "mixed",
-        "n/a",
-        "na",
-        "no",
-        "none",
-        "not known",
-        "nothing",
-        "null",
-        "other",
-        "others",
-        "refused",
-        "several",
-        "some",
-        "total",
-        "true",
-        "unknown",
-        "unspecified",
-        "yes",
-    )
-)
 
 
 @dataclass(eq=False)
@@ -283,10 +294,6 @@ def _list_word_runs(text: str) -> Iterator[str]:
             part = " ".join(words[first:last]).strip(",;:()[]{}<>\"'/|")
             if len(part) >= MIN_INNER_TEXT_LENGTH and part != text:
                 yield part
-
-
-MAX_ROUND_DIGITS = 4
-"""An end of a range with at most so many digits, zeros at either side aside, is a round number."""
 
 
 def find_leaks(
@@ -449,19 +456,6 @@ def _list_explained_texts(subject: Subject, shown_texts: Mapping[str, set[str]])
         word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")
     ]
     return explained + _MANIFEST_WORDS
-
-
-_MANIFEST_WORDS = [
-    "reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
-    "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
-    "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
-    *catalogue.PROMISES,
-    *catalogue.METHODS,
-    *catalogue.STAGES,
-    *catalogue.KINDS,
-    *(word for promise in catalogue.PROMISES.values() for word in promise.parameters),
-    *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters),
-]
 
 
 def _find_withheld_values(

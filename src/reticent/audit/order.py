@@ -35,6 +35,10 @@ from reticent.format.data_files import DataFile, read_batches
 
 ORDER_SIGNIFICANCE = 1e-6
 """A shuffled release is called unshuffled once in a million audits."""
+_NO_ROWS = pl.DataFrame()
+GROUP_COLUMN = "group"
+BATCH_ROWS = 1 << 20  # rows that are checked together
+EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +195,6 @@ def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarr
         np.bincount(code, weights=weights, minlength=len(distinct)) for weights in (rows.times, rows.positions)
     )
     return distinct, ComparedRows(_NO_ROWS, times, places)
-
-
-_NO_ROWS = pl.DataFrame()
-
-
-GROUP_COLUMN = "group"
-BATCH_ROWS = 1 << 20  # rows that are checked together
-EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], quasi_values: pl.DataFrame) -> None:

@@ -61,6 +61,10 @@ COARSE_BANDS = 8
 FINE_BANDS = 64
 MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are tested
 PARTITION_SCOPES = ("all rows", "one column", "two columns")
+PERTURBATION_SIGNIFICANCE = 1e-6
+MIN_P_VALUE = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
+TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
+EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +112,6 @@ def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[Bloc
     for first, second in combinations(several[:MAX_PAIRED_COLUMNS], 2):
         part = compact_codes(coarse[first] * COARSE_BANDS + coarse[second])
         yield BlockPartition("two columns", f"{first!r} and {second!r}", part, int(part.max()) + 1)
-
-
-PERTURBATION_SIGNIFICANCE = 1e-6
-MIN_P_VALUE = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
-TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,9 +336,6 @@ def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m
         "transitions": f"how many rows with value {test // m + 1} of the manifest's list show value {test % m + 1}",
     }[kind]
     return about if not partition.name else f"{about}, in part {part + 1} of {partition.size} by {partition.name}"
-
-
-EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, slots=True)

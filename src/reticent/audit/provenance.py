@@ -37,6 +37,11 @@ OWNED_SENTENCE = "The digest is the one in the owner's folder beside it, which p
 CHANGED_SENTENCE = (
     "The digest is NOT the one in the owner's folder beside it: somebody changed the release after it was published."
 )
+NOTED_SENTENCE = f"{catalogue.REPORT_FILE_NAME} is, byte for byte, the page that your ledger notes for this release."
+UNCHECKED_SENTENCE = (
+    f"{catalogue.REPORT_FILE_NAME} was NOT checked and must not be believed: no release lists it, and your ledger does not note it as a "
+    "page of this one. `reticent report` makes one that you can trust."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +188,6 @@ def trace_provenance(recount: RecomputedRelease, matching: SourceMatching, sourc
         odd,
         matching.findings,
     )
-
-
-NOTED_SENTENCE = f"{catalogue.REPORT_FILE_NAME} is, byte for byte, the page that your ledger notes for this release."
-UNCHECKED_SENTENCE = (
-    f"{catalogue.REPORT_FILE_NAME} was NOT checked and must not be believed: no release lists it, and your ledger does not note it as a "
-    "page of this one. `reticent report` makes one that you can trust."
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ from reticent.ledger.source_options import find_person_columns, resolve_source
 from reticent.release import bundle
 from reticent.validation import flag, is_job, names, null_values, optional, path_or_table, share, validate_arguments
 
+DEFAULT_THRESHOLD = Fraction(1, 5)
+
 
 @dataclass(frozen=True, slots=True)
 class IdentifyingColumns:
@@ -84,9 +86,6 @@ def _count_pairs(combination_rows: np.ndarray, rows: int) -> int:
         combination_rows = combination_rows.astype(np.int64, copy=False)
         return int((combination_rows * (combination_rows - 1)).sum())
     return sum(size * (size - 1) for size in combination_rows.tolist())
-
-
-DEFAULT_THRESHOLD = Fraction(1, 5)
 
 
 @dataclass(frozen=True, slots=True)

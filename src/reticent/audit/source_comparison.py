@@ -35,6 +35,11 @@ from reticent.errors import BundleDamaged, ComparisonFailed, pluralize, quote_li
 from reticent.format.data_files import COPIES_IN_MEMORY, MAX_COUNTED_BYTES, TEXT_OVERHEAD_BYTES
 from reticent.format.manifest import ColumnEntry
 
+_BOOLEAN_TEXTS = {"true": True, "false": False}
+TextFunction = Callable[[pl.Series], pl.Series]
+RowKeys = Mapping[str, tuple[TextFunction, TextFunction]]
+"""For each column, the functions that turn published values and source values into the texts that must agree."""
+
 
 def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     """Read the rows to compare with: from a path, a frame, or a `Source`."""
@@ -90,9 +95,6 @@ def _estimate_bytes(path: Path, suffix: str) -> float:
         begin = handle.read(1 << 20)
     fields = 1 + max(begin[: begin.find(b"\n")].count(mark) for mark in (b",", b";", b"\t", b"|"))
     return 2 * size + TEXT_OVERHEAD_BYTES * fields * size / (len(begin) / max(begin.count(b"\n"), 1))
-
-
-_BOOLEAN_TEXTS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,11 +228,6 @@ def _round_to_multiples(numbers: pl.Series, step: Any) -> pl.Series:
         raise BundleDamaged("The manifest rounds a column to something that is no step.")
     count = (numbers / step).round(mode="half_to_even")
     return count.cast(pl.Int64, strict=False) * step if isinstance(step, int) else count * step
-
-
-TextFunction = Callable[[pl.Series], pl.Series]
-RowKeys = Mapping[str, tuple[TextFunction, TextFunction]]
-"""For each column, the functions that turn published values and source values into the texts that must agree."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,8 @@ from reticent.format.schema_checks import parse_fraction
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
 _BOUND_COLUMNS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
+_MAX_SUM = 1 << 62
+CHUNK_CELLS = 1 << 22
 
 
 def count_faulty_bounds(bounds: pl.DataFrame, sensitive: pl.DataFrame, rows: np.ndarray, manifest: Manifest) -> int:
@@ -171,9 +173,6 @@ def _match_numbers(series: pl.Series, values: np.ndarray, scale: int, name: str)
     return np.where(values % scale == 0, published == near, published == next_double)
 
 
-_MAX_SUM = 1 << 62
-
-
 class TooFineCounts(list):
     """Stands for counts that do not fit 64 bits: any access is refused."""
 
@@ -224,9 +223,6 @@ def measure_targets(targeted: TargetedGroups, kind: str) -> dict[str, Any]:
     if kind == "categorical":
         del measures["t-closeness-ordered"]
     return measures
-
-
-CHUNK_CELLS = 1 << 22
 
 
 class GeneralizationCheck:

@@ -30,6 +30,7 @@ DEFAULT_K = 10
 ROWS_COLUMN = "\x00rows"
 MULTIPLICITY_COLUMN = "\x00times"
 LAST_COLUMN = "\x00last"
+MISSING_NAME = "missing"
 
 
 def count_combinations(rows: pl.DataFrame, quasi: Sequence[str], times: np.ndarray | None = None) -> pl.DataFrame:
@@ -142,9 +143,6 @@ def _make_contradiction(why: str) -> BundleDamaged:
         why=why,
         attempt="getting the folder again from its publisher.",
     )
-
-
-MISSING_NAME = "missing"
 
 
 def find_named_targets(manifest: Manifest) -> Mapping[str, Any] | None:

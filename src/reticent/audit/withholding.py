@@ -45,6 +45,9 @@ from reticent.release.kind import reader_for
 
 
 MAX_HEAVY_VALUES = 3  # a cut with more values above one in l of the withheld is not published
+MAX_LEVELS = 64  # at most so many levels have their probability computed
+MAX_RECORDS = 4_000_000  # records of one value: its levels are computed one by one
+CountPairs = list[tuple[int, int]]  # (before, after), before falling
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +160,6 @@ def _compute_shared_probability(table: CutTable, first: int, level: int, moved: 
             return Fraction(0)
         widest = max(widest, len(other.levels()))
     return Fraction(1, widest)
-
-
-MAX_LEVELS = 64  # at most so many levels have their probability computed
-MAX_RECORDS = 4_000_000  # records of one value: its levels are computed one by one
-CountPairs = list[tuple[int, int]]  # (before, after), before falling
 
 
 @dataclass(frozen=True, slots=True)

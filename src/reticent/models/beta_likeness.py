@@ -58,6 +58,8 @@ from reticent.models.rational_bounds import (
 )
 from reticent.validation import check_parameters
 
+RATIO_ROUNDING = 2.0**-50  # more than what three roundings to 53 bits, and those of the comparison, can make of it
+
 
 @dataclass(frozen=True, slots=True)
 class BetaLikeness(Promise):
@@ -131,9 +133,6 @@ def _enclose_enhanced_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]
 def _enclose_others_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     lower, upper = enclose_log(1 / p, digits)
     return 1 - p / (1 + lower), 1 - p / (1 + upper)
-
-
-RATIO_ROUNDING = 2.0**-50  # more than what three roundings to 53 bits, and those of the comparison, can make of it
 
 
 @dataclass(frozen=True, slots=True)

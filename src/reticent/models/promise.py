@@ -26,6 +26,12 @@ from reticent.errors import InternalError, JobError, quote_list, suggest
 from reticent.kernels.group_order import order_by_group
 from reticent.models.caps import NO_VALUE, Caps, merge_caps
 
+Totals = Sequence[np.ndarray]
+"""How many rows of the whole table hold each value, for each sensitive column: the reference distribution."""
+Model = TypeVar("Model")
+MAX_PROMISES = 100  # promises of one release
+MAX_CAPPED_ROWS = isqrt((1 << 63) - 1)  # counts times the denominators of caps, which are at most the rows, fit 64 bits
+
 
 @dataclass(frozen=True, eq=False)
 class CandidateGroups:
@@ -72,8 +78,6 @@ def order_rows_by_group(group: np.ndarray, groups: int) -> tuple[np.ndarray, np.
 
 
 GroupCheck = Callable[[CandidateGroups], np.ndarray]
-Totals = Sequence[np.ndarray]
-"""How many rows of the whole table hold each value, for each sensitive column: the reference distribution."""
 
 
 def resolve_totals(cells: Cells, totals: Totals | None) -> Totals:
@@ -121,11 +125,6 @@ class MechanismPromise(Protocol):
     name: ClassVar[str]
 
     def verify(self, parameters: Mapping[str, Any]) -> None: ...
-
-
-Model = TypeVar("Model")
-MAX_PROMISES = 100  # promises of one release
-MAX_CAPPED_ROWS = isqrt((1 << 63) - 1)  # counts times the denominators of caps, which are at most the rows, fit 64 bits
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,11 @@ DIGIT_STEPS = (50, 100, 200, 400)
 LIMIT_ROUNDINGS = 8  # roundings of t in bits and of the comparison itself
 
 DecimalMatrix = list[list[Decimal]]
+MAX_STATES = 1 << 14
+MAX_PEOPLE = 64  # of a group
+MAX_STATES_IN_ALL = 1 << 22  # states computed altogether, each with all of its values
+LN2 = 0.6931471805599453
+MAX_DIGIT_PAIRS = 1 << 20  # pairs of points recomputed with more digits at most
 
 
 def is_risk_within(risk: Callable[[], Decimal], t: Fraction, base: str, roundings: int) -> bool:
@@ -137,11 +142,6 @@ def compute_decimal_risk(
     return worst
 
 
-MAX_STATES = 1 << 14
-MAX_PEOPLE = 64  # of a group
-MAX_STATES_IN_ALL = 1 << 22  # states computed altogether, each with all of its values
-
-
 def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray | None) -> tuple[float, float]:
     """Return (the greatest risk in bits, the share of the people it is over) by exact inference: groups with fewest
     states first, within the work limit.
@@ -185,10 +185,6 @@ def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray
         smooth_beliefs(prior[person[is_decided]], smooth), smooth_beliefs(beliefs[is_decided], smooth)
     )
     return float(moved.max()), float(is_decided.sum() / table.people.sum())
-
-
-LN2 = 0.6931471805599453
-MAX_DIGIT_PAIRS = 1 << 20  # pairs of points recomputed with more digits at most
 
 
 def judge_bt(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:

@@ -36,6 +36,11 @@ from reticent.format.manifest import ColumnEntry
 from reticent.labels.cover import find_places, join_boxes, rebuild_hierarchy
 from reticent.labels.scale import LineScale, make_scale
 
+MAX_DOUBLES_AT_ONCE = 1 << 23  # doubles held at once
+BLOCK_PAIRS = 1 << 16  # pairs of points computed together: memory is reused and not allocated anew
+GRID_PRODUCTS_PER_PAIR = 16  # products of a grid that cost as much as a pair of points
+INFERENCE_ROUNDS = {"omega": 1, "balanced": 24}
+
 
 @dataclass(frozen=True, eq=False)
 class DistanceAxis:
@@ -212,12 +217,6 @@ def _make_distance_axis(name: str, places: list[Any], parts: np.ndarray, unit: F
     diagonal = np.arange(len(places))
     level[diagonal, diagonal] = len(levels) + 1
     return DistanceAxis(name, level, [*levels, Fraction(1), Fraction(0)])
-
-
-MAX_DOUBLES_AT_ONCE = 1 << 23  # doubles held at once
-BLOCK_PAIRS = 1 << 16  # pairs of points computed together: memory is reused and not allocated anew
-GRID_PRODUCTS_PER_PAIR = 16  # products of a grid that cost as much as a pair of points
-INFERENCE_ROUNDS = {"omega": 1, "balanced": 24}
 
 
 def compute_kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, is_same: bool) -> Any:

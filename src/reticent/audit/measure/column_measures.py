@@ -8,6 +8,8 @@ from typing import Any
 from reticent.audit.groups import SensitiveColumn
 from reticent.audit.measure import closeness, disclosure, diversity, likeness
 
+MEASURES_WORST_WHEN_LEAST = {"k-anonymity", "distinct-l-diversity", "probabilistic-l-diversity", "entropy-l-diversity"}
+
 
 def measure_column(column: SensitiveColumn) -> dict[str, Any]:
     """Measure everything a sensitive column achieves, by the measures' names; None where no parameter would hold."""
@@ -31,9 +33,6 @@ def measure_column(column: SensitiveColumn) -> dict[str, Any]:
     if column.paths is not None:
         measures["t-closeness-hierarchical"] = closeness.measure_hierarchical_distance(views, column.paths)
     return measures
-
-
-MEASURES_WORST_WHEN_LEAST = {"k-anonymity", "distinct-l-diversity", "probabilistic-l-diversity", "entropy-l-diversity"}
 
 
 def find_worst_measures(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -32,6 +32,8 @@ from reticent.audit.measure.exact_comparison import compare_ln, find_extremes_by
 from reticent.errors import BundleDamaged
 from reticent.exact_arithmetic import as_ratio, find_common_denominator
 
+CHUNK_COUNTS = 1 << 22  # counts of windows in groups that are computed together
+
 
 def measure_perturbation_beta(
     matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, enhanced: bool, two_sided: bool
@@ -153,9 +155,6 @@ def bound_likeness_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> f
     enhanced = parameters.get("enhanced", True)
     caps = (p * (1 + (min(limit, -log(p)) if enhanced else limit)) for p in prior.tolist() if p > 0)
     return max(min(cap, 1.0) for cap in caps)
-
-
-CHUNK_COUNTS = 1 << 22  # counts of windows in groups that are computed together
 
 
 def measure_semantic_beta(

@@ -58,6 +58,19 @@ from reticent.audit.row_matching import BlockEntries, LinkedBlocks
 
 _UNIT_ROUNDING = 2.0**-52
 _TERM_ERROR = 2.0**-48  # the product with a logarithm errs by less, relatively
+DRAW_SIGNIFICANCE = 2e-9  # six standard deviations, on both sides
+UNPERTURBED_SHARE = 0.999  # of the values, kept in a region that was not redrawn
+BANDS_PER_COLUMN = 8  # bands of a column, where cells of two columns are tested
+MAX_PAIRED_COLUMNS = 8
+LOG_SLACK = 1e-6  # more than sums of logarithms are off by
+DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is still found
+TEST_KINDS = ("likeness", "unchanged", "margins", "transitions")
+MODE_PROBABILITY_FACTOR = 0.469
+MAX_TRANSITION_ENTRIES = (
+    1 << 20
+)  # numbers in all transition tables of a partition; beyond, its parts are tested without transitions
+VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values computed together
+DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
 
 
 def bound_log_two_sided(
@@ -103,14 +116,6 @@ def _bound_bennett(t: np.ndarray, variance: np.ndarray) -> np.ndarray:
     finite = np.isfinite(ratio)
     grown = (variance + t) * np.log1p(np.where(finite, ratio, 0.0))
     return np.where(finite, np.maximum(grown * (1 - _TERM_ERROR) - t * (1 + _TERM_ERROR), 0.0), np.inf)
-
-
-DRAW_SIGNIFICANCE = 2e-9  # six standard deviations, on both sides
-UNPERTURBED_SHARE = 0.999  # of the values, kept in a region that was not redrawn
-BANDS_PER_COLUMN = 8  # bands of a column, where cells of two columns are tested
-MAX_PAIRED_COLUMNS = 8
-LOG_SLACK = 1e-6  # more than sums of logarithms are off by
-DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is still found
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,15 +344,6 @@ def _compute_margins(
     variance = np.maximum(mean - squares, 0)
     observed = np.bincount(published, minlength=m).astype(np.float64)
     return bound_log_two_sided(observed, mean, groups - mean, variance, np.full(m, groups))
-
-
-TEST_KINDS = ("likeness", "unchanged", "margins", "transitions")
-MODE_PROBABILITY_FACTOR = 0.469
-MAX_TRANSITION_ENTRIES = (
-    1 << 20
-)  # numbers in all transition tables of a partition; beyond, its parts are tested without transitions
-VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values computed together
-DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,6 +62,15 @@ from reticent.models.caps import exclude_value
 from reticent.models.promise import CandidateGroups
 
 DOUBLE_ROUNDING_UNIT = 2.0**-53
+PRECISE_DIGITS = 60
+MAX_PRECISE_PAIRS = 1 << 20  # pairs of a point of the group and an entry of the table
+PreciseColumn = tuple[ValueDistances | None, Bandwidth]
+VERDICT_WITHIN_LIMIT = 1
+VERDICT_UNDECIDED = 2
+MAX_COLUMN_VALUES = 4096  # of a column that a bandwidth is given for
+CHUNK_VERDICT_WORK = (
+    1 << 24
+)  # pairs of a point and a value judged in one call of compiled code: between calls a time limit can end it
 
 
 def bound_rounding_units(terms: int, points: int, values: int, rounds: int, smoothed: bool) -> int:
@@ -72,11 +81,6 @@ def bound_rounding_units(terms: int, points: int, values: int, rounds: int, smoo
     if smoothed:
         posterior = 2 * (posterior + values + 24) + values + 4
     return 2 * (posterior + 8 * values + 64)
-
-
-PRECISE_DIGITS = 60
-MAX_PRECISE_PAIRS = 1 << 20  # pairs of a point of the group and an entry of the table
-PreciseColumn = tuple[ValueDistances | None, Bandwidth]
 
 
 def compute_precise_weight(column: PreciseColumn, kernel: str, i: int, j: int) -> Decimal:
@@ -181,14 +185,6 @@ def _compute_divergence_bits(p: list[Decimal], q: list[Decimal]) -> Decimal:
 def use_precise_context() -> AbstractContextManager[Context]:
     """Return the decimal context in which the precise decision is computed."""
     return localcontext(Context(prec=PRECISE_DIGITS))
-
-
-VERDICT_WITHIN_LIMIT = 1
-VERDICT_UNDECIDED = 2
-MAX_COLUMN_VALUES = 4096  # of a column that a bandwidth is given for
-CHUNK_VERDICT_WORK = (
-    1 << 24
-)  # pairs of a point and a value judged in one call of compiled code: between calls a time limit can end it
 
 
 @dataclass(frozen=True)

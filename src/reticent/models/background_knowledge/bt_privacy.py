@@ -43,6 +43,9 @@ from reticent.models.rational_bounds import Number, parse_fraction
 from reticent.validation import accept_parameter, check_parameters
 
 LN2 = 0.6931471805599453
+_CERTAIN_PRIORS_CACHE: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
+BANDWIDTH_GRID: tuple[Bandwidth, ...] = (*(Fraction(b, 10) for b in (1, 2, 3, 4, 5, 6, 8, 10, 12)), WHOLE_BANDWIDTH)
+RISK_STEP = 0.05
 
 
 class BackgroundPromise(Protocol):
@@ -116,9 +119,6 @@ def count_certain_priors(promise: BackgroundPromise, cells: Cells) -> list[int]:
     """
     cached = _CERTAIN_PRIORS_CACHE.get(cells, {}).get(_make_cache_key(promise))
     return _count_certain(promise, bind_adversaries(promise, cells)) if cached is None else cached
-
-
-_CERTAIN_PRIORS_CACHE: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
 
 
 def _make_cache_key(promise: BackgroundPromise) -> str:
@@ -273,10 +273,6 @@ def to_json_bandwidth(bandwidth: Bandwidth | Mapping[str, Bandwidth]) -> Any:
     if isinstance(bandwidth, Mapping):
         return {column: to_json_bandwidth(value) for column, value in bandwidth.items()}
     return bandwidth if isinstance(bandwidth, str) else float(bandwidth)
-
-
-BANDWIDTH_GRID: tuple[Bandwidth, ...] = (*(Fraction(b, 10) for b in (1, 2, 3, 4, 5, 6, 8, 10, 12)), WHOLE_BANDWIDTH)
-RISK_STEP = 0.05
 
 
 def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dict[str, Any]:

@@ -36,6 +36,10 @@ from reticent.data.domain import BandDomain, Domain, RangeDomain, TreeDomain
 from reticent.errors import JobError
 from reticent.exact_arithmetic import as_ratio, compute_whole_multiples, find_common_denominator
 
+KERNELS = ("epanechnikov", "uniform", "triangular", "gaussian")
+WHOLE_BANDWIDTH = "whole"
+Bandwidth = Fraction | str
+
 
 @dataclass(frozen=True, eq=False)
 class ValueDistances:
@@ -113,11 +117,6 @@ def _parse_listed_distances(domain: Domain, codes: np.ndarray, matrix: Mapping[s
 
 def is_ordered(domain: Domain) -> bool:
     return isinstance(domain, RangeDomain)
-
-
-KERNELS = ("epanechnikov", "uniform", "triangular", "gaussian")
-WHOLE_BANDWIDTH = "whole"
-Bandwidth = Fraction | str
 
 
 @dataclass(frozen=True, slots=True)
