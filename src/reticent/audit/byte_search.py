@@ -356,10 +356,8 @@ def read_folder_windows(folder: Path, manifest: Manifest, longest: int) -> Itera
             manifest
         ):
             continue  # a function of the manifest, which was searched
-        elif path.name == catalogue.REPORT_FILE_NAME:
-            yield from _read_raw_windows(
-                path, longest, MIN_BYTES_NOT_BY_CHANCE
-            )  # anybody may have written it; drawings hold many numbers
+        elif path.name == catalogue.REPORT_FILE_NAME:  # anybody may have written it; drawings hold many numbers
+            yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
         else:
             yield from _read_raw_windows(path, longest)
 

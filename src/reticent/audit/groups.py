@@ -279,12 +279,17 @@ def rank_values(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, H
         except UnreadableLabel:
             raise BundleDamaged(f"Column {column.name!r} is numeric and holds texts that are no numbers.") from None
     else:
-        order = distinct.arg_sort(nulls_last=True).to_numpy()
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        return rank, None
+        return rank_in_order(distinct), None
     place = {key: i for i, key in enumerate(sorted({key for key in keys if key is not None}))}
     return np.array([len(place) if key is None else place[key] for key in keys], np.int64), tree
+
+
+def rank_in_order(distinct: pl.Series) -> np.ndarray:
+    """Rank distinct values by size or, as texts, by their characters; null last."""
+    order = distinct.arg_sort(nulls_last=True).to_numpy()
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank
 
 
 def _find_listed_ranks(

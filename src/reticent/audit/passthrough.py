@@ -16,6 +16,7 @@ import polars as pl
 
 from reticent.audit.groups import NumberedColumn, number_values
 from reticent.audit.kind import RecomputedRelease
+from reticent.audit.source_comparison import find_places
 from reticent.data.columns import Role
 from reticent.format.data_files import count_distinct_rows_in_parts
 from reticent.release.kind import find_data_files, list_schemas
@@ -58,10 +59,7 @@ class _SensitiveValues:
 
     def codes(self, values: NumberedColumn) -> np.ndarray:
         """Convert numbered values to the codes of this column."""
-        combined = number_values(pl.concat([self.distinct, values.distinct]))
-        place = np.empty(len(combined), np.int64)
-        place[combined.codes[: len(self.distinct)]] = np.arange(len(self.distinct))
-        return place[combined.codes[len(self.distinct) :]][values.codes]
+        return find_places(values.distinct, self.distinct)[values.codes]
 
 
 def _list_memory_parts(

@@ -434,9 +434,8 @@ def read_perturbation(manifest: Manifest) -> Perturbation:
     """Read the matrix and the distribution as exact numbers."""
     own = manifest.own
     try:
-        parsed = {
-            entry: parse_parameter(entry) for entry in {entry for row in own["matrix"] for entry in row}
-        }  # few are distinct
+        distinct = {entry for row in own["matrix"] for entry in row}  # few of the entries are
+        parsed = {entry: parse_parameter(entry) for entry in distinct}
         matrix = [[parsed[entry] for entry in row] for row in own["matrix"]]
         distribution = [parse_parameter(p) for p in own["distribution"]] if "distribution" in own else None
     except (TypeError, ValueError, ArithmeticError):

@@ -23,12 +23,20 @@ from functools import cached_property, partial
 import numpy as np
 import polars as pl
 
-from reticent.audit.groups import NumberedColumn, combine_columns, enumerate_words, number_values, pack_columns
+from reticent.audit.groups import (
+    NumberedColumn,
+    combine_columns,
+    enumerate_words,
+    number_values,
+    pack_columns,
+    rank_in_order,
+)
 from reticent.audit.source_comparison import (
     ComparedRows,
     ConvertedSource,
     RowKeys,
     SourceComparison,
+    TextFunction,
     convert_source,
     find_places,
 )
@@ -111,7 +119,7 @@ def match_rows(
     covers.append(LabelCover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
     box, box_rows, box_of_row = _count_combinations([*boxes, published_values], ours)
     point, point_rows, point_of_row = _count_combinations([*points, source_values], theirs)
-    regions = _join_disjoint_boxes(covers, box, point, [*boxes], [*points])
+    regions = _join_disjoint_boxes(covers, box, point, boxes, points)
     overlapping = regions is None
     if regions is None:
         regions = join_boxes(covers, box, point)
@@ -122,15 +130,15 @@ def match_rows(
         covered = regions.total(point_rows, len(box_rows))
         unmatched = int(np.maximum(box_rows - covered, 0).sum())
     return RowMatching(
-        regions,
-        box_rows,
-        point_rows,
-        box_of_row,
-        point_of_row,
-        overlapping,
-        unmatched,
-        (published_values.codes, source_values.codes),
-        theirs.positions,
+        regions=regions,
+        box_rows=box_rows,
+        point_rows=point_rows,
+        box_of_row=box_of_row,
+        point_of_row=point_of_row,
+        overlapping=overlapping,
+        unmatched=unmatched,
+        shared_values=(published_values.codes, source_values.codes),
+        positions=theirs.positions,
     )
 
 
@@ -141,8 +149,7 @@ def _join_disjoint_boxes(
     labels: Sequence[NumberedColumn],
     places: Sequence[NumberedColumn],
 ) -> CoveredRegions | None:
-    """Join boxes and points whose last column must be equal, where no place lies under the labels of two groups; else
-    return None.
+    """Join boxes and points whose last column must be equal; return None where a place lies under two groups' labels.
 
     Labels are joined with places once, whatever other values rows have: then a box covers the points of its group that
     have its value.
@@ -174,6 +181,7 @@ def _number_rows(rows: np.ndarray, columns: Sequence[NumberedColumn]) -> tuple[i
 
 
 def _convert_to_places(axis: LabelAxis, values: NumberedColumn) -> NumberedColumn:
+    """Convert numbered source values to the codes of an axis."""
     return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.row_counts))))
 
 
@@ -208,38 +216,42 @@ def _number_shared_values(
     subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, comparison: SourceComparison
 ) -> tuple[NumberedColumn, NumberedColumn, int]:
     """Number the sensitive and carried values of published and of source rows alike: they must be equal."""
-    ours = []
-    theirs = []
+    columns = []
     for entry in subject.columns:
         if entry.role == Role.QUASI:
             continue
-        published_column = number_values(frame[entry.name])
-        source_column = number_values(source[entry.name])
-        source_texts = format_shared_values(
-            source_column.distinct, entry, is_readable=can_format_shared_values(entry, comparison)
+        format_source = partial(
+            format_shared_values, entry=entry, is_readable=can_format_shared_values(entry, comparison)
         )
-        combined = number_values(format_texts(published_column.distinct, entry).append(source_texts))
-        ours.append(NumberedColumn(combined.codes[: len(published_column)][published_column.codes], combined.distinct))
-        theirs.append(NumberedColumn(combined.codes[len(published_column) :][source_column.codes], combined.distinct))
-    rows = len(frame)
-    word = (
-        np.concatenate([pack_columns(ours, rows), pack_columns(theirs, len(source))])
-        if _fit_one_word(ours)
-        else _pack_into_words(ours, theirs, rows)
-    )
+        columns.append(
+            number_alike(frame[entry.name], source[entry.name], partial(format_texts, entry=entry), format_source)
+        )
+    word = pack_columns(columns, len(frame) + len(source))
     distinct, codes = enumerate_words(word, int(word.max(initial=0)) + 1)
     names = pl.Series(distinct)
+    rows = len(frame)
     return NumberedColumn(codes[:rows], names), NumberedColumn(codes[rows:], names), len(distinct)
+
+
+def number_alike(
+    published: pl.Series, source: pl.Series, format_published: TextFunction, format_source: TextFunction
+) -> NumberedColumn:
+    """Number the texts of a column's published and source values alike; the codes of published rows come first."""
+    ours = number_values(published)
+    theirs = number_values(source)
+    combined = number_values(format_published(ours.distinct).append(format_source(theirs.distinct)))
+    our_codes = combined.codes[: len(ours)][ours.codes]
+    their_codes = combined.codes[len(ours) :][theirs.codes]
+    return NumberedColumn(np.concatenate([our_codes, their_codes]), combined.distinct)
 
 
 def format_shared_values(values: pl.Series, entry: ColumnEntry, *, is_readable: bool = True) -> pl.Series:
     """Format source values as the texts that a labelled release publishes.
 
-    Leave them as they are if the column is not `is_readable` as that type.
+    If not all of the column `is_readable` as the published type, format each value as it is.
     """
-    return (
-        format_texts(round_values(values, entry), entry) if is_readable else round_values(values, entry).cast(pl.String)
-    )
+    rounded = round_values(values, entry)
+    return format_texts(rounded, entry) if is_readable else rounded.cast(pl.String)
 
 
 def can_format_shared_values(entry: ColumnEntry, source: SourceComparison) -> bool:
@@ -258,24 +270,8 @@ def round_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     return pl.Series(multiples, dtype=parse_dtype(entry.dtype), strict=False)
 
 
-def _fit_one_word(columns: Sequence[NumberedColumn]) -> bool:
-    word_limit = 1
-    for column in columns:
-        word_limit *= len(column)
-    return word_limit < 1 << 62
-
-
-def _pack_into_words(ours: Sequence[NumberedColumn], theirs: Sequence[NumberedColumn], rows: int) -> np.ndarray:
-    combined = [
-        NumberedColumn(np.concatenate([a.codes, b.codes]), a.distinct) for a, b in zip(ours, theirs, strict=True)
-    ]
-    return pack_columns(combined, len(combined[0].codes))
-
-
 def format_texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Format values as the texts of the type that is published, so that 1, 1.0 and "1" agree where the column is
-    numeric.
-    """
+    """Format values as texts of the published type, so that 1, 1.0 and "1" agree where the column is numeric."""
     wanted = parse_dtype(entry.dtype)
     if values.dtype.is_float():
         values = values.set(values.eq_missing(0.0), 0.0)  # the negative zero is zero
@@ -305,7 +301,9 @@ def _count_unserved_rows(regions: CoveredRegions, box_rows: np.ndarray, point_ro
     stretches = np.column_stack([regions.start, regions.stop])[by_box].astype(np.int64)
     first = np.searchsorted(place[regions.box][by_box], np.arange(len(turn) + 1))
     boxes = np.zeros((len(turn), 5), np.int64)
-    boxes[:, 0], boxes[:, 1], boxes[:, 3] = first[:-1], first[1:], box_rows[turn]
+    boxes[:, 0] = first[:-1]
+    boxes[:, 1] = first[1:]
+    boxes[:, 3] = box_rows[turn]
     points = np.zeros((len(point_rows), 2), np.int64)
     points[:, 0] = point_rows[regions.order]
     pool = np.zeros((int(box_rows.sum()) + 2, 3), np.int64)
@@ -355,29 +353,33 @@ class LinkedBlocks:
         ranks = {}
         for name, values in self.values.items():
             column = number_values(values)
-            ranks[name] = _rank_values(column)[column.codes]
+            ranks[name] = rank_in_order(column.distinct)[column.codes]
         return ranks
 
 
 def join_blocks(parts: Sequence[LinkedBlocks]) -> LinkedBlocks:
-    """Join the blocks of several parts; no block is in two of them."""
+    """Join the blocks of several parts; no block is in two parts."""
     if len(parts) == 1:
         return parts[0]
     first = np.cumsum([0, *(len(part.sizes) for part in parts)])
-    sides = [
-        _join_entries([getattr(part, side) for part in parts], first)
-        for side in ("source_entries", "published_entries")
-    ]
-    values = {name: pl.concat([part.values[name] for part in parts]) for name in parts[0].values}
-    sizes = np.concatenate([part.sizes for part in parts])
-    beyond = (sum(getattr(part, name) for part in parts) for name in ("unmatched", "absent", "unknown"))
-    return LinkedBlocks(sizes, sides[0], sides[1], values, *beyond)
+    return LinkedBlocks(
+        sizes=np.concatenate([part.sizes for part in parts]),
+        source_entries=_join_entries([part.source_entries for part in parts], first),
+        published_entries=_join_entries([part.published_entries for part in parts], first),
+        values={name: pl.concat([part.values[name] for part in parts]) for name in parts[0].values},
+        unmatched=sum(part.unmatched for part in parts),
+        absent=sum(part.absent for part in parts),
+        unknown=sum(part.unknown for part in parts),
+    )
 
 
-def _join_entries(entries: Sequence[BlockEntries], first: np.ndarray) -> BlockEntries:
-    block = [side.block + start for side, start in zip(entries, first.tolist(), strict=False)]
-    value, count = ([getattr(side, name) for side in entries] for name in ("value", "count"))
-    return BlockEntries(np.concatenate(block), np.concatenate(value), np.concatenate(count))
+def _join_entries(sides: Sequence[BlockEntries], first: np.ndarray) -> BlockEntries:
+    """Join the entries of several parts; the blocks of a part are numbered from its `first` on."""
+    return BlockEntries(
+        block=np.concatenate([side.block + start for side, start in zip(sides, first.tolist(), strict=False)]),
+        value=np.concatenate([side.value for side in sides]),
+        count=np.concatenate([side.count for side in sides]),
+    )
 
 
 def link_blocks(
@@ -393,44 +395,39 @@ def link_blocks(
     distinct, first, of_row = np.unique(word, return_index=True, return_inverse=True)
     published_block = of_row[:rows]
     source_block = of_row[rows:]
-    counts = [ours.tally(published_block, len(distinct)), theirs.tally(source_block, len(distinct))]
-    difference = counts[0] - counts[1]
-    none = np.concatenate(values) < 0
-    has_unknown = np.bincount(of_row, weights=none, minlength=len(distinct)) > 0
+    block_rows = ours.tally(published_block, len(distinct))
+    difference = block_rows - theirs.tally(source_block, len(distinct))
+    is_unknown = np.concatenate(values) < 0
+    has_unknown = np.bincount(of_row, weights=is_unknown, minlength=len(distinct)) > 0
     is_linked = (difference == 0) & ~has_unknown
-    rank = np.where(is_linked, np.cumsum(is_linked) - 1, -1)
-    sides = [
-        _count_entries(rank[published_block], values[0], size, ours.multiplicities),
-        _count_entries(rank[source_block], values[1], size, theirs.multiplicities),
-    ]
-    named = {name: column.distinct.gather(column.codes[first[is_linked]]) for name, column in columns.items()}
-    beyond = int(np.maximum(difference, 0).sum()), int(np.maximum(-difference, 0).sum())
-    unknown = int(np.concatenate([ours.multiplicities, theirs.multiplicities])[none & (difference == 0)[of_row]].sum())
-    return LinkedBlocks(counts[0][is_linked], sides[1], sides[0], named, *beyond, unknown)
+    number = np.where(is_linked, np.cumsum(is_linked) - 1, -1)
+    multiplicities = np.concatenate([ours.multiplicities, theirs.multiplicities])
+    return LinkedBlocks(
+        sizes=block_rows[is_linked],
+        source_entries=_count_entries(number[source_block], values[1], size, theirs.multiplicities),
+        published_entries=_count_entries(number[published_block], values[0], size, ours.multiplicities),
+        values={name: column.distinct.gather(column.codes[first[is_linked]]) for name, column in columns.items()},
+        unmatched=int(np.maximum(difference, 0).sum()),
+        absent=int(np.maximum(-difference, 0).sum()),
+        unknown=int(multiplicities[is_unknown & (difference == 0)[of_row]].sum()),
+    )
 
 
 def _count_entries(block: np.ndarray, value: np.ndarray, size: int, times: np.ndarray) -> BlockEntries:
+    """Count the rows of each block and value; rows in no block (-1) are left out."""
     is_linked = block >= 0
     pair, code = np.unique(block[is_linked].astype(np.int64) * size + value[is_linked], return_inverse=True)
     count = np.bincount(code, weights=times[is_linked], minlength=len(pair)).astype(np.int64)
     return BlockEntries(pair // size, pair % size, count)
 
 
-def _rank_values(column: NumberedColumn) -> np.ndarray:
-    """Rank each distinct value of a column in the order of its values, null last."""
-    order = column.distinct.arg_sort(nulls_last=True).to_numpy()
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
-
-
 @dataclass(frozen=True, eq=False)
 class LinkedRows:
-    """Rows linked by combination: `ours` and `theirs` number the combination of each published and of each readable
-    source row alike.
+    """Rows linked by combination.
 
-    A source row with a value that its published type cannot hold stands for nothing: `readable` marks the others. `rows`
-    are those of both tables.
+    `ours` and `theirs` number the combinations of published rows and of readable source rows alike. A source row with a
+    value that its published type cannot hold stands for nothing: `readable` marks the others. `rows` are those of both
+    tables.
     """
 
     ours: np.ndarray
@@ -490,13 +487,13 @@ def link_rows(
 def make_exact_keys(columns: Sequence[ColumnEntry], names: Sequence[str]) -> RowKeys:
     """Make row keys of the columns that are published as they were, as texts."""
     return {
-        entry.name: (_format_values, partial(_format_published_values, entry=entry))
+        entry.name: (_format_values, partial(_format_source_values, entry=entry))
         for entry in columns
         if entry.name in names
     }
 
 
-def _format_published_values(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+def _format_source_values(series: pl.Series, entry: ColumnEntry) -> pl.Series:
     return _format_values(convert_source(series.rename(entry.name).to_frame(), [entry]).frame[entry.name])
 
 

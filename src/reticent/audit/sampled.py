@@ -19,13 +19,13 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.evidence import SamplingParameters
-from reticent.audit.groups import group_rows, number_values
+from reticent.audit.groups import group_rows, number_values, rank_in_order
 from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceFinding, SourceMatching
 from reticent.audit.measure import corruption
 from reticent.audit.measure.exact_comparison import parse_parameter
 from reticent.audit.measure.statistical_tests import DrawAssessment, assess_draws
 from reticent.audit.order import assess_order
-from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source
+from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source, find_places
 from reticent.audit.subject import Subject
 from reticent.data.columns import Role
 from reticent.data.parsing import parse_texts
@@ -106,9 +106,7 @@ class SampledAuditor:
             test = _assess_published_values(subject, frame, rows, source_values, owner, sampling, group_positions)
         holders = rows.tally(source_values[source_values >= 0], sampling.domain, source_values >= 0)
         fine = test is not None and test.passed
-        shows = (
-            test is not None and test.has_power
-        )  # where values left as they were would pass too, passing shows nothing
+        shows = test is not None and test.has_power  # else values left as they were would pass too
         published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
         published_values.add(rows, ~covered)
         return SourceMatching(
@@ -203,14 +201,7 @@ def _find_true_values(subject: Subject, source: ComparedRows) -> np.ndarray:
     column = subject.named(Role.SENSITIVE)[0]
     domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
     values = convert_source(source.frame.select(column.name), [column]).frame[column.name]
-    return _find_domain_places(domain, values)
-
-
-def _find_domain_places(domain: pl.Series, values: pl.Series) -> np.ndarray:
-    combined = number_values(pl.concat([domain, values.rename(domain.name)]))
-    place = np.full(len(combined), -1)
-    place[combined.codes[: len(domain)]] = np.arange(len(domain))
-    return place[combined.codes[len(domain) :]]
+    return find_places(values, domain)
 
 
 def _assess_published_values(
@@ -228,7 +219,7 @@ def _assess_published_values(
         return None
     column = subject.named(Role.SENSITIVE)[0]
     domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
-    published_codes = _find_domain_places(domain, frame[column.name])
+    published_codes = find_places(frame[column.name], domain)
     pairs, code = np.unique(owner * len(domain) + source_values, return_inverse=True)
     count = source.tally(code, len(pairs))
     return assess_draws(
@@ -260,12 +251,12 @@ def _locate_groups(
 
 
 def _rank_values(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
-    if entry.hierarchy is not None:
-        leaves = {row[0]: place for place, row in enumerate(entry.hierarchy)}
-        keys = [leaves.get(text, len(leaves)) for text in distinct.cast(pl.String).to_list()]
-        order = np.argsort(keys, kind="stable")
-    else:
-        order = distinct.arg_sort(nulls_last=True).to_numpy()
+    """Rank distinct values: those of a hierarchy as its leaves are listed, others as they are ordered."""
+    if entry.hierarchy is None:
+        return rank_in_order(distinct).astype(np.float64)
+    leaves = {row[0]: place for place, row in enumerate(entry.hierarchy)}
+    keys = [leaves.get(text, len(leaves)) for text in distinct.cast(pl.String).to_list()]
+    order = np.argsort(keys, kind="stable")
     ranks = np.empty(len(order), np.float64)
     ranks[order] = np.arange(len(order))
     return ranks

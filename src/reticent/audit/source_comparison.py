@@ -400,8 +400,8 @@ def list_texts(series: pl.Series) -> set[str]:
 
 
 def find_places(series: pl.Series, distinct: pl.Series) -> np.ndarray:
-    """Find the place of each value among distinct ones, which contain all of them."""
+    """Find the place of each value among distinct ones, -1 for a value that is none of them."""
     combined = number_values(pl.concat([distinct, series.rename(distinct.name)], how="vertical"))
-    place = np.empty(len(combined), np.int64)
+    place = np.full(len(combined), -1)
     place[combined.codes[: len(distinct)]] = np.arange(len(distinct))
     return place[combined.codes[len(distinct) :]]

@@ -229,9 +229,8 @@ class GeneralizationCheck:
     """Collects the people of each group and the values they hold, from one part of the rows after another."""
 
     def __init__(self, recount: RecomputedRelease):
-        assert (
-            recount.targeted is not None and recount.subject.manifest is not None
-        )  # only a transformed release comes here
+        # Only a transformed release comes here.
+        assert recount.targeted is not None and recount.subject.manifest is not None
         self.recount = recount
         self.targeted = recount.targeted
         self.method = recount.subject.manifest.method.parameters

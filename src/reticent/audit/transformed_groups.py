@@ -203,9 +203,8 @@ def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: in
     if names is not None:
         known_names = set(names.values())
     elif find_group_columns(manifest) is None:
-        known_names = {
-            f"group {number}" for number in range(len(listed))
-        }  # how many groups mondrian made is not stated
+        # How many groups mondrian made is not stated.
+        known_names = {f"group {number}" for number in range(len(listed))}
     else:
         columns = find_group_columns(manifest) or {}
         kinds = len(count_distinct_rows(files, schema, only=list(columns))[0])

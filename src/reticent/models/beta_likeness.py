@@ -272,9 +272,8 @@ class _FamilyReference:
         rows = int(totals.sum())
         family_totals = families.sums(totals)
         self.families = families.only(family_totals > 0)
-        counts, size_number = np.unique(
-            family_totals[family_totals > 0], return_inverse=True
-        )  # families of one size have one cap
+        # Families of one size have one cap.
+        counts, size_number = np.unique(family_totals[family_totals > 0], return_inverse=True)
         frequency = [Fraction(int(count), rows) for count in counts]
         self.upper = to_integer_pairs([like.cap(p, rows) for p in frequency])[size_number]
         self.lower = to_integer_pairs([like.floor(p, rows) for p in frequency])[size_number] if like.two_sided else None

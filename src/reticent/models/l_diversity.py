@@ -89,9 +89,8 @@ def are_diverse(counts: np.ndarray, l: Fraction) -> np.ndarray:  # noqa: E741
     """Tell which groups (rows of counts) have an entropy of at least ln l; an empty one has not."""
     size = counts.sum(axis=1)
     present = (counts > 0).sum(axis=1)
-    diverse = shares_at_least(
-        present, l, np.ones(1, np.int64)
-    )  # entropy is at most ln(present): the rest need at least l values
+    # Entropy is at most ln(present): a group needs at least l values.
+    diverse = shares_at_least(present, l, np.ones(1, np.int64))
     even = counts.max(axis=1, initial=0) * present == size  # and just that where all are equally frequent
     undecided = np.flatnonzero(diverse & ~even)
     if len(undecided):

@@ -234,9 +234,8 @@ class Promises:
                 replace(cap, least_size=rows_per_person * cap.least_size) for cap in caps
             )
         caps = tuple((column, cap) for column, column_caps in by_column.items() for cap in merge_caps(column_caps))
-        least_size = max(
-            [least_size, *(cap.least_size for _, cap in caps)]
-        )  # caps without the null rows ask no more of the whole
+        # Caps without the null rows ask no more of the whole table.
+        least_size = max([least_size, *(cap.least_size for _, cap in caps)])
         return BoundPromises(
             cells,
             least_size,

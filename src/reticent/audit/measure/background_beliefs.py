@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import exp, prod
 from typing import Any
@@ -29,7 +29,7 @@ import polars as pl
 
 from reticent.audit.evidence import Evidence
 from reticent.audit.groups import NumberedColumn, number_values, pack_columns
-from reticent.audit.row_matching import cover_labels, format_texts
+from reticent.audit.row_matching import cover_labels, format_texts, number_alike
 from reticent.data.columns import Role
 from reticent.exact_arithmetic import find_common_denominator
 from reticent.format.manifest import ColumnEntry
@@ -151,25 +151,18 @@ def _count_sensitive_values(
     published = evidence.published
     source = evidence.source
     assert published is not None and source is not None
-    ours = []
-    theirs = []
+    columns = []
     for entry in entries:
-        published_column = number_values(published.frame[entry.name])
-        source_column = number_values(source.frame[entry.name])
-        combined = number_values(
-            format_texts(published_column.distinct, entry).append(format_texts(source_column.distinct, entry))
-        )
-        ours.append(NumberedColumn(combined.codes[: len(published_column)][published_column.codes], combined.distinct))
-        theirs.append(NumberedColumn(combined.codes[len(published_column) :][source_column.codes], combined.distinct))
-    word = np.concatenate([pack_columns(ours, len(published.frame)), pack_columns(theirs, len(source.frame))])
-    names, code = np.unique(word, return_inverse=True)
+        to_text = partial(format_texts, entry=entry)
+        columns.append(number_alike(published.frame[entry.name], source.frame[entry.name], to_text, to_text))
     rows = len(published.frame)
+    names, code = np.unique(pack_columns(columns, rows + len(source.frame)), return_inverse=True)
     groups = np.unique(published.groups.word, return_inverse=True)[1].reshape(-1)
     times = np.ones(rows, np.int64) if published.times is None else published.times
     published_counts = np.zeros((len(published.groups), len(names)), np.int64)
     np.add.at(published_counts, (groups, code.reshape(-1)[:rows]), times)
     is_single = len(entries) == 1
-    texts = ours[0].distinct.gather(names).to_list() if is_single else [str(name) for name in names]
+    texts = columns[0].distinct.gather(names).to_list() if is_single else [str(name) for name in names]
     return code.reshape(-1)[rows:], published_counts, texts, entries[0] if is_single else None
 
 

@@ -117,9 +117,8 @@ def _sum_absolute(
     np.add.at(level, node, totals)
     group = view.group[starts]
     expected = level[of_entry[starts]] * sizes[group]
-    excess = (
-        np.abs(node_counts * view.rows - expected) - expected
-    )  # all |e| as if nothing occurred, corrected where something does
+    # All |e| as if nothing occurred, corrected where something does.
+    excess = np.abs(node_counts * view.rows - expected) - expected
     return np.add.reduceat(excess, np.flatnonzero(np.diff(group, prepend=-1))) + sizes * view.rows
 
 

@@ -17,14 +17,16 @@ _MAX_SUM = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """Counts by group and value. `emptied` is how many groups had nothing but null rows, and are left out of this view."""
+    """Counts by group and value, as 64-bit integers.
 
-    group: np.ndarray  # int64, 0 .. groups - 1, none skipped
-    value: np.ndarray  # int64
-    count: np.ndarray  # int64, > 0
-    totals: (
-        np.ndarray
-    )  # int64, rows of each value in the whole table; 0 for a value of the domain that is not published
+    `totals` are the rows of each value in the whole table, 0 for a value of the domain that is not published. `emptied`
+    is how many groups had nothing but null rows, and are left out of this view.
+    """
+
+    group: np.ndarray  # 0 .. groups - 1, none skipped
+    value: np.ndarray
+    count: np.ndarray  # > 0
+    totals: np.ndarray
     emptied: int = 0
 
     @cached_property

@@ -78,9 +78,8 @@ def _count_off_target(targeted: TargetedGroups, groups: np.ndarray, weights: Seq
     """Count groups off their target: a table of (groups, nodes) is added up towards the root, and every split compared
     with its weights.
     """
-    window = slice(
-        *np.searchsorted(targeted.group, [groups[0], groups[-1] + 1])
-    )  # entries are in the order of their groups
+    # Entries are in the order of their groups.
+    window = slice(*np.searchsorted(targeted.group, [groups[0], groups[-1] + 1]))
     entries = np.flatnonzero(np.isin(targeted.group[window], groups)) + window.start
     below = np.zeros((len(groups), len(weights)), np.int64)
     below[np.searchsorted(groups, targeted.group[entries]), targeted.node[entries]] = targeted.count[entries]

@@ -66,9 +66,7 @@ LOG_SLACK = 1e-6  # more than sums of logarithms are off by
 DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is still found
 TEST_KINDS = ("likeness", "unchanged", "margins", "transitions")
 MODE_PROBABILITY_FACTOR = 0.469
-MAX_TRANSITION_ENTRIES = (
-    1 << 20
-)  # numbers in all transition tables of a partition; beyond, its parts are tested without transitions
+MAX_TRANSITION_ENTRIES = 1 << 20  # in all tables of a partition; larger ones are tested without transitions
 VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values computed together
 DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
 

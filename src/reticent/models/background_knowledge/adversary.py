@@ -68,9 +68,8 @@ PreciseColumn = tuple[ValueDistances | None, Bandwidth]
 VERDICT_WITHIN_LIMIT = 1
 VERDICT_UNDECIDED = 2
 MAX_COLUMN_VALUES = 4096  # of a column that a bandwidth is given for
-CHUNK_VERDICT_WORK = (
-    1 << 24
-)  # pairs of a point and a value judged in one call of compiled code: between calls a time limit can end it
+# Pairs of a point and a value judged in one call of compiled code: between calls a time limit can end it.
+CHUNK_VERDICT_WORK = 1 << 24
 
 
 def bound_rounding_units(terms: int, points: int, values: int, rounds: int, smoothed: bool) -> int:

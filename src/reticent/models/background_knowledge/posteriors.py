@@ -51,10 +51,9 @@ def compute_scaled_posteriors(
     belief = prior * factor[group]
     row_sums = belief.sum(axis=1, keepdims=True)
     size = counts.sum(axis=1, keepdims=True)
-    alone = np.where(
-        size[group] > 0, (counts / np.maximum(size, 1))[group], prior
-    )  # a group that lists nothing says nothing
-    return np.where(row_sums > 0, belief / np.where(row_sums > 0, row_sums, 1), alone)
+    histogram = (counts / np.maximum(size, 1))[group]
+    fallback = np.where(size[group] > 0, histogram, prior)  # a group that lists nothing says nothing
+    return np.where(row_sums > 0, belief / np.where(row_sums > 0, row_sums, 1), fallback)
 
 
 def compute_exact_posteriors(
