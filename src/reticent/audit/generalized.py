@@ -1,5 +1,9 @@
 """Auditor of generalized releases, and of tables of other tools: groups are the rows whose labels are equal.
 
+`GeneralizedAuditor.recount` groups the rows, measures each sensitive column, and measures from the labels how much
+information they lose (`measure_utility`). `GeneralizedAuditor.match` matches rows with source rows that their labels
+cover (`row_matching.match_rows`).
+
 `count_off_grid_ranges` checks whether ranges end where the manifest declares that they were snapped to. Only a declared
 step can be checked: a step that the method chose is not stated.
 """
@@ -50,42 +54,6 @@ from reticent.utility import loss
 _MONTHS_PER_STEP = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
 
-def count_off_grid_ranges(entry: ColumnEntry, labels: list[str | None]) -> int:
-    """Count the ranges of a column that have an end which is neither on the declared step nor a declared bound."""
-    options = None if entry.labels is None else LabelOptions.of(entry.labels)
-    if options is None or options.step is None or entry.dtype.startswith("Datetime"):
-        return 0
-    bounds = {str(end) for end in (*(entry.domain or ()), entry.bottom, entry.top) if end is not None}
-    bounds |= {"0001-01-01", "9999-12-31"}  # the first and the last day that there is
-    off_grid = 0
-    for label in labels:
-        form, ends = ("value", ()) if label in (None, ANY_LABEL) else parse_label(str(label))
-        if form == "range":
-            on_grid = (_starts_on_grid(ends[0], options), _stops_on_grid(ends[1], options))
-            off_grid += any(not fits and end not in bounds for end, fits in zip(ends, on_grid, strict=True))
-    return off_grid
-
-
-def _starts_on_grid(end: str, options: LabelOptions) -> bool:
-    if not isinstance(options.step, str):
-        return Fraction(end) % Fraction(str(options.step)) == 0
-    day = date.fromisoformat(end)
-    if options.step in ("day", "week"):
-        return options.step == "day" or day.weekday() == 0
-    return day.day == 1 and (day.year * 12 + day.month - 1) % _MONTHS_PER_STEP[options.step] == 0
-
-
-def _stops_on_grid(end: str, options: LabelOptions) -> bool:
-    """Whether a range ends on the grid: whole numbers and days end before the next step starts; fractions where it
-    starts.
-    """
-    if isinstance(options.step, str):
-        return _starts_on_grid((date.fromisoformat(end) + timedelta(days=1)).isoformat(), options)
-    step = Fraction(str(options.step))
-    value = Fraction(end)
-    return value % step == 0 or (value + 1) % step == 0
-
-
 @dataclass(frozen=True, slots=True)
 class GeneralizedAuditor:
     """The `Auditor` of generalized releases, and of tables of other tools."""
@@ -103,19 +71,19 @@ class GeneralizedAuditor:
         label_rows = {name: (values.distinct, values.times(groups.times)) for name, values in labels.items()}
         utility, notes = measure_utility(subject, label_rows, loss.GroupSizes.of(groups.sizes))
         recomputed = RecomputedRelease(
-            subject,
-            frame,
-            groups.sizes,
-            groups.sizes,
-            sensitive,
-            achieved,
-            utility,
-            times,
-            measures if len(measures) > 1 else {},
-            tuple(notes),
+            subject=subject,
+            frame=frame,
+            class_sizes=groups.sizes,
+            sizes=groups.sizes,
+            sensitive=sensitive,
+            measures=achieved,
+            utility=utility,
+            times=times,
+            by_column=measures if len(measures) > 1 else {},
+            notes=tuple(notes),
             labelled=True,
         )
-        recomputed.__dict__.update(labels=labels, groups=groups)  # they are known already
+        recomputed.__dict__.update(labels=labels, groups=groups)  # cached properties that are known already
         return recomputed
 
     def in_parts(self) -> Any:
@@ -136,8 +104,8 @@ class GeneralizedAuditor:
         for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
             labels = recount.labels if ours.frame is recount.frame else number_labels(ours, recount.labels)
             matching = match_rows(subject, axes, labels, ours, theirs, source)
-            unmatched = unmatched + matching.unmatched
-            overlapping = overlapping or matching.overlapping
+            unmatched += matching.unmatched
+            overlapping |= matching.overlapping
             published_values.add(theirs, matching.stray)
             order.add(ours, theirs, [matching.compute_mean_places()], matching.shared_values)
         return SourceMatching(
@@ -182,10 +150,7 @@ def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: Publ
 def measure_utility(
     subject: Subject, labels: Mapping[str, tuple[pl.Series, np.ndarray]], sizes: loss.GroupSizes
 ) -> tuple[dict[str, Any], list[str]]:
-    """Measure information loss from the labels, each with its number of rows.
-
-    Also list sentences on what is not known of it.
-    """
+    """Measure information loss from the labels, each with its number of rows; list what is not known of it."""
     losses = [measure_column_loss(subject, entry, *labels[entry.name]) for entry in subject.quasi]
     notes = [result for result in losses if isinstance(result, str)]
     return combine_column_losses(subject, [result for result in losses if not isinstance(result, str)], sizes), notes
@@ -222,7 +187,48 @@ def combine_column_losses(
     """Combine the loss of all columns; it is not known where that of a column is not."""
     k = max((int(parse_parameter(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     measures = loss.compute_loss_measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
-    return measures if len(columns) == len(subject.quasi) else {**measures, "ail": None, "precision": None}
+    if len(columns) < len(subject.quasi):
+        return {**measures, "ail": None, "precision": None}
+    return measures
+
+
+def count_off_grid_ranges(entry: ColumnEntry, labels: list[str | None]) -> int:
+    """Count the ranges of a column that have an end which is neither on the declared step nor a declared bound."""
+    options = None if entry.labels is None else LabelOptions.of(entry.labels)
+    if options is None or options.step is None or entry.dtype.startswith("Datetime"):
+        return 0
+    bounds = {str(end) for end in (*(entry.domain or ()), entry.bottom, entry.top) if end is not None}
+    bounds |= {"0001-01-01", "9999-12-31"}  # the first and the last day that there is
+    off_grid = 0
+    for label in labels:
+        if label in (None, ANY_LABEL):
+            continue
+        form, ends = parse_label(str(label))
+        if form != "range":
+            continue
+        start, stop = ends
+        starts_well = _starts_on_grid(start, options) or start in bounds
+        stops_well = _stops_on_grid(stop, options) or stop in bounds
+        off_grid += not (starts_well and stops_well)
+    return off_grid
+
+
+def _starts_on_grid(end: str, options: LabelOptions) -> bool:
+    if not isinstance(options.step, str):
+        return Fraction(end) % Fraction(str(options.step)) == 0
+    day = date.fromisoformat(end)
+    if options.step in ("day", "week"):
+        return options.step == "day" or day.weekday() == 0
+    return day.day == 1 and (day.year * 12 + day.month - 1) % _MONTHS_PER_STEP[options.step] == 0
+
+
+def _stops_on_grid(end: str, options: LabelOptions) -> bool:
+    """Whether a range ends on the grid: whole numbers and days before the next step starts, fractions where it does."""
+    if isinstance(options.step, str):
+        return _starts_on_grid((date.fromisoformat(end) + timedelta(days=1)).isoformat(), options)
+    step = Fraction(str(options.step))
+    value = Fraction(end)
+    return value % step == 0 or (value + 1) % step == 0
 
 
 AUDITOR = GeneralizedAuditor()

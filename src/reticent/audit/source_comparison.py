@@ -3,7 +3,7 @@
 `read_source` reads the rows to compare with from a path, a frame, or a `Source` that states how to read it.
 
 `convert_source` converts a source's columns as a kind with exact values publishes them: in the manifest's types,
-clipped and rounded. Values are compared, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest
+clipped or rounded. Values are compared, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest
 states that the column holds numbers, and `007` remains a text where it states text. A value beyond a declared `top` or
 `bottom` is the bound; a number of a column with `round_to` is the nearest multiple, ties to the even one. A source
 value that does not fit the published type becomes null and is counted: no honest release publishes it.
@@ -44,10 +44,12 @@ RowKeys = Mapping[str, tuple[TextFunction, TextFunction]]
 def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     """Read the rows to compare with: from a path, a frame, or a `Source`."""
     if isinstance(source, Source):
-        return collect_frame(scan_source(source), "Reading the source")
-    if isinstance(source, str | Path):
-        return collect_frame(scan_source(Source(path=str(source), missing=tuple(missing))), "Reading the source")
-    return collect_frame(scan_source(Source(missing=tuple(missing)), source), "Reading the source")
+        lazy = scan_source(source)
+    elif isinstance(source, str | Path):
+        lazy = scan_source(Source(path=str(source), missing=tuple(missing)))
+    else:
+        lazy = scan_source(Source(missing=tuple(missing)), source)
+    return collect_frame(lazy, "Reading the source")
 
 
 def read_as_stated(rows: Table, columns: Sequence[ColumnEntry]) -> Table:
@@ -81,20 +83,28 @@ def _estimate_bytes(path: Path, suffix: str) -> float:
     """
     size = measure_unpacked_size(path)
     if suffix in PARQUET_SUFFIXES:
-        import pyarrow.parquet as pq
-
-        try:
-            metadata = pq.read_metadata(path)
-        except (OSError, ValueError):
-            return 0  # the reader will report why it cannot be read
-        stored_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-        return stored_bytes + TEXT_OVERHEAD_BYTES * metadata.num_columns * metadata.num_rows
-    if suffix not in CSV_SUFFIXES or size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
-        return 2 * size if suffix in CSV_SUFFIXES else 0
+        return _estimate_parquet_bytes(path)
+    if suffix not in CSV_SUFFIXES:
+        return 0
+    if size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
+        return 2 * size
     with open_text(path) as handle:
-        begin = handle.read(1 << 20)
-    fields = 1 + max(begin[: begin.find(b"\n")].count(mark) for mark in (b",", b";", b"\t", b"|"))
-    return 2 * size + TEXT_OVERHEAD_BYTES * fields * size / (len(begin) / max(begin.count(b"\n"), 1))
+        beginning = handle.read(1 << 20)
+    header = beginning[: beginning.find(b"\n")]
+    fields = 1 + max(header.count(separator) for separator in (b",", b";", b"\t", b"|"))
+    bytes_per_row = len(beginning) / max(beginning.count(b"\n"), 1)
+    return 2 * size + TEXT_OVERHEAD_BYTES * fields * size / bytes_per_row
+
+
+def _estimate_parquet_bytes(path: Path) -> float:
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path)
+    except (OSError, ValueError):
+        return 0  # the reader will report why it cannot be read
+    stored_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return stored_bytes + TEXT_OVERHEAD_BYTES * metadata.num_columns * metadata.num_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +127,11 @@ def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> Conv
     readable = pl.repeat(True, len(source), eager=True)
     for entry in columns:
         values = _normalize_missing(source[entry.name], entry)
-        converted[entry.name] = series = _convert_column(values, entry)
-        lost = values.is_not_null() & series.is_null()
-        if count := int(lost.sum()):
-            unread[entry.name] = count
-            readable &= ~lost
+        converted[entry.name] = _convert_column(values, entry)
+        is_lost = values.is_not_null() & converted[entry.name].is_null()
+        if is_lost.any():
+            unread[entry.name] = int(is_lost.sum())
+            readable &= ~is_lost
     return ConvertedSource(pl.DataFrame(converted), unread, readable)
 
 
@@ -134,6 +144,7 @@ def _normalize_missing(series: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 
 def _convert_column(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Convert a column to the published type, then round or clip it; a value that does not fit becomes null."""
     wanted = parse_dtype(entry.dtype)
     try:
         if entry.round_to is not None:
@@ -191,9 +202,10 @@ def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
         pattern = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
         parsed = text.str.to_datetime(pattern, time_unit=unit, strict=False)
         series = parsed if zone else parsed.fill_null(day.cast(parsed.dtype))
-    if not (series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)):
-        return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    if (getattr(series.dtype, "time_zone", None) is None) != (getattr(wanted, "time_zone", None) is None):
+    is_moment = series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)
+    has_zone = getattr(series.dtype, "time_zone", None) is not None
+    wants_zone = getattr(wanted, "time_zone", None) is not None
+    if not is_moment or has_zone != wants_zone:
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
     moments = series.cast(wanted, strict=False)
     return moments.set((moments.cast(series.dtype) != series).fill_null(False), None)
@@ -213,6 +225,7 @@ def _clip_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 
 def _make_end_literal(end: Any, dtype: pl.DataType) -> pl.Expr | None:
+    """Make a top or bottom a literal of the column's type; raise `TypeError` where it is of another sort."""
     if end is None:
         return None
     if isinstance(end, str) != dtype.is_temporal():
@@ -253,13 +266,6 @@ class ComparedRows:
         times = self.times if mask is None else self.times[mask]
         return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
-    def filter(self, mask: np.ndarray) -> ComparedRows:
-        """Select some of the rows; their positions stay those in the file."""
-        positions = self.positions
-        if self.times is None or self.early is None:
-            return ComparedRows(self.frame.filter(pl.Series(mask)), self.multiplicities[mask], positions[mask])
-        return ComparedRows(self.frame.filter(pl.Series(mask)), self.times[mask], positions[mask], self.early[mask])
-
     @property
     def rows(self) -> int:
         return len(self.frame) if self.times is None else int(self.times.sum())
@@ -267,7 +273,9 @@ class ComparedRows:
     @property
     def positions(self) -> np.ndarray:
         """The position of each row, or the sum of positions over equal rows."""
-        return np.arange(len(self.frame), dtype=np.float64) if self.places is None else self.places.astype(np.float64)
+        if self.places is None:
+            return np.arange(len(self.frame), dtype=np.float64)
+        return self.places.astype(np.float64)
 
     @property
     def pair(self) -> tuple[pl.DataFrame, np.ndarray | None]:
