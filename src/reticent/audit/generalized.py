@@ -207,8 +207,8 @@ def count_off_grid_ranges(entry: ColumnEntry, labels: list[str | None]) -> int:
         if form != "range":
             continue
         start, stop = ends
-        starts_well = _starts_on_grid(start, options) or start in bounds
-        stops_well = _stops_on_grid(stop, options) or stop in bounds
+        starts_well = start in bounds or _starts_on_grid(start, options)
+        stops_well = stop in bounds or _stops_on_grid(stop, options)
         off_grid += not (starts_well and stops_well)
     return off_grid
 
