@@ -27,7 +27,7 @@ import polars as pl
 from reticent.data.cells import Cells
 from reticent.data.columns import Column
 from reticent.data.passthrough import PassthroughCounts, PassthroughProfile
-from reticent.data.source import Source
+from reticent.data.source import Source, SourceScan
 from reticent.errors import InternalError
 from reticent.format.rows import RowBatches
 from reticent.progress import ProgressCallback as ProgressCallback
@@ -81,8 +81,8 @@ class Engine(Protocol):
     def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
         """Call a function with each tuple of arguments, wherever this engine works; the results are in the same order."""
 
-    def scan(self, source: Source, frame: Any = None) -> Any:
-        """Return the rows of a source or a frame, lazily, with null for texts that mean missing: a Polars frame on one machine."""
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
+        """Scan a source or a frame lazily, with null for texts that mean missing; the rows are a Polars frame on one machine."""
 
     def cache(self, rows: Any) -> Any:
         """Return rows that are to be read many times, in memory if this engine has them there."""

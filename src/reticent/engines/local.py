@@ -19,7 +19,7 @@ from reticent.data import source as sources
 from reticent.data.codec import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.passthrough import PassthroughCounts, cast_columns, count_passthrough
-from reticent.data.source import Source, collect_frame, is_text
+from reticent.data.source import Source, SourceScan, collect_frame, is_text
 from reticent.engines.cell_lookup import CellRecount, find_cells, translate_reread_errors
 from reticent.engines.counting import count_combinations
 from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, EngineContext
@@ -167,8 +167,8 @@ class LocalEngine:
     def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
         return [function(*given) for given in asked]
 
-    def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
-        return sources.scan_source(source, frame)
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
+        return sources.open_source(source, frame)
 
     def cache(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return collect_frame(rows, "Reading the rows").lazy()

@@ -23,7 +23,7 @@ from reticent.data import source as sources
 from reticent.data.columnar import group_frames
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.passthrough import PassthroughCounts, cast_columns, count_passthrough
-from reticent.data.source import Source, is_text, iterate_batches
+from reticent.data.source import Source, SourceScan, is_text, iterate_batches
 from reticent.engines import local
 from reticent.engines.cell_lookup import CellLocator, CellRecount, translate_reread_errors
 from reticent.engines.counting import FrequencyCounter
@@ -75,8 +75,8 @@ class StreamEngine:
     def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
         return [function(*given) for given in asked]
 
-    def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
-        return sources.scan_source(source, frame, by_pieces=True)
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
+        return sources.open_source(source, frame, by_pieces=True)
 
     def cache(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows

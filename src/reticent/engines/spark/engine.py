@@ -20,7 +20,7 @@ from reticent.data import passthrough
 from reticent.data.codec import COUNT_COLUMN
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.passthrough import PassthroughCounts, count_passthrough, select_counted_columns
-from reticent.data.source import Source
+from reticent.data.source import Source, SourceScan
 from reticent.engines import local
 from reticent.engines.engine import DEFAULT_CONTEXT, MULTIPLICITY, PART_NUMBER, CountedTable, EngineContext, Frames
 from reticent.engines.expansion import expand_rows
@@ -83,11 +83,12 @@ class Spark:
         frame = open_session(self.master, self.config).range(0, many, 1, many).toDF("c0")
         return SparkPartitions(frame, {PART_NUMBER: pl.Int64()}, self.ship)
 
-    def scan(self, source: Source, frame: Any = None) -> Any:
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
         from reticent.engines.spark.session import open_session
         from reticent.engines.spark.sources import scan_rows
 
-        return scan_rows(open_session(self.master, self.config), source, frame, self.ship)
+        rows = scan_rows(open_session(self.master, self.config), source, frame, self.ship)
+        return SourceScan(rows, rows.names)
 
     def cache(self, rows: Any) -> Any:
         return rows

@@ -116,10 +116,12 @@ def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship
     paths = [path.resolve() for path in files.paths]
     for path in paths:
         sources.require_not_empty(path)
-    heads = [csv.read_header(str(path), source.delimiter, source.quote, source.encoding) for path in paths]
-    data_files.require_same_columns(paths, [dict.fromkeys(head, pl.String()) for head in heads])
+    dialects = [
+        csv.sniff_csv(path, source.delimiter, source.quote, source.encoding, check_rows=False) for path in paths
+    ]
+    data_files.require_same_columns(paths, [dict.fromkeys(dialect.header, pl.String()) for dialect in dialects])
     groups = _group_files(paths, session.sparkContext.defaultParallelism)
-    names = heads[0]
+    names = list(dialects[0].header)
 
     def narrow(wanted: list[str]) -> Any:
         places = [names.index(name) for name in wanted]
@@ -164,16 +166,17 @@ def read_csv_groups(
 
 def _read_frames(source: Source, names: list[str], places: list[int]) -> Iterator[pl.DataFrame]:
     try:
-        lazy = sources.scan_source(source, by_pieces=True)
+        scan = sources.open_source(source, by_pieces=True)
     except SourceUnreachable:
         raise SourceUnreachable(
             f"An executor does not find the file {Path(str(source.path)).name}.",
             attempt="a path that this machine and every executor see alike, and a file that nobody removes meanwhile.",
         ) from None
-    if csv.read_header(str(source.path), source.delimiter, source.quote, source.encoding) != names:
+    if scan.names != names:
         raise make_source_changed_error()
-    known = lazy.collect_schema().names()
-    return sources.iterate_batches(lazy.select(known[at] for at in places), "Reading the rows", SENT_ROWS)
+    unique_names = scan.rows.collect_schema().names()
+    wanted = scan.rows.select(unique_names[place] for place in places)
+    return sources.iterate_batches(wanted, "Reading the rows", SENT_ROWS)
 
 
 JDBC_PREFIX = "jdbc:"
