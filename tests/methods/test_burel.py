@@ -24,7 +24,7 @@ def line(values: list[int], positions: list[int] | None = None) -> Cells:
         "x", "numeric", "Int64", [str(i) for i in range(max(positions) + 1)], np.arange(max(positions) + 1), null=False
     )
     flat = build_tree_domain(
-        "s", "String", Hierarchy.flat([f"v{i}" for i in range(max(values) + 1)]), null=False, given=False
+        "s", "String", Hierarchy.flat([f"v{i}" for i in range(max(values) + 1)]), null=False, is_from_steward=False
     )
     return build_cells(
         (domain,),
@@ -127,7 +127,7 @@ def test_more_axes_than_a_key_has_bits_still_make_classes():
     quasi = tuple(
         build_range_domain(f"x{i}", "numeric", "Int64", ["0", "1"], np.arange(2), null=False) for i in range(70)
     )
-    flat = build_tree_domain("s", "String", Hierarchy.flat(["a", "b"]), null=False, given=False)
+    flat = build_tree_domain("s", "String", Hierarchy.flat(["a", "b"]), null=False, is_from_steward=False)
     cells, _ = build_cells(
         quasi,
         (flat,),

@@ -104,21 +104,22 @@ def read_database(url: str, table: str | None = None, query: str | None = None) 
 
 def is_unreachable(error: Exception) -> bool:
     """Tell whether the server did not answer, or refused to; a wrong table or query does not count."""
-    said = str(error).lower()
+    message = str(error).lower()
     return any(
-        word in said for word in ("failed to connect", "could not connect", "unable to open", "could not set lock")
+        word in message for word in ("failed to connect", "could not connect", "unable to open", "could not set lock")
     )
 
 
 def expand_environment(url: str) -> str:
     """Replace `${NAME}` in a URL by that environment variable, escaped for a URL."""
 
-    def value(at: re.Match[str]) -> str:
-        if at[1] not in os.environ:
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in os.environ:
             raise SourceError(
-                f"The URL refers to the environment variable {at[1]}, which is not set.", attempt=f"export {at[1]}=..."
+                f"The URL refers to the environment variable {match[1]}, which is not set.",
+                attempt=f"export {match[1]}=...",
             )
-        return quote(os.environ[at[1]], safe="")
+        return quote(os.environ[match[1]], safe="")
 
     return re.sub(r"\$\{(\w+)\}", value, url)
 
@@ -138,9 +139,9 @@ def _unwrap_extension_types(table: Any) -> Any:
     """Convert columns of PostgreSQL's own types to plain text."""
     import pyarrow as pa
 
-    for at, field in enumerate(table.schema):
+    for position, field in enumerate(table.schema):
         if isinstance(field.type, pa.BaseExtensionType):
-            table = table.set_column(at, field.name, table.column(at).cast(field.type.storage_type))
+            table = table.set_column(position, field.name, table.column(position).cast(field.type.storage_type))
     return table
 
 
@@ -188,11 +189,11 @@ def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
     """
     import sqlite3
 
-    reading = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+    allowed_actions = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 
     def allowed(action: int, first: str | None, second: str | None, *_: object) -> int:
-        calling = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
-        return sqlite3.SQLITE_OK if action in reading or calling else sqlite3.SQLITE_DENY
+        is_function = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
+        return sqlite3.SQLITE_OK if action in allowed_actions or is_function else sqlite3.SQLITE_DENY
 
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
     connection.set_authorizer(allowed)
@@ -201,7 +202,7 @@ def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
 
 def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
     with open_duckdb_readonly(parse_database_path(url)) as connection:
-        kinds = [one.type.name for one in connection.extract_statements(statement)]
+        kinds = [parsed.type.name for parsed in connection.extract_statements(statement)]
         if kinds != ["SELECT"]:
             raise SourceError(
                 f"The query of [source] is {pluralize(len(kinds), 'statement', 'that does', 'that do')} not only read."
@@ -211,18 +212,18 @@ def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
 
 def open_duckdb_readonly(path: Path) -> Any:
     """Open a database for reading, without access to any other file or to variables of this program."""
-    shut = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
-    return import_driver("duckdb", "query").connect(str(path), read_only=True, config=shut)
+    settings = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
+    return import_driver("duckdb", "query").connect(str(path), read_only=True, config=settings)
 
 
-def parse_database_path(url: str, *, there: bool = True) -> Path:
+def parse_database_path(url: str, *, must_exist: bool = True) -> Path:
     """Return the file of a SQLite or DuckDB URL: three slashes before a relative path, four before an absolute one."""
     path = Path(url.partition("://")[2].removeprefix("/"))
-    if there and not path.exists():
+    if must_exist and not path.exists():
         raise SourceUnreachable(
             f"There is no database file at {url}.", attempt=f"{parse_scheme(url)}:////absolute/path.db (four slashes)."
         )
-    if there and not path.is_file():  # a client would wait for somebody to write to a pipe
+    if must_exist and not path.is_file():  # a client would wait for somebody to write to a pipe
         raise SourceError(f"{path} is no database file.", attempt="the path of a file.")
     return path
 

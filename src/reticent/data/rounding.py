@@ -44,12 +44,12 @@ def choose_round_step(low: Decimal, high: Decimal, steps: int = MIN_STEPS_IN_RAN
     For a single value, the step is that of its third digit.
     """
     with localcontext(_DECIMAL_CONTEXT):
-        wanted = (high - low) / steps or max(abs(high), Decimal(1)) / 100
-        power = Decimal(1).scaleb(wanted.adjusted())
-        return next(power * times for times in (5, 2, 1) if power * times <= wanted)
+        max_step = (high - low) / steps or max(abs(high), Decimal(1)) / 100
+        power = Decimal(1).scaleb(max_step.adjusted())
+        return next(power * factor for factor in (5, 2, 1) if power * factor <= max_step)
 
 
-def find_number_steps(texts: Sequence[str], step: Decimal, *, whole: bool, origin: int = 0) -> StepEnds:
+def find_number_steps(texts: Sequence[str], step: Decimal, *, are_whole: bool, origin: int = 0) -> StepEnds:
     """Find the step of each number.
 
     Steps of whole numbers are apart, [35, 39] and [40, 44]; those of others touch, and a multiple of the step is one
@@ -58,7 +58,7 @@ def find_number_steps(texts: Sequence[str], step: Decimal, *, whole: bool, origi
     with localcontext(_DECIMAL_CONTEXT):
         values = [Decimal(text) for text in texts]
         lower = [(value / step).to_integral_value(ROUND_FLOOR) * step for value in values]
-        if whole:
+        if are_whole:
             upper = [low + step - 1 for low in lower]
         else:
             upper = [(value / step).to_integral_value(ROUND_CEILING) * step for value in values]
@@ -92,8 +92,8 @@ def find_date_steps(values: pl.Series, step: str, origin: int = 0) -> StepEnds:
     else:
         upper = pl.select(pl.when(values == lower).then(values).otherwise(after)).to_series()
     texts = [tuple(format_iso(ends)) for ends in (lower, upper)]
-    stand = [to_positions(ends, origin) for ends in (lower, upper)]
-    return StepEnds(texts[0], texts[1], stand[0], stand[1])
+    positions = [to_positions(ends, origin) for ends in (lower, upper)]
+    return StepEnds(texts[0], texts[1], positions[0], positions[1])
 
 
 def to_positions(values: pl.Series, origin: int = 0) -> np.ndarray:
