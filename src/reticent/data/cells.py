@@ -183,7 +183,7 @@ def combine_sensitive(cells: Cells) -> Cells:
 
 
 def combine_sensitive_like(cells: Cells, table_cells: Cells) -> Cells:
-    """Combine the sensitive columns of a part of the table, with the numbers of the `whole` table's combined column."""
+    """Combine the sensitive columns of a part of the table, with the numbers of the combined column of `table_cells`."""
     if table_cells.joint < 0:
         return cells
     plain = replace(

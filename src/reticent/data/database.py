@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 
+MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
+SCHEMES = ("postgresql", "sqlite", "duckdb")
 QUERY_KEYWORDS = ("SELECT", "WITH", "VALUES", "TABLE", "FROM")
 _LEADING_PATTERN = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _QUOTED_PATTERN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -37,8 +39,9 @@ _QUOTED_PATTERN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|--[^
 
 def require_single_query(query: str) -> None:
     """Refuse a query that does not read, or is several statements."""
-    first = re.match(r"\w*", query[_LEADING_PATTERN.match(query).end() :])  # type: ignore[union-attr]  # it matches nothing at least
-    word = first[0].upper() if first else ""
+    leading = _LEADING_PATTERN.match(query)  # always a match: that of nothing at least
+    first_word = re.match(r"\w*", query[leading.end() if leading else 0 :])
+    word = first_word[0].upper() if first_word else ""
     if word not in QUERY_KEYWORDS:
         raise SourceError(
             "The query of [source] does not ask for rows.",
@@ -55,12 +58,11 @@ def require_single_query(query: str) -> None:
         )
 
 
-MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
-SCHEMES = ("postgresql", "sqlite", "duckdb")
-
-
 def parse_scheme(url: str) -> str:
-    name = {"postgres": "postgresql"}.get(found := url.partition("://")[0].lower(), found)
+    """Return the kind of database that a URL names."""
+    name = url.partition("://")[0].lower()
+    if name == "postgres":
+        name = "postgresql"
     if name not in SCHEMES:
         raise SourceError(
             f"The database {shorten_text(repr(name), 80)} is not supported.", attempt=suggest(name, SCHEMES)
@@ -69,6 +71,7 @@ def parse_scheme(url: str) -> str:
 
 
 def build_select(table: str | None, query: str | None) -> str:
+    """Return the statement that reads a table, or the query as it is."""
     if (table is None) == (query is None):
         raise SourceError("A database source needs a table or a query, and not both.", attempt='table = "people".')
     return f"SELECT * FROM {quote_table(table)}" if table is not None else str(query)

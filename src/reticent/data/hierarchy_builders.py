@@ -130,11 +130,8 @@ def _to_series(values: Any) -> pl.Series:
 
 def parse_fraction(value: Any, subject: str) -> Fraction:
     """Parse a number exactly as it was written: 0.1 is one tenth."""
-    number = (
-        None
-        if isinstance(value, bool)
-        else _try_parse_fraction(repr(float(value)) if isinstance(value, float) else str(value))
-    )
+    text = repr(float(value)) if isinstance(value, float) else str(value)
+    number = None if isinstance(value, bool) else _try_parse_fraction(text)
     if number is None:
         raise HierarchyError(f"{subject} must be a number.", attempt="a number such as 10 or 0.5.")
     return number
@@ -206,11 +203,9 @@ def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None
         position = bisect_right(level, number)
         if position == 0:
             return f"< {_format_fraction(level[0])}"
-        return (
-            f">= {_format_fraction(level[-1])}"
-            if position == len(level)
-            else format_band(level[position - 1], level[position], are_whole)
-        )
+        if position == len(level):
+            return f">= {_format_fraction(level[-1])}"
+        return format_band(level[position - 1], level[position], are_whole)
 
     table = [
         [text, *(band(number, level) for level in cuts), ROOT]
@@ -312,11 +307,8 @@ def dates(
     """
     distinct = DistinctValues.of(values, rows)
     order = list(CALENDAR_LEVELS)
-    if (
-        not levels
-        or any(level not in CALENDAR_LEVELS for level in levels)
-        or sorted(levels, key=order.index) != list(levels)
-    ):
+    are_known = all(level in CALENDAR_LEVELS for level in levels)
+    if not levels or not are_known or sorted(levels, key=order.index) != list(levels):
         raise HierarchyError("Levels of a calendar go from fine to coarse.", attempt=f"levels = {order}.")
     table = sorted((day, text) for text in distinct.texts if (day := _parse_day(text)) is not None)
     if lacking := len(distinct.texts) - len(table):
@@ -382,11 +374,8 @@ def from_tree(tree: Any) -> Hierarchy:
     """
     try:
         children = _parse_json_tree(tree)
-    except (
-        LookupError,
-        TypeError,
-        RecursionError,
-    ):  # a node is no table, lacks its name, or names one that is not there
+    except (LookupError, TypeError, RecursionError):
+        # A node is no table, lacks its name, or names one that is not there.
         raise _make_tree_error() from None
     return Hierarchy.from_rows(_list_paths(children), "a JSON hierarchy")
 
@@ -650,10 +639,10 @@ def prefixes(
     if any(length < 1 for length in lengths) or sorted(set(lengths), reverse=True) != lengths:
         raise HierarchyError("Prefix lengths must be whole numbers in falling order.", attempt="keep = [3, 2].")
 
-    def redacted(text: str, length: int) -> str:
+    def redact(text: str, length: int) -> str:
         return text if len(text) <= length else text[:length] + mask * (width - length)
 
-    table = [[text, *(redacted(text, length) for length in lengths), ROOT] for text in sorted(distinct.texts)]
+    table = [[text, *(redact(text, length) for length in lengths), ROOT] for text in sorted(distinct.texts)]
     return distinct.build_hierarchy(drop_idle_levels(table) if keep is None else table)
 
 
@@ -677,7 +666,7 @@ BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
     "dates": dates,
     "balanced": balanced,
 }
-"""What a job file can ask for by name; each takes the column's values, and the rows that hold each, first."""
+"""The builders that a job file names; each takes the column's values first, and by name the rows of each value."""
 
 
 def build(

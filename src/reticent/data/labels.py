@@ -45,6 +45,8 @@ from reticent.errors import ColumnError
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WidenedDomain(RangeDomain):
+    """A domain whose labels are wider than its groups."""
+
     label_options: LabelOptions
     column: Column
     coarse: bool
@@ -158,9 +160,8 @@ class PaddedDomain(WidenedDomain):
         if limit is None:
             return texts, places
         is_past = places > limit.position if side else places < limit.position
-        return [limit.text if is_out else text for text, is_out in zip(texts, is_past.tolist(), strict=True)], np.where(
-            is_past, limit.position, places
-        )
+        held_texts = [limit.text if is_out else text for text, is_out in zip(texts, is_past.tolist(), strict=True)]
+        return held_texts, np.where(is_past, limit.position, places)
 
 
 def copy_range_fields(domain: RangeDomain) -> dict[str, Any]:
@@ -175,9 +176,7 @@ _UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000
 LONE_ONE_IN = 10
 MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
 """From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
-MAX_EXACT_INTEGER = (
-    2**53
-)  # doubles beyond this lie further apart than 1: a round number near one of them may be no double
+MAX_EXACT_INTEGER = 2**53  # doubles beyond it lie further apart than 1: a round number near one may be no double
 
 
 def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
@@ -207,16 +206,18 @@ def apply_label_style(
         return _style_line(domain, column, alone=alone)
     if isinstance(domain, BandDomain) and not domain.is_from_steward and style in (None, "snapped"):
         return _snap_bands(domain, column, alone, tree)
-    plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
-    if style is None or (plain_tree and style in TREE_STYLES):
-        return replace(domain, style=style) if isinstance(domain, TreeDomain) and style is not None else domain
-    what = "categories" if plain_tree else "an order" if domain.kind == "ordinal" else "a hierarchy"
-    raise ColumnError(
-        f"Column {domain.name!r} has {what}, and its labels cannot be {style}.",
-        attempt='labels = "nodes" or "sets".'
-        if plain_tree
-        else "leaving labels out, or giving a step and nothing else.",
-    )
+    is_plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
+    if style is None:
+        return domain
+    if isinstance(domain, TreeDomain) and is_plain_tree and style in TREE_STYLES:
+        return replace(domain, style=style)
+    if is_plain_tree:
+        subject = "categories"
+        attempt = 'labels = "nodes" or "sets".'
+    else:
+        subject = "an order" if domain.kind == "ordinal" else "a hierarchy"
+        attempt = "leaving labels out, or giving a step and nothing else."
+    raise ColumnError(f"Column {domain.name!r} has {subject}, and its labels cannot be {style}.", attempt=attempt)
 
 
 def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Fraction:
@@ -307,7 +308,8 @@ def _limit_end(domain: BandDomain, end: str, limits: tuple[RangeEnd | None, Rang
     if limit is None:
         return end
     position = _locate_end(domain, end).position
-    return limit.text if (position < limit.position, position > limit.position)[side] else end
+    is_past = position > limit.position if side else position < limit.position
+    return limit.text if is_past else end
 
 
 def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
@@ -347,9 +349,8 @@ def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
 
     Values that were withheld beyond these codes then leave no trace in a step or a limit.
     """
-    alone = (
-        MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
-    )  # what was chosen for all values is kept
+    # The style that was chosen for all values stays the same.
+    alone = MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
     return _style_line(domain.tight, domain.column, (first, last), alone)
 
 
@@ -475,9 +476,9 @@ def _find_limits(
     if otherwise is not None and column.domain is None:
         lower_ends.append(otherwise[0])
         upper_ends.append(otherwise[1])
-    return max(lower_ends, key=lambda end: end.position, default=None), min(
-        upper_ends, key=lambda end: end.position, default=None
-    )
+    highest_lower = max(lower_ends, key=lambda end: end.position, default=None)
+    lowest_upper = min(upper_ends, key=lambda end: end.position, default=None)
+    return highest_lower, lowest_upper
 
 
 def _locate_end(domain: RangeDomain | BandDomain, end: Any) -> RangeEnd:
@@ -495,15 +496,12 @@ def _clip_steps(places: StepEnds, limits: tuple[RangeEnd | None, RangeEnd | None
     low = places.low
     high = places.high
     if (lowest := limits[0]) is not None:
-        lower = tuple(
-            lowest.text if is_out else end for end, is_out in zip(lower, (low < lowest.position).tolist(), strict=True)
-        )
+        is_below = (low < lowest.position).tolist()
+        lower = tuple(lowest.text if is_out else end for end, is_out in zip(lower, is_below, strict=True))
         low = np.maximum(low, lowest.position)
     if (highest := limits[1]) is not None:
-        upper = tuple(
-            highest.text if is_out else end
-            for end, is_out in zip(upper, (high > highest.position).tolist(), strict=True)
-        )
+        is_above = (high > highest.position).tolist()
+        upper = tuple(highest.text if is_out else end for end, is_out in zip(upper, is_above, strict=True))
         high = np.minimum(high, highest.position)
     return StepEnds(lower, upper, low, high)
 

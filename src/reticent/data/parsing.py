@@ -22,8 +22,8 @@ MAX_MAGNITUDE = 1e150
 _LONG_DIGITS_PATTERN = r"\d\D?(\d\D?){15}"  # 16 digits: more than any double holds for certain
 _DECIMAL_PATTERN = r"^[+-]?\d+(\.\d+)?$"
 MAX_DECIMAL_DIGITS = 38
-FIRST_DAY = -719_162
-LAST_DAY = 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
+FIRST_DAY = -719_162  # 0001-01-01, in days from 1970-01-01
+LAST_DAY = 2_932_896  # 9999-12-31
 _CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 
@@ -210,7 +210,8 @@ def categories_to_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Serie
     if not isinstance(series.dtype, pl.Categorical):
         return series, counts
     values = series.unique()
-    category, number = (values_.to_physical().cast(pl.Int64) for values_ in (values, series))
+    category = values.to_physical().cast(pl.Int64)
+    number = series.to_physical().cast(pl.Int64)
     missing = int(number.max() or 0) + 1  # type: ignore[arg-type]  # numbers of categories, or None
     rows = np.bincount(number.fill_null(missing).to_numpy(), weights=counts, minlength=missing + 1)
     return values.cast(pl.String), rows[category.fill_null(missing).to_numpy()].astype(np.int64)
@@ -219,8 +220,8 @@ def categories_to_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Serie
 _DATETIME_DTYPE_PATTERN = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([^']*)')\)")
 _DECIMAL_DTYPE_PATTERN = re.compile(r"Decimal\(precision=(\d+), scale=(\d+)\)")
 _SIMPLE_DTYPES = {
-    str(t): t
-    for t in (
+    str(dtype): dtype
+    for dtype in (
         pl.Int8,
         pl.Int16,
         pl.Int32,
@@ -261,13 +262,9 @@ def parse_texts(texts: Sequence[str | None] | pl.Series, dtype: str, *, strict: 
     if kind == pl.Date:
         return series.str.to_date("%Y-%m-%d")
     if isinstance(kind, pl.Datetime):
-        return (
-            series.str.replace(" ", "T", literal=True)
-            .str.to_datetime(  # Polars prints a space, ISO 8601 has a T
-                "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f", time_unit=kind.time_unit
-            )
-            .cast(kind)
-        )
+        format = "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f"
+        iso_texts = series.str.replace(" ", "T", literal=True)  # Polars prints a space, ISO 8601 has a T
+        return iso_texts.str.to_datetime(format, time_unit=kind.time_unit).cast(kind)
     if kind == pl.Boolean:
         return series.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean)
     if kind == pl.Time:

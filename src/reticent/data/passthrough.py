@@ -367,7 +367,7 @@ def build_profile(
 
 
 PairCounter = Callable[[list[str]], pl.DataFrame]
-"""The pairs of values of two columns, and how many rows have each: whoever has the rows counts them."""
+"""Returns the pairs of values of two columns, and the number of rows of each pair."""
 
 
 def describe_uncovered(

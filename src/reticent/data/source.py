@@ -124,20 +124,20 @@ def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -
     return open_source(source, frame, by_pieces=by_pieces).rows
 
 
-def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str, ...]) -> pl.LazyFrame:
-    """Replace values that mean missing by null: texts, and numbers and dates that are written like a mark."""
-    kept = []
+def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, null_values: tuple[str, ...]) -> pl.LazyFrame:
+    """Replace values that mean missing by null: texts, and numbers and dates that are written like them."""
+    expressions = []
     for name, dtype in schema.items():
         value = pl.col(name).cast(pl.String) if is_text(dtype) else pl.col(name)
-        values = list(marks) if is_text(dtype) else _cast_null_values(marks, dtype)
+        values = list(null_values) if is_text(dtype) else _cast_null_values(null_values, dtype)
         if values:
-            kept.append(pl.when(value.is_in(values).not_()).then(value))
-    return lazy.with_columns(kept) if kept else lazy
+            expressions.append(pl.when(value.is_in(values).not_()).then(value))
+    return lazy.with_columns(expressions) if expressions else lazy
 
 
-def _cast_null_values(marks: tuple[str, ...], dtype: pl.DataType) -> Any:
-    """Return the marks that are values of a typed column: 999 of whole numbers, 9999-12-31 of dates."""
-    texts = pl.Series(marks, dtype=pl.String).str.strip_chars()
+def _cast_null_values(null_values: tuple[str, ...], dtype: pl.DataType) -> Any:
+    """Return the texts as values of a typed column, those that are some: 999 of whole numbers, 9999-12-31 of dates."""
+    texts = pl.Series(null_values, dtype=pl.String).str.strip_chars()
     if dtype.is_integer() or dtype.is_decimal():
         texts = texts.filter(texts.str.contains(_NUMBER_PATTERN)).str.replace(r"\.0+$", "")
     elif dtype.is_float():
@@ -187,9 +187,8 @@ def _scan_frame(frame: Any) -> pl.LazyFrame:
     try:
         if kind == "pandas":
             return pl.from_pandas(frame, include_index=False).lazy()
-        if kind == "pyarrow" and hasattr(
-            frame, "column_names"
-        ):  # a reader would be read once, and an array has no names
+        if kind == "pyarrow" and hasattr(frame, "column_names"):
+            # Another object of pyarrow would be read once, or has no names.
             _require_narrow_decimals(frame)
             return pl.DataFrame(frame).lazy()
     except SourceError:
@@ -316,9 +315,9 @@ def collect_frame(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "strea
 
 def iterate_batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]:
     """Yield the rows in their order, `rows` at a time, keeping none; the library's messages are withheld."""
-    found = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    batches = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
     try:
-        yield from found
+        yield from batches
     except GeneratorExit:
         raise
     except BaseException as error:
@@ -341,8 +340,8 @@ def _translate_error(error: BaseException, doing: str, lazy: pl.LazyFrame) -> Ba
         return error
     if is_file_error(error) and _is_columnar_scan(lazy):
         return make_damaged_file_error(error)
-    said = str(error).lower()
-    if "utf-8" in said or "utf8" in said:
+    message = str(error).lower()
+    if "utf-8" in message or "utf8" in message:
         return SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".')
     if not isinstance(error, pl.exceptions.PolarsError):
         return SourceError(

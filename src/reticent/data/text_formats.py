@@ -18,7 +18,7 @@ from reticent.data.source import collect_frame, is_text
 from reticent.errors import ColumnError, JobError
 
 NUMBER_FORMATS = {"1,234.5": (",", "."), "1.234,5": (".", ",")}
-"""How numbers are written: what parts the thousands, and what the decimals."""
+"""How numbers are written: the marks of thousands and of decimals."""
 
 _UNIT_PATTERN = r"([$€£¥]|\b(?:USD|EUR|GBP|CHF)\b)"
 _MONEY_PATTERN = rf"\s|{_UNIT_PATTERN}"
@@ -46,13 +46,17 @@ class ColumnDeclaration(Protocol):
 
 def parse_format_type(format: str, type: str | None) -> str:
     """Return the type that a format gives a column: "date" or "numeric"."""
-    found = "numeric" if format in NUMBER_FORMATS else "date" if isinstance(format, str) and "%" in format else None
-    if found is None or type not in (None, found):
+    format_type = None
+    if format in NUMBER_FORMATS:
+        format_type = "numeric"
+    elif isinstance(format, str) and "%" in format:
+        format_type = "date"
+    if format_type is None or type not in (None, format_type):
         raise JobError(
             f"format = {format!r} does not say how a {type or 'date or number'} is written.",
             attempt='format = "%m/%d/%Y" for dates, or "1,234.5" or "1.234,5" for numbers.',
         )
-    return found
+    return format_type
 
 
 def parse_declared(lazy: pl.LazyFrame, columns: Mapping[str, ColumnDeclaration]) -> pl.LazyFrame:
@@ -144,14 +148,13 @@ def build_parse_expression(
     text = value.cast(pl.String).str.strip_chars()
     if column.format in NUMBER_FORMATS:
         return _parse_number(text, *NUMBER_FORMATS[column.format])
+    parsed: pl.Expr | None
     if isinstance(distinct.dtype, pl.Datetime):
-        parsed: pl.Expr | None = value
+        parsed = value
+    elif column.format is None:
+        parsed = _parse_iso(distinct.str.strip_chars(), text)
     else:
-        parsed = (
-            _parse_iso(distinct.str.strip_chars(), text)
-            if column.format is None
-            else _parse_formatted(text, column.format)
-        )
+        parsed = _parse_formatted(text, column.format)
     if parsed is None:
         return None
     moments = distinct.to_frame().select(parsed.alias("read"))["read"]
