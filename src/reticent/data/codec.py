@@ -90,7 +90,9 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
 
     return build_cells(
         tuple(codings[name].domain for name in quasi),
-        tuple(codings[name].domain for name in sensitive), encode_columns(quasi), encode_columns(sensitive),
+        tuple(codings[name].domain for name in sensitive),
+        encode_columns(quasi),
+        encode_columns(sensitive),
         counts,
     )
 
