@@ -17,19 +17,11 @@ from typing import Any
 from reticent.attacks.composition.alignment import align_releases
 from reticent.attacks.composition.attack import CompositionOutcome, attack_aligned_releases
 from reticent.errors import PromiseUnreachable, ReticentError, pluralize
+from reticent.job.job import Job
 from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.ledger import Ledger, RepeatedRelease
 from reticent.ledger.paths import compute_release_digest
-from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.release.release import Release
-
-
-def check_composition(
-    joining: CompositionCheck, staged: Path, ledger: Any, progress: ProgressCallback
-) -> tuple[str, ...]:
-    """Return what this release and earlier ones of the same people reveal together, as notices for the owner; or refuse."""
-    progress(ProgressEvent("joining with earlier releases", 0.95))
-    return tuple(joining(staged, Ledger.of(ledger)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +36,12 @@ class CompositionCheck:
     rows: CountedRows
     limit: Fraction | None
     elsewhere: bool = False
+
+    @classmethod
+    def from_job(cls, job: Job, frame: Any, rows: CountedRows, *, elsewhere: bool) -> CompositionCheck:
+        """Make the check for a job's table, which is the job's source or a frame."""
+        source = job.source if frame is None else frame
+        return cls(source, job.source.missing, rows, job.release.together, elsewhere)
 
     def __call__(self, staged: Path, ledger: Ledger) -> list[str]:
         """Return sentences for the owner; none if the ledger knows no earlier release of these people."""

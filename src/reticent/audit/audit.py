@@ -138,9 +138,9 @@ def _read_population(release: Any, population: Any, job: Any, missing: Sequence[
     return collect_frame(scan_source(given, frame), "Reading the population")
 
 
-def audit_staged(folder: Path, handed: AuditContext) -> Audit:
-    """Audit a release before `publish` keeps it: the promises, from the files and what `publish` hands over."""
-    return _audit_subject(read_folder_subject(folder), None, handed, (), staged=True)
+def audit_staged(subject: Subject, context: AuditContext) -> Audit:
+    """Audit a staged release before it is committed: its promises, from the files and what `publish` hands over."""
+    return _audit_subject(subject, None, context, (), staged=True)
 
 
 def _audit_subject(

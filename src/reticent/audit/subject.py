@@ -72,12 +72,16 @@ class Subject:
 def read_folder_subject(folder: str | Path, expect_digest: str | None = None, promises: Iterable[Any] = ()) -> Subject:
     """Read a complete, undamaged release; refuse anything else. `promises` are judged beside those of the manifest."""
     folder = Path(folder)
-    manifest = bundle.verify_bundle(folder, expect_digest)
-    asked = (*manifest.promises, *(describe_promise(promise) for promise in promises))
+    return make_folder_subject(folder, bundle.verify_bundle(folder, expect_digest), promises)
+
+
+def make_folder_subject(folder: Path, manifest: Manifest, promises: Iterable[Any] = ()) -> Subject:
+    """Make the subject of a release whose manifest was verified against its folder."""
+    judged = (*manifest.promises, *(describe_promise(promise) for promise in promises))
     return Subject(
         manifest.kind,
         manifest.columns,
-        asked,
+        judged,
         manifest.withheld,
         manifest.jointly,
         manifest.weights or {},
