@@ -18,7 +18,7 @@ from reticent.planning import plan_recipe
 from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from reticent.release import bundle
-from tests.engines.in_process import Spread
+from tests.support.in_process_partitions import Spread
 
 QUASI = ("age", "gender", "education")
 
