@@ -12,14 +12,17 @@ steps are those of a `Table`: one that is held whole (`tables.WholeTable`), or o
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reticent import __version__, catalogue, registry
+from reticent.audit.result import Audit
 from reticent.audit.subject import make_folder_subject
-from reticent.composition_check import CompositionCheck
+from reticent.composition_check import check_composition
 from reticent.data.change_stamp import ChangeStamp
 from reticent.engines.engine import Engine, EngineContext
+from reticent.errors import AuditFailed, InternalError
 from reticent.format.folder import translate_disk_errors
 from reticent.job.job import Job
 from reticent.job_table import collect_notices
@@ -31,7 +34,6 @@ from reticent.methods.recipe_planning import select_method_promises, settle_meth
 from reticent.partitioned import PartitionedTable
 from reticent.preconditions import require_partitionable, require_promises_supported
 from reticent.progress import ProgressCallback, ProgressEvent, scale_progress
-from reticent.publication_audit import require_passed
 from reticent.randomness import Random
 from reticent.release.bundle import verify_bundle
 from reticent.release.release import Release, hold_publication
@@ -121,7 +123,7 @@ def publish(
                     *lone_people,
                     *plan.describe_wider_labels(),
                 ),
-                composition_check=CompositionCheck.from_job(job, frame, rows, elsewhere=worker.distributed),
+                composition_check=partial(check_composition, job, frame, rows, worker.distributed),
                 witness=witness,
             )
             if target is None or book is None:
@@ -135,6 +137,29 @@ def read_table(engine: Engine, job: Job, frame: Any, context: EngineContext) -> 
     if engine.regions:
         return PartitionedTable.read(engine, job, frame, context)
     return WholeTable.read(engine, job, frame, context)
+
+
+def require_passed(audit: Audit, job: Job) -> Audit:
+    """Return the audit of a staged folder if it shows that every promise of the job is kept; otherwise raise.
+
+    A promise is published if the audit shows that it is kept, or if model and kind together explain why no file can
+    show it and what was checked instead.
+    """
+    broken = [verdict.model for verdict in audit.promises if verdict.kept is False]
+    if broken or audit.kept is False:
+        raise AuditFailed(
+            f"The release does not keep {', '.join(broken) or 'its promises'}; nothing was published.",
+            why="The audit recounted the staged files and disagrees with the method: this is our bug.",
+            attempt="reporting it, with the job file.",
+        )
+    unproven = [verdict.model for verdict in audit.promises if verdict.kept is None and not verdict.why]
+    if unproven or len(audit.promises) != len(tuple(job.promises)):
+        raise InternalError(
+            f"Nothing shows that the release keeps {', '.join(unproven) or 'all of its promises'}; nothing was published.",
+            why="A promise is published on evidence, or on a stated reason why no file can show it.",
+            attempt="reporting it, with the job file.",
+        )
+    return audit
 
 
 def make_manifest_fields(job: Job, rng: Random, rows_per_person: int) -> dict[str, Any]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from reticent.audit.audit import audit_staged
+import numpy as np
+
+from reticent.audit.audit import AuditContext, audit_staged
 from reticent.audit.result import Audit
 from reticent.audit.subject import Subject
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
+from reticent.data.population import LoadedPopulation
 from reticent.data.source import Source
 from reticent.engines.engine import CountedTable, Engine, EngineContext
 from reticent.job.job import Job
@@ -25,11 +28,11 @@ from reticent.ledger.fingerprint import CountedRows
 from reticent.methods.recipe_planning import warn_of_lone_people
 from reticent.planning import plan_recipe
 from reticent.progress import ProgressCallback, ProgressEvent
-from reticent.publication_audit import make_audit_context
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
 from reticent.recipe.labels import measure_end_isolation
 from reticent.recipe.loss import describe_wider_labels
+from reticent.recipe.recipe import Recipe
 from reticent.release import bundle
 
 
@@ -162,4 +165,20 @@ class WholePlan:
         return None if recorded is None else recorded.to_bytes()
 
     def audit(self, subject: Subject) -> Audit:
-        return audit_staged(subject, make_audit_context(self.job, self.table.counted, self.writer.recipe))
+        """Audit the staged files with what they lack: the population of a promise, and the source as it was counted."""
+        population = next((promise.population for promise in self.job.promises if hasattr(promise, "population")), None)
+        people = population.rows if isinstance(population, LoadedPopulation) else population
+        counted = self.table.counted
+        true_values = partial(_count_true_values, self.writer.recipe)
+        return audit_staged(subject, AuditContext(people, counted.combinations, counted.multiplicity, true_values))
+
+
+def _count_true_values(recipe: Recipe, column: str) -> dict[str, int]:
+    """Count the published people with each value of a sensitive column, before anything was perturbed."""
+    cells = recipe.cells
+    column_index = cells.find_sensitive(column)
+    domain = cells.sensitive[column_index]
+    published = recipe.published_entries
+    codes = cells.values[recipe.cell[published], column_index]
+    row_counts = np.bincount(codes, weights=recipe.quota[published], minlength=domain.size)
+    return dict(zip(domain.texts, row_counts.astype(np.int64).tolist(), strict=False))

@@ -49,12 +49,11 @@ LAYERS = {
     "attacks": "data estimate format kernels labels ledger methods models recipe registry release release.release",
     "preconditions": "data job methods registry",
     "composition_check": "attacks job ledger release.release",  # joins a release with earlier ones before it is committed
-    "publication_audit": "audit data engines job recipe",
     "job_table": "data engines job preconditions registry",  # a job's table, read and counted by an engine
     "partitioned": "audit data engines format job job_table ledger methods models preconditions recipe registry release",
     "planning": "attacks audit data engines format job job_table labels ledger methods preconditions recipe registry utility",
-    "tables": "audit data engines job job_table ledger methods planning publication_audit recipe release",
-    "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions publication_audit "
+    "tables": "audit data engines job job_table ledger methods planning recipe release",
+    "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions "
     "registry release release.release tables",
     "batches": "data format job ledger preconditions publish",
     "calibrate": "attacks methods",
