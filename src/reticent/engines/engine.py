@@ -94,12 +94,12 @@ class Engine(Protocol):
         """Count passthrough values in rows as `scan` returns them, before they are rounded."""
 
     def profile_columns(
-        self, rows: Any, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+        self, rows: Any, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
     ) -> PassthroughProfile:
         """Compute statistics of the columns that are no part of cells (passthrough and identifying); refuse those that tell too much."""
 
     def count(
-        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: EngineContext = DEFAULT_CONTEXT
+        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, context: EngineContext = DEFAULT_CONTEXT
     ) -> CountedTable:
         """Count rows into cells."""
 
@@ -116,7 +116,7 @@ class Engine(Protocol):
         rng: Random,
         rows: Any,
         place: np.ndarray | None = None,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> RowBatches:
         """Return the recipe's entry of each published row, with its passthrough columns, in the order in which they are written.
 

@@ -180,7 +180,7 @@ class LocalEngine:
         return count_passthrough(rows, columns)
 
     def profile_columns(
-        self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
     ) -> passthrough.PassthroughProfile:
         return passthrough.profile_columns(rows, columns)
 
@@ -189,7 +189,7 @@ class LocalEngine:
         rows: pl.LazyFrame,
         columns: Mapping[str, Column],
         rows_per_person: int = 1,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         return count_rows(rows, columns, rows_per_person)
 
@@ -206,7 +206,7 @@ class LocalEngine:
         rng: Random,
         rows: pl.LazyFrame,
         place: np.ndarray | None = None,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> InMemoryRows:
         return apply_recipe(counted, recipe, rng, rows, place)
 

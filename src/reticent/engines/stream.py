@@ -88,15 +88,15 @@ class StreamEngine:
         return count_passthrough(rows, columns)
 
     def profile_columns(
-        self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
     ) -> passthrough.PassthroughProfile:
         names = passthrough.list_profiled_columns(columns)
         if not names:
             return passthrough.PassthroughProfile()
         doing = "Counting identifying and carried values"
         wanted = rows.select(names)
-        found = {name: FrequencyCounter(how.make_temp_dir) for name in names}
-        pace = PassProgress(doing.lower(), None, how.progress)
+        found = {name: FrequencyCounter(context.make_temp_dir) for name in names}
+        pace = PassProgress(doing.lower(), None, context.progress)
         for frame in iterate_row_batches(wanted, doing):
             for name in names:
                 found[name].add(frame[name])
@@ -109,7 +109,7 @@ class StreamEngine:
         rows: pl.LazyFrame,
         columns: Mapping[str, Column],
         rows_per_person: int = 1,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         """Count as the local engine does, which reads batches already: it holds combinations, and few rows."""
         return local.count_rows(rows, columns, rows_per_person)
@@ -127,7 +127,7 @@ class StreamEngine:
         rng: Random,
         rows: pl.LazyFrame,
         place: np.ndarray | None = None,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> StreamedRows:
         published = int(recipe.quota[recipe.published_entries].sum())
         names = find_columns_with_role(counted.columns, Role.INSENSITIVE)
@@ -135,7 +135,7 @@ class StreamEngine:
             return StreamedRows(published, {}, lambda: expand_rows(recipe, rng))
         schema = rows.collect_schema()
         types = {name: BatchColumn(pl.String() if is_text(schema[name]) else schema[name]) for name in names}
-        carrying = StreamPassthroughWriter(counted, recipe, rng, place, how)
+        carrying = StreamPassthroughWriter(counted, recipe, rng, place, context)
         return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
 
 

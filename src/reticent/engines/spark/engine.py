@@ -105,7 +105,7 @@ class Spark:
         return PassthroughCounts.add_up(parts)
 
     def profile_columns(
-        self, rows: Any, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+        self, rows: Any, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
     ) -> passthrough.PassthroughProfile:
         names = passthrough.list_profiled_columns(columns)
         if not names:
@@ -114,7 +114,7 @@ class Spark:
         return passthrough.build_profile(columns, total, found)
 
     def count(
-        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: EngineContext = DEFAULT_CONTEXT
+        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, context: EngineContext = DEFAULT_CONTEXT
     ) -> CountedTable:
         keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
         found = rows.collect_combinations(keys).rename({MULTIPLICITY: COUNT_COLUMN})
@@ -134,7 +134,7 @@ class Spark:
         rng: Random,
         rows: Any,
         place: np.ndarray | None = None,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> StreamedRows:
         published = int(recipe.quota[recipe.published_entries].sum())
         names = find_columns_with_role(counted.columns, Role.INSENSITIVE)
@@ -143,7 +143,7 @@ class Spark:
         from reticent.engines.spark.passthrough import SparkPassthroughWriter
 
         types = {name: BatchColumn(rows.types[name]) for name in names}
-        carrying = SparkPassthroughWriter(counted, recipe, rng, place, how)
+        carrying = SparkPassthroughWriter(counted, recipe, rng, place, context)
         return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
 
 
