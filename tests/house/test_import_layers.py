@@ -55,7 +55,7 @@ LAYERS = {
     "tables": "audit data engines job job_table ledger methods planning recipe release",
     "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions "
     "registry release release.release tables",
-    "batches": "data format job ledger preconditions publish",
+    "batches": "data format job ledger preconditions publish release.release",
     "calibrate": "attacks methods",
     "loss_explanation": "data job models recipe registry",
     "check": "budget data engines job job_table ledger loss_explanation methods models planning preconditions recipe registry",

@@ -99,7 +99,11 @@ class Engine(Protocol):
         """Compute statistics of the columns that are no part of cells (passthrough and identifying); refuse those that tell too much."""
 
     def count(
-        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, context: EngineContext = DEFAULT_CONTEXT
+        self,
+        rows: Any,
+        columns: Mapping[str, Column],
+        rows_per_person: int = 1,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         """Count rows into cells."""
 

@@ -4,27 +4,25 @@
 moment the old release or the new one is complete (or none, before the first).  A process that ends in the middle leaves
 its journal, and the next command settles it (`journal`).
 
-`prepare_target` comes first: it settles what interrupted runs left and refuses an impossible target.  `recover` settles
-what interrupted runs of this user left, by the ledger's journal and staging records.  It looks at nothing else: what is
-in the temporary folder, beside an output or inside an input may be anybody's, and stays.
+`prepare_target` comes first: it settles what interrupted runs left and refuses an impossible target.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import OutputExists, pluralize
+from reticent.errors import OutputExists
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
 from reticent.ledger.atomic_rename import replace_dir, undo_replace
 from reticent.ledger.fingerprint import CountedRows, pack_sketch
-from reticent.ledger.journal import SKETCHES_FOLDER, CommitIntent
+from reticent.ledger.journal import SKETCHES_FOLDER, CommitIntent, recover
 from reticent.ledger.ledger import Ledger, require_no_repeats
 from reticent.ledger.notes import PublicationRecord, build_notes
 from reticent.ledger.paths import (
@@ -35,7 +33,7 @@ from reticent.ledger.paths import (
     resolve_notes_folder,
 )
 from reticent.ledger.staging import ignore_signals
-from reticent.ledger.storage import LEDGER_FILE, LOCK_FILE, read_entries
+from reticent.ledger.storage import LEDGER_FILE, read_entries
 from reticent.ledger.witness import encrypt_witness
 from reticent.progress import ProgressCallback, ProgressEvent
 
@@ -226,54 +224,3 @@ def _undo_commit(ledger: Path, intent: CommitIntent, switched: bool) -> None:
         undo_replace(staged, target, staged.parent / staging.REPLACED_FOLDER)
         private_files.sync_to_disk(target.parent)
     journal.roll_back_commit(ledger, intent)
-
-
-MAX_NAMED_FOLDERS = 3
-
-
-def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = False) -> list[str]:
-    """Settle a ledger's journal and remove the staging folders that it has records of.
-
-    Returns sentences on what was done. With `only_journal`, for commands that write nothing, only a ledger of this
-    user's own is settled, and no folder is removed but the one that its journal is about. This user's folders of
-    older versions beside the outputs of `targets` are only named.
-    """
-    if not private_files.HAS_DIRECTORY_HANDLES or (only_journal and not _is_own_ledger(ledger)):
-        return []
-    sentences: list[str] = []
-    if journal.is_pending(ledger):
-        with translate_disk_errors(ledger), private_files.hold_lock(ledger / LOCK_FILE):
-            sentence = journal.settle_journal(ledger)
-        sentences += [sentence] if sentence else []
-    if only_journal:
-        return sentences
-    with translate_disk_errors(ledger):
-        removed, left_alone = staging.remove_abandoned(ledger)
-    if removed:
-        verb = "was" if removed == 1 else "were"
-        sentences.append(f"{pluralize(removed, 'staging folder')} of interrupted runs {verb} removed.")
-    sentences += left_alone
-    for place in dict.fromkeys(target.parent for target in targets):
-        sentences += describe_older_folders(place)
-    return sentences
-
-
-def _is_own_ledger(ledger: Path) -> bool:
-    """Tell whether a ledger's folder belongs to this user."""
-    try:
-        return os.stat(ledger).st_uid == private_files.get_user_id()
-    except OSError:
-        return False
-
-
-def describe_older_folders(place: Path, min_age: float = 0) -> list[str]:
-    """Return a sentence about this user's staging folders of older versions in a place, if there are any."""
-    names = staging.list_older_folders(place, min_age)
-    if not names:
-        return []
-    more = f" and {len(names) - MAX_NAMED_FOLDERS:,} more" if len(names) > MAX_NAMED_FOLDERS else ""
-    listed = ", ".join(repr(name) for name in names[:MAX_NAMED_FOLDERS])
-    return [
-        f"{str(place)!r} holds {pluralize(len(names), 'staging folder')} of an older version, which nothing is done with: "
-        f"{listed}{more}. Look at them, and remove them by hand when nobody publishes by that version."
-    ]

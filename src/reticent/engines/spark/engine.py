@@ -114,7 +114,11 @@ class Spark:
         return passthrough.build_profile(columns, total, found)
 
     def count(
-        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, context: EngineContext = DEFAULT_CONTEXT
+        self,
+        rows: Any,
+        columns: Mapping[str, Column],
+        rows_per_person: int = 1,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
         found = rows.collect_combinations(keys).rename({MULTIPLICITY: COUNT_COLUMN})
