@@ -34,7 +34,7 @@ from reticent.budget import (
 )
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
-from reticent.data.labels import explain_snapping
+from reticent.data.label_styles import explain_snapping
 from reticent.data.passthrough import PassthroughColumn, describe_uncovered
 from reticent.data.spelling import SpellingVariants, find_spelling_variants
 from reticent.engines.engine import Engine, EngineContext
@@ -161,7 +161,9 @@ def summarize_other_method(
     def attempt() -> PlanSummary | None:
         if not clock.suffices(len(cells), partial(_plan_for_timing, job, method, cells)):
             return None
-        return summarize_plan(job, method, cells, columns, own=False, watch=lambda now: not clock.left(STOP_SHARE))[0]
+        return summarize_plan(
+            job, method, cells, columns, own=False, watch=lambda now: not clock.has_time_left(STOP_SHARE)
+        )[0]
 
     try:
         return run_within(clock.remaining(), attempt)
@@ -411,4 +413,4 @@ def _explain_plan(
             base = measure(cells, job.promises)
         except TimeLimitReached:
             base = None
-    return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.left, base))
+    return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base))

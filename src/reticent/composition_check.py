@@ -108,7 +108,7 @@ class CompositionCheck:
             if self.limit is not None:
                 raise
             return f"The releases were not joined: {error.what}"
-        above = 0 if self.limit is None else outcome.above(self.limit)
+        above = 0 if self.limit is None else outcome.count_people_above(self.limit)
         if above:
             raise PromiseUnreachable(
                 f"With {_list_folder_names(earlier)}, something is believed of {above:,} of {outcome.targets:,} people above {self.limit}; "

@@ -20,7 +20,7 @@ from reticent.data.cells import Cells
 from reticent.data.column_types import apply_source_types, describe_types, has_types, require_supported_types
 from reticent.data.columns import Column, Role, count_beyond, describe_beyond, find_columns_with_role, resolve_columns
 from reticent.data.domain import Domain
-from reticent.data.labels import explain_snapping, use_tight_labels
+from reticent.data.label_styles import explain_snapping, use_tight_labels
 from reticent.data.parsing import categories_to_texts
 from reticent.data.passthrough import PassthroughCounts, PassthroughProfile, describe_rounded_to_zero
 from reticent.data.population import read_population

@@ -44,8 +44,8 @@ from reticent.preconditions import require_promises_supported
 from reticent.progress import ProgressCallback
 from reticent.randomness import Random
 from reticent.recipe.column_entries import build_quasi_entry
+from reticent.recipe.group_labels import GroupLabels, build_group_labels
 from reticent.recipe.kind import Writer
-from reticent.recipe.labels import GroupLabels, build_group_labels
 from reticent.recipe.loss import compute_label_losses, compute_weight_shares
 from reticent.recipe.recipe import Recipe
 from reticent.utility import loss
@@ -120,7 +120,7 @@ class Plan:
         """The manifest's entries of the quasi-identifiers: how their labels are read."""
         columns = _resolve_columns(self.job, self.cells)
         return tuple(
-            ColumnEntry.of(build_quasi_entry(domain, texts, columns[domain.name]))
+            ColumnEntry.parse(build_quasi_entry(domain, texts, columns[domain.name]))
             for domain, texts in zip(self.cells.quasi, self.labels.texts, strict=True)
         )
 
@@ -144,7 +144,7 @@ class Plan:
             )
         return drawn
 
-    def seen(self) -> AttackTarget:
+    def to_attack_target(self) -> AttackTarget:
         """What an adversary sees of the release who knows the quasi-identifiers of everybody in it."""
         promises = tuple(parse_promise(registry.describe(promise, public=True)) for promise in self.job.promises)
         made = registry.describe(self.job.method, public=True)
@@ -217,7 +217,7 @@ def plan(
     columns = _resolve_columns(job, counted)
     loaded = load_populations(job, columns, counted)
     started = time.process_time()
-    planned = plan_recipe(loaded, counted, columns, Random.of(seed), progress=progress, watch=watch)
+    planned = plan_recipe(loaded, counted, columns, Random.from_optional_seed(seed), progress=progress, watch=watch)
     seconds = time.process_time() - started
     is_merged = merged and registry.load_writer(job.method.kind).generalizes
     return Plan(job, planned.writer.recipe if is_merged else planned.recipe, seconds)
@@ -264,7 +264,7 @@ class PlannedRecipe:
     @cached_property
     def writer(self) -> Writer:
         """The recipe in the writer of its kind: groups that read the same are one, and every row has one outcome."""
-        writer = registry.load_writer(self.kind).of(self.recipe, self.columns)
+        writer = registry.load_writer(self.kind).from_recipe(self.recipe, self.columns)
         writer.recipe.require_conserved()
         return writer
 

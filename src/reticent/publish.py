@@ -86,18 +86,18 @@ def publish(
     target = None if to is None else Path(to)
     if worker.regions:
         require_partitionable(job, target)
-    book = None if target is None else Ledger.of(ledger)
+    book = None if target is None else Ledger.open(ledger)
     recovered = [] if target is None or book is None else prepare_target(target, book, force)
     progress(ProgressEvent("reading", 0))
     source = job.source if frame is None else None
-    stamp = ChangeStamp.of(source)
+    stamp = ChangeStamp.read(source)
     staged_in = None if book is None else book.folder
     with make_temp_dirs(target, staged_in) as make_temp_dir:
         table = read_table(worker, job, frame, EngineContext(progress, make_temp_dir))
         rows = table.fingerprint(source)
         if target is not None and book is not None:
             book.require_not_published(target, rows, again)
-        rng = Random.of(seed)
+        rng = Random.from_optional_seed(seed)
         start, end = table.planning_range
         plan = table.plan(rng, scale_progress(progress, start, end))
         lone_people = plan.describe_lone_people()

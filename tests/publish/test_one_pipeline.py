@@ -15,7 +15,7 @@ import reticent as rt
 from reticent.ledger import commit
 from reticent.methods.recipe_planning import compose_recipe
 from reticent.planning import plan_recipe
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from reticent.release import bundle
 from tests.support.in_process_partitions import Spread

@@ -21,7 +21,7 @@ from reticent.data.sentinels import FarValues, find_far_values_in_domain
 from reticent.data.source import Source, is_text
 from reticent.engines.engine import MULTIPLICITY, PART_NUMBER, EngineContext, Frames, Partitions
 from reticent.format.data_files import count_partitions
-from reticent.format.rows import FileRows
+from reticent.format.row_batches import FileRows
 from reticent.job.job import Job
 from reticent.job_table import ScannedTable, scan_table
 from reticent.methods import regions as methods_regions
@@ -29,10 +29,10 @@ from reticent.methods.base import bind_reachable_promises
 from reticent.methods.recipe_planning import describe_lone_people, select_method_promises
 from reticent.methods.regions import RegionTree, find_fine_nodes
 from reticent.models.promise import resolve_totals
-from reticent.partitioned import cells as counting
-from reticent.partitioned import planning
+from reticent.partitioned import cell_encoding as counting
+from reticent.partitioned import region_planning
 from reticent.partitioned import writing as writers
-from reticent.partitioned.cells import ColumnCodings
+from reticent.partitioned.cell_encoding import ColumnCodings
 from reticent.partitioned.fingerprint import PartitionedCountedRows
 from reticent.preconditions import require_short_texts
 from reticent.progress import ProgressCallback, ProgressEvent
@@ -132,8 +132,8 @@ class PartitionedTable:
         leaves = self._count_leaves(cells, tree)
         tree = tree.prune(find_fine_nodes(tree, leaves.leaf, leaves.cells, promises))
         region_promises = replace(promises, reference=resolve_totals(totals.cells, None))
-        request = planning.RegionRequest(method, region_promises, self.codes, totals.cells, rng, folder)
-        summaries = planning.plan_regions(planning.route_cells(cells, self.codes, tree), request)
+        request = region_planning.RegionRequest(method, region_promises, self.codes, totals.cells, rng, folder)
+        summaries = region_planning.plan_regions(region_planning.route_cells(cells, self.codes, tree), request)
         return PartitionedPlan(self, totals.cells, tree, tuple(summaries), rng, folder)
 
     def _count_leaves(self, cells: Partitions, tree: RegionTree) -> counting.LeafTotals:
@@ -148,7 +148,7 @@ class PartitionedPlan:
     table: PartitionedTable
     cells: Cells
     tree: RegionTree
-    summaries: tuple[planning.RegionSummary, ...]
+    summaries: tuple[region_planning.RegionSummary, ...]
     rng: Random
     folder: Path
 
@@ -164,7 +164,7 @@ class PartitionedPlan:
     def telling_labels(self) -> list[list[str | None]]:
         """The labels of all regions, numbered; for each quasi-identifier those that determine the manifest's entry."""
         arguments = [(self.folder, index, domain, len(self.summaries)) for index, domain in enumerate(self.cells.quasi)]
-        return self.table.engine.map(planning.number_labels, arguments)
+        return self.table.engine.map(region_planning.number_labels, arguments)
 
     @property
     def manifest_fields(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class PartitionedPlan:
             self.cells,
             len(table.codes.sensitive),
             self.telling_labels,
-            partial(planning.look_up_labels, self.folder),
+            partial(region_planning.look_up_labels, self.folder),
             table.passthrough_types,
         )
 
@@ -213,7 +213,7 @@ class PartitionedPlan:
             source = table.engine.read_rows(table.scanned.rows, [*table.codes.names, *types])
             located = writers.locate_rows(source, table.codes, self.tree, types, self.rng)
             located = located.persist(self.folder / "rows", "Reading the carried columns")
-            by_region = located.repartition(planning.REGION_COLUMN, len(self.summaries))
+            by_region = located.repartition(region_planning.REGION_COLUMN, len(self.summaries))
             published = writers.assign_entries(by_region, encoding, types)
         else:
             published = writers.expand_regions(table.engine.number_partitions(len(self.summaries)), encoding)
@@ -230,7 +230,7 @@ class PartitionedPlan:
         files = find_data_files(subject.path, subject.manifest)
         readers = min(count_partitions(files["data"]), MAX_READERS)
         arguments = [(subject, part, readers) for part in range(readers)]
-        totals = auditing.SensitiveTotals.of(subject, engine.map(auditing.count_partition_values, arguments))
+        totals = auditing.SensitiveTotals.from_tallies(subject, engine.map(auditing.count_partition_values, arguments))
         folder = self.folder / "audit"
         folder.mkdir()
         label_rows = engine.number_partitions(readers).map_partitions(

@@ -21,7 +21,7 @@ from reticent.format.data_files import FORMULAS_PRESENT, FORMULAS_QUOTED, list_p
 from reticent.format.data_writer import write_data_parts
 from reticent.format.folder import read_report_page
 from reticent.format.manifest import FORMAT_VERSION, Manifest
-from reticent.format.rows import FileRows
+from reticent.format.row_batches import FileRows
 from reticent.format.schema_checks import MAX_JSON_BYTES, MisshapenValue, parse_json, require_json_size
 from reticent.release.kind import find_data_files, reader_for
 
@@ -156,7 +156,7 @@ def parse_manifest(raw: Any) -> Manifest:
         prefix = f"it has format {version}, and " if isinstance(version, int) else ""
         raise MisshapenValue(f"{prefix}this version reads format {FORMAT_VERSION}")
     reader = reader_for(kind)
-    manifest = Manifest.of(raw, reader.own, reader.optional)
+    manifest = Manifest.parse(raw, reader.own, reader.optional)
     reader.check(manifest)
     if catalogue.METHODS[manifest.method.name].kind not in ("", kind):
         raise MisshapenValue(f"the method {manifest.method.name} makes no {kind} release", inside=True)

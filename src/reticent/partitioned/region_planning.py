@@ -30,10 +30,10 @@ from reticent.methods.base import Method
 from reticent.methods.recipe_planning import compose_recipe, count_lone_people
 from reticent.methods.regions import RegionTree
 from reticent.models.promise import Promises
-from reticent.partitioned.cells import ColumnCodings, to_matrix
+from reticent.partitioned.cell_encoding import ColumnCodings, to_matrix
 from reticent.randomness import Random
 from reticent.recipe.column_entries import select_telling_labels
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.loss import compute_label_loss, compute_total_loss
 from reticent.recipe.recipe import Recipe
 
@@ -177,7 +177,7 @@ def _plan_part(frames: Frames, request: RegionRequest) -> list[RegionSummary]:
 
 def _plan_region(rows: pl.DataFrame, number: int, request: RegionRequest) -> RegionSummary:
     cells = request.codes.build_cells(rows, request.whole.rows_per_person)
-    rng = request.rng.apart(f"region {number}")
+    rng = request.rng.derive(f"region {number}")
     combined = combine_sensitive_like(cells, request.whole)
     recipe = compose_recipe((), request.method, combined, request.promises, rng, published=cells)
     recipe, labels = merge_equal_labels(recipe)
