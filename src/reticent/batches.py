@@ -100,7 +100,7 @@ def publish_batches(
     recover(book.folder, [to])
     progress("reading")
     source = job.source if frame is None else None
-    scanned = worker.scan(job.source, frame)
+    scanned = worker.scan(job.source, frame).rows
     rows = worker.cache(scanned)
     stamp = ChangeStamp.read(source if rows is scanned else None)  # rows in memory stay what they are
     names = rows.collect_schema().names()

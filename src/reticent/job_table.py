@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue, registry
-from reticent.data import source as sources
 from reticent.data.cells import Cells
 from reticent.data.column_types import apply_source_types, describe_types, has_types, require_supported_types
 from reticent.data.columns import Column, Role, count_beyond, describe_beyond, find_columns_with_role, resolve_columns
@@ -150,9 +149,9 @@ def scan_table(engine: Engine, job: Job, frame: Any, context: EngineContext) -> 
 
 def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str, Column]]:
     """Return the rows as the source has them, lazily, and the declaration of each declared column."""
-    rows = engine.scan(job.source, frame)
-    present = sources.list_source_columns(job.source, frame, rows)
-    columns = resolve_columns(job.columns, present, job.release.undeclared)
+    scan = engine.scan(job.source, frame)
+    rows = scan.rows
+    columns = resolve_columns(job.columns, scan.names, job.release.undeclared)
     columns = columns if may_relabel(job) else use_tight_labels(columns)
     schema = rows.collect_schema()
     quasi = find_columns_with_role(columns, Role.QUASI)
