@@ -90,7 +90,9 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
 
     return build_cells(
         tuple(codings[name].domain for name in quasi),
-        tuple(codings[name].domain for name in sensitive), encode_columns(quasi), encode_columns(sensitive),
+        tuple(codings[name].domain for name in sensitive),
+        encode_columns(quasi),
+        encode_columns(sensitive),
         counts,
     )
 
@@ -127,6 +129,16 @@ def build_coding(name: str, column: Column, series: pl.Series, counts: np.ndarra
         return coding
     _require_listed(name, column.domain, coding.domain)
     return replace(coding, domain=replace(coding.domain, declared=column.domain))
+
+
+def choose_origin(values: pl.Series) -> int:
+    """Choose what is subtracted from sorted whole numbers before they become doubles.
+
+    It is the least number if one is beyond 2^53, else 0.
+    """
+    if not len(values) or not values.dtype.is_integer():
+        return 0
+    return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > MAX_EXACT_INTEGER else 0
 
 
 def _require_listed(name: str, declared: Sequence[Any], domain: Domain) -> None:
@@ -225,16 +237,6 @@ def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Codi
         ends=DeclaredBounds(column.bottom, column.top),
     )
     return Coding(domain, raw, _rank_values(numbers, values))
-
-
-def choose_origin(values: pl.Series) -> int:
-    """Choose what is subtracted from sorted whole numbers before they become doubles.
-
-    It is the least number if one is beyond 2^53, else 0.
-    """
-    if not len(values) or not values.dtype.is_integer():
-        return 0
-    return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > MAX_EXACT_INTEGER else 0
 
 
 def _build_offset_domain(
