@@ -180,7 +180,7 @@ def require_same_columns(
 
 
 def scan_parquet(files: FileSet, outer_keys: Sequence[str]) -> pl.LazyFrame:
-    """Scan Parquet files with their partition columns, and those `above` the source; codes are texts."""
+    """Scan Parquet files with their partition columns and those of folders above the source; codes are texts."""
     paths = list(files.paths)
     lazy = pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False)
     if codes := files.codes:

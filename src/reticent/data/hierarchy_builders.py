@@ -546,13 +546,15 @@ def _parse_json_tree(tree: Any) -> Children:
     return children
 
 
-def _read_text(given: str | Path) -> str:
-    if isinstance(given, str) and "\n" in given:
-        return given
+def _read_text(path_or_text: str | Path) -> str:
+    if isinstance(path_or_text, str) and "\n" in path_or_text:
+        return path_or_text
     try:
-        return read_text_file(given)
+        return read_text_file(path_or_text)
     except OSError as error:
-        raise HierarchyError(f"The hierarchy cannot be read: {error.strerror}.", why=f"Looked for {given}.") from None
+        raise HierarchyError(
+            f"The hierarchy cannot be read: {error.strerror}.", why=f"Looked for {path_or_text}."
+        ) from None
     except UnicodeDecodeError as error:
         raise HierarchyError(
             f"The hierarchy is not UTF-8 (byte {error.start}).", attempt="saving it as UTF-8."

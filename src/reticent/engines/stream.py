@@ -94,10 +94,10 @@ class StreamEngine:
         if not names:
             return passthrough.PassthroughProfile()
         doing = "Counting identifying and carried values"
-        wanted = rows.select(names)
+        profiled = rows.select(names)
         counters = {name: FrequencyCounter(context.make_temp_dir) for name in names}
         progress = PassProgress(doing.lower(), None, context.progress)
-        for frame in iterate_row_batches(wanted, doing):
+        for frame in iterate_row_batches(profiled, doing):
             for name in names:
                 counters[name].add(frame[name])
             progress.add(len(frame))
@@ -172,13 +172,13 @@ class StreamPassthroughWriter:
         doing = "Reading the carried columns"
         keys = self.counted.combinations.columns
         cells = self.counted.cells
-        wanted = local.cast_texts_to_categories(rows, keys).select(*keys, *names)
+        selected = local.cast_texts_to_categories(rows, keys).select(*keys, *names)
         locator = CellLocator.from_combinations(self.counted.combinations, self.counted.cell)
         recount = CellRecount(cells)
         progress = PassProgress("writing", cells.rows, self.context.progress)
         buckets = DiskBuckets(folder)
         with closing(buckets), translate_reread_errors():
-            for frame in iterate_row_batches(wanted, doing):
+            for frame in iterate_row_batches(selected, doing):
                 passthrough_columns = _cast_categories(frame.select(names))
                 if not progress.done:
                     buckets.begin(

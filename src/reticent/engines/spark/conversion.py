@@ -162,16 +162,16 @@ def concat_batches(batches: list[Any]) -> pl.DataFrame:
     return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
 
 
-def _cast_back(name: str, dtype: pl.DataType, wanted: pl.DataType) -> pl.Expr:
+def _cast_back(name: str, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
     """Cast a column back.  Moments of a zone are the same moments in another; Spark holds those without a zone unchanged."""
     column = pl.col(name)
-    if dtype == pl.String and not is_text(wanted):
-        return _parse_folder_value(column, wanted)
-    if isinstance(wanted, pl.Datetime) and isinstance(dtype, pl.Datetime) and dtype.time_zone != wanted.time_zone:
+    if dtype == pl.String and not is_text(target):
+        return _parse_folder_value(column, target)
+    if isinstance(target, pl.Datetime) and isinstance(dtype, pl.Datetime) and dtype.time_zone != target.time_zone:
         column = column.dt.convert_time_zone("UTC") if dtype.time_zone else column.dt.replace_time_zone("UTC")
-        zone = wanted.time_zone
+        zone = target.time_zone
         column = column.dt.convert_time_zone(zone) if zone else column.dt.replace_time_zone(None)
-    return column if dtype == wanted else column.cast(wanted)
+    return column if dtype == target else column.cast(target)
 
 
 def _parse_folder_value(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:

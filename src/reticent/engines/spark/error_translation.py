@@ -55,7 +55,7 @@ def silence_interrupt_logs() -> Iterator[None]:
 
 @contextmanager
 def cancel_on_signal(cancel: Callable[[], Any]) -> Iterator[None]:
-    """In the main thread, call `cancel` before the handler of a signal that has one; other threads get no signals."""
+    """Call `cancel` before the handler of a signal that has one, in the main thread; other threads get no signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -203,7 +203,10 @@ class SparkPassthroughWriter:
 def _draw_by_cell(
     quota_left: np.ndarray, entry_counts: np.ndarray, rows: np.ndarray, draw: np.random.Generator
 ) -> np.ndarray:
-    """For each cell, with `entry_counts` consecutive entries, draw a number of rows without replacement."""
+    """Draw `rows` rows of each cell without replacement; return the number of each entry.
+
+    A cell has `entry_counts` consecutive entries, of which `quota_left` rows are left to draw.
+    """
     drawn = np.zeros(len(quota_left), np.int64)
     first = np.cumsum(entry_counts) - entry_counts
     total = np.add.reduceat(quota_left, first) if len(quota_left) else quota_left

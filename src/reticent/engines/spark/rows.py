@@ -57,7 +57,7 @@ class SparkPartitions:
         from pyspark.sql.types import BinaryType, StructField, StructType
 
         run = build_task(self.session, self.ship, _run_collect, self._get_reader(), function, arguments)
-        collected = self.frame.mapInArrow(run, StructType([StructField("said", BinaryType())]))
+        collected = self.frame.mapInArrow(run, StructType([StructField("result", BinaryType())]))
         with translate_spark_errors(doing, self.session):
             results = collected.toArrow().column(0).to_pylist()
         return [pickle.loads(result) for result in results]
@@ -261,7 +261,7 @@ def _run_collect(batches: Iterable[Any], reading: Any, function: Callable, argum
     frames = _iterate_frames(batches, reading)
     if (first := next(frames, None)) is not None:
         result = pickle.dumps(function(chain([first], frames), *arguments), protocol=5)
-        yield pa.RecordBatch.from_arrays([pa.array([result], pa.binary())], ["said"])
+        yield pa.RecordBatch.from_arrays([pa.array([result], pa.binary())], ["result"])
 
 
 def _run_map(batches: Iterable[Any], reading: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:

@@ -79,9 +79,9 @@ def require_java() -> None:
     path = os.path.join(home, "bin", "java") if home else shutil.which("java")
     java_version = None if path is None else read_java_version(path)
     if java_version is None:
-        where = "in JAVA_HOME" if home else "on the PATH"
+        place = "in JAVA_HOME" if home else "on the PATH"
         raise RequestError(
-            f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and none is found {where}.",
+            f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and none is found {place}.",
             attempt=f"installing OpenJDK {MIN_JAVA_VERSION}, or --engine stream, which needs none.",
         )
     if java_version < MIN_JAVA_VERSION:

@@ -212,8 +212,8 @@ def _read_frames(source: Source, names: list[str], places: list[int]) -> Iterato
     if scan.names != names:
         raise make_source_changed_error()
     unique_names = scan.rows.collect_schema().names()
-    wanted = scan.rows.select(unique_names[place] for place in places)
-    return sources.iterate_batches(wanted, "Reading the rows", SENT_ROWS)
+    selected = scan.rows.select(unique_names[place] for place in places)
+    return sources.iterate_batches(selected, "Reading the rows", SENT_ROWS)
 
 
 def _number_frame_columns(frame: Any) -> tuple[Any, ColumnTypes]:
