@@ -184,11 +184,10 @@ def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.
         return None
     if column.type == "ordinal":
         raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
-    tree = (
-        _build_hierarchy(name, column, series, counts)
-        if isinstance(declared, Mapping)
-        else Hierarchy.of(declared, name)
-    )
+    if isinstance(declared, Mapping):
+        tree = _build_hierarchy(name, column, series, counts)
+    else:
+        tree = Hierarchy.of(declared, name)
     if column.role is Role.SENSITIVE and not _is_from_steward(tree):
         raise ColumnError(
             f"The hierarchy of the sensitive column {name!r} is built from the data.",

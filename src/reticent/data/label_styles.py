@@ -328,11 +328,8 @@ def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
     real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
     if not real or max(abs(Decimal(text)) for text in domain.texts) > MAX_EXACT_INTEGER:
         return False
-    return any(not _is_integer(Decimal(text)) for text in domain.texts)
-
-
-def _is_integer(number: Decimal) -> bool:
-    return number == number.to_integral_value()
+    numbers = [Decimal(text) for text in domain.texts]
+    return any(number != number.to_integral_value() for number in numbers)
 
 
 def _style_line(

@@ -111,9 +111,8 @@ def open_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -
         scan = _scan_files(source, by_pieces)
     schema = _collect_schema(scan.rows)
     if not len(schema):
-        raise SourceError(
-            "The source has no columns.", why=_describe_origin(source), attempt="a file with a header line."
-        )
+        origin = f"Read from {source.path}." if source.path else "Read from a frame."
+        raise SourceError("The source has no columns.", why=origin, attempt="a file with a header line.")
     if not source.missing:
         return scan
     return SourceScan(replace_null_values(scan.rows, schema, source.missing), scan.names)
@@ -208,10 +207,6 @@ def _list_frame_columns(frame: Any) -> list[str]:
     if isinstance(frame, pl.LazyFrame):
         return _collect_schema(frame).names()
     return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
-
-
-def _describe_origin(source: Source) -> str:
-    return f"Read from {source.path}." if source.path else "Read from a frame."
 
 
 def _scan_frame(frame: Any) -> pl.LazyFrame:

@@ -25,10 +25,10 @@ from reticent.data.source import collect_frame, is_text, iterate_batches
 from reticent.kernels.cell_tallies import tally_numbers
 
 MAX_ARRAY_COMBINATIONS = 1 << 24  # possible combinations that are tallied in an array, 8 bytes each
-MAX_COMBINATIONS_PER_ROW = 32  # of them for each row so far, so that a small table needs no large array
-BATCH_ROWS = 1 << 19  # rows looked at together
-BLOCK_ROWS = 1 << 16  # of them packed at once, so that memory is used again and not asked for anew
-MAX_HELD_ROWS = 1 << 21  # rows that cannot be tallied, held before all are grouped
+MAX_COMBINATIONS_PER_ROW = 32  # possible combinations for each row so far: a small table needs no large array
+BATCH_ROWS = 1 << 19  # rows that are read together
+BLOCK_ROWS = 1 << 16  # rows of a batch that are packed together: their arrays are used again
+MAX_HELD_ROWS = 1 << 21  # rows that cannot be tallied and are held in memory; beyond it, all rows are grouped
 MAX_HELD_VALUES = 1 << 20  # values of one column that are held in memory
 SPILL_PARTS = 64
 _SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
@@ -49,7 +49,11 @@ def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFram
     if not counter.examples:
         return _group_rows(lazy, name, doing) if rest is None else rest
     combinations = counter.get_result(name)
-    return combinations if rest is None else _merge_counts(pl.concat([combinations, rest]), name, doing)
+    if rest is None:
+        return combinations
+    keys = [key for key in combinations.columns if key != name]
+    summed = pl.concat([combinations, rest]).lazy().group_by(keys).agg(pl.col(name).sum())
+    return collect_frame(summed, doing)
 
 
 class CodeSpan(NamedTuple):
@@ -228,11 +232,6 @@ def _to_array(numbers: pl.Series, span: CodeSpan) -> np.ndarray:
 
 def _group_rows(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
     return collect_frame(lazy.group_by(lazy.collect_schema().names()).len(name=name), doing, engine="streaming")
-
-
-def _merge_counts(counted: pl.DataFrame, name: str, doing: str) -> pl.DataFrame:
-    keys = [key for key in counted.columns if key != name]
-    return collect_frame(counted.lazy().group_by(keys).agg(pl.col(name).sum()), doing)
 
 
 def _sum_by_hash(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -53,18 +53,6 @@ _SMALL_TYPE_BYTES = {
 _RankedFrame = tuple[pl.DataFrame, np.ndarray]
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedRows:
-    """Published rows that are made as they are written."""
-
-    rows: int
-    beside: Mapping[str, BatchColumn]
-    make_batches: Callable[[], Iterator[RowBatch]]
-
-    def __iter__(self) -> Iterator[RowBatch]:
-        return self.make_batches()
-
-
 class StreamEngine:
     """Reads rows batch by batch; what does not fit memory is on the release's disk."""
 
@@ -139,6 +127,21 @@ class StreamEngine:
         types = {name: BatchColumn(pl.String() if is_text(schema[name]) else schema[name]) for name in names}
         carrying = StreamPassthroughWriter(counted, recipe, rng, place, context)
         return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
+
+
+ENGINE = StreamEngine()
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedRows:
+    """Published rows that are made as they are written."""
+
+    rows: int
+    beside: Mapping[str, BatchColumn]
+    make_batches: Callable[[], Iterator[RowBatch]]
+
+    def __iter__(self) -> Iterator[RowBatch]:
+        return self.make_batches()
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,20 +232,6 @@ class StreamPassthroughWriter:
         return self.place[sample][np.searchsorted(quota_ends, quota_ends[-1] * np.arange(1, parts) // parts)]
 
 
-def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, is_published: np.ndarray) -> _RankedFrame:
-    """Return the rows of a bucket, each with its entry, and which of them are published."""
-    entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
-    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(is_published[entry])
-
-
-def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
-    return frame[ENTRY_COLUMN].to_numpy(), frame.drop(ENTRY_COLUMN)
-
-
-def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
-
-
 def iterate_row_batches(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
     """Yield the rows in their order: a number at a time, or fewer if they take as many bytes as intended."""
     max_rows = choose_batch_rows(rows)
@@ -258,4 +247,15 @@ def choose_batch_rows(rows: pl.LazyFrame) -> int:
     return min(max(READ_BYTES // max(size, 1), BATCHES_PER_READ), 1 << 20) // BATCHES_PER_READ * BATCHES_PER_READ
 
 
-ENGINE = StreamEngine()
+def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, is_published: np.ndarray) -> _RankedFrame:
+    """Return the rows of a bucket, each with its entry, and which of them are published."""
+    entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
+    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(is_published[entry])
+
+
+def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
+    return frame[ENTRY_COLUMN].to_numpy(), frame.drop(ENTRY_COLUMN)
+
+
+def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))

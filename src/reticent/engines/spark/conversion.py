@@ -29,7 +29,7 @@ _WIDER_TYPES: dict[Any, pl.DataType] = {
     pl.UInt64: pl.Decimal(20, 0),
 }
 _SAME_TYPES = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.Boolean, pl.Date, pl.Decimal)
-READ_ROWS = 1 << 18  # that are read at once
+READ_ROWS = 1 << 18  # rows that are read at once
 
 
 def to_crossing_type(dtype: pl.DataType) -> pl.DataType:
@@ -74,12 +74,12 @@ def build_spark_schema(dtypes: Iterable[pl.DataType], names: Iterable[str] | Non
         pl.Float64: types.DoubleType(), pl.Boolean: types.BooleanType(), pl.Date: types.DateType(),
     }  # fmt: skip
     kinds = [to_crossing_type(dtype) for dtype in dtypes]
-    spark_types = [
-        types.DecimalType(kind.precision or 38, kind.scale)
-        if isinstance(kind, pl.Decimal)
-        else simple_types[type(kind)]
-        for kind in kinds
-    ]
+    spark_types = []
+    for kind in kinds:
+        if isinstance(kind, pl.Decimal):
+            spark_types.append(types.DecimalType(kind.precision or 38, kind.scale))
+        else:
+            spark_types.append(simple_types[type(kind)])
     field_names = number_columns(len(spark_types)) if names is None else names
     return types.StructType(
         [types.StructField(name, kind) for name, kind in zip(field_names, spark_types, strict=True)]
