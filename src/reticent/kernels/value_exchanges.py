@@ -14,11 +14,6 @@ many more rows could get the value; `combinations` have (first cell, cells with 
 
 import cython
 
-if cython.compiled:
-    from cython.cimports.reticent.kernels.inline_functions import next_random
-else:
-    from reticent.kernels.inline_functions import next_random
-
 
 @cython.cfunc
 @cython.exceptval(check=False)
@@ -267,119 +262,147 @@ def mark_visited(
     return 1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def relieve_cell(
-    rows: cython.int[:, ::1],
-    cells: cython.int[:, ::1],
-    combinations: cython.int[:, ::1],
-    starts: cython.int[::1],
-    path: cython.int[:, ::1],
-    visited: cython.longlong[:, ::1],
-    state: cython.longlong[::1],
-    root: cython.int,
-) -> cython.int:
-    """Move one row too many of a cell to where there is room; how many rows fewer are too many, as a negative number.
+@cython.final
+@cython.cclass
+class PathSearch:
+    """The search for a path of exchanges that moves one row too many of a cell to where there is room.
 
     A row of the cell exchanges its value with another row of its group.  Of the two cells that get a row, both may have room:
     the search ends.  If one has, the other one has a row too many in its stead, and the cell that the other row left has room.
     `path` has (cell with a row too many, cell that was left, step before, row, row it exchanges with, its cell, the cell it gets, order).
     """
-    head: cython.int = 0
-    tail: cython.int = 1
-    left: cython.longlong = state[2]
-    size: cython.longlong = cells.shape[0] + 1
-    combination: cython.int
-    value: cython.int
-    spare: cython.int
-    row: cython.int
-    moved: cython.int
-    back: cython.int = -1
-    turn: cython.int
-    other: cython.int
-    there: cython.int
-    mine: cython.int
-    theirs: cython.int
-    fits: cython.int
-    suits: cython.int
-    goal: cython.int
-    key: cython.longlong
-    change: cython.int
-    state[3] += 1
-    path[0, 0] = root
-    path[0, 1] = -1
-    path[0, 2] = 0
-    while head < tail:
-        combination = cells[path[head, 0], 0]
-        value = cells[path[head, 0], 1]
-        spare = path[head, 1]
-        row = cells[path[head, 0], 3]
-        moved = -1
-        if head > 0:  # the row that this step brought here goes on within its group
-            moved = path[head, 4] if path[head, 0] == path[head, 6] else path[head, 3]
-            back = path[head, 3] + path[head, 4] - moved
-        while row >= 0 or moved >= 0:
-            if moved >= 0:
-                turn = moved
-            else:
-                turn = row
-            for other in range(starts[rows[turn, 1]], starts[rows[turn, 1] + 1]):
-                left -= 1
-                there = rows[other, 3]
-                if rows[other, 0] == combination or cells[there, 1] == value:
-                    continue
-                if moved >= 0 and other == back:
-                    continue
-                if spare < 0 and combinations[combination, 1] == 0 and combinations[rows[other, 0], 1] == 0:
-                    continue
-                mine = find_cell(cells, combinations, combination, cells[there, 1])
-                if mine < 0:
-                    continue
-                theirs = find_cell(cells, combinations, rows[other, 0], value)
-                if theirs < 0:
-                    continue
-                fits = 1 if cells[mine, 2] > 0 or mine == spare else 0
-                suits = 1 if cells[theirs, 2] > 0 or theirs == spare else 0
-                if fits + suits == 0:
-                    continue
-                goal = theirs if fits == 1 else mine
-                path[tail, 0] = goal
-                path[tail, 1] = there
-                path[tail, 2] = head
-                path[tail, 3] = turn
-                path[tail, 4] = other
-                path[tail, 5] = there
-                path[tail, 6] = theirs
-                if fits + suits == 2:
-                    change = apply_path(rows, cells, combinations, path, tail)
-                    if change < 0:
-                        state[1] -= state[2] - left
-                        return change
-                    continue
-                key = cython.cast(cython.longlong, goal) * size + there
-                if mark_visited(visited, key, state[3]) == 0:
-                    continue
-                tail += 1
-                if tail == path.shape[0]:
-                    state[1] -= state[2] - left
+
+    rows: cython.int[:, ::1]
+    cells: cython.int[:, ::1]
+    combinations: cython.int[:, ::1]
+    starts: cython.int[::1]
+    path: cython.int[:, ::1]
+    visited: cython.longlong[:, ::1]
+    state: cython.longlong[::1]
+    steps: cython.int  # of the path so far
+    looks: cython.longlong  # pairs of rows that may still be looked at
+    change: cython.int  # how many more rows are too many after a path was taken
+
+    def __init__(self, rows, cells, combinations, starts, path, visited, state):
+        self.rows = rows
+        self.cells = cells
+        self.combinations = combinations
+        self.starts = starts
+        self.path = path
+        self.visited = visited
+        self.state = state
+        self.steps = 0
+        self.looks = 0
+        self.change = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def relieve_cell(self, root: cython.int) -> cython.int:
+        """Move one row too many of a cell to where there is room; return how many rows fewer are too many, as a negative number."""
+        self.looks = self.state[2]
+        self.change = 0
+        self.state[3] += 1
+        self.path[0, 0] = root
+        self.path[0, 1] = -1
+        self.path[0, 2] = 0
+        self.steps = 1
+        self.search_steps()
+        self.state[1] -= self.state[2] - self.looks
+        return self.change
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def search_steps(self) -> cython.int:
+        """Search from one step after the other, until a path is taken, there is none, or enough was looked at."""
+        step: cython.int = 0
+        row: cython.int
+        moved: cython.int
+        while step < self.steps:
+            row = self.cells[self.path[step, 0], 3]
+            if step > 0:  # the row that this step brought here goes on within its group
+                moved = self.path[step, 3]
+                if self.path[step, 0] == self.path[step, 6]:
+                    moved = self.path[step, 4]
+                if self.search_row(step, moved, self.path[step, 3] + self.path[step, 4] - moved):
                     return 0
-            if left <= 0:
-                state[1] -= state[2] - left
-                return 0
-            if moved >= 0:
-                moved = -1
-            else:
-                row = rows[row, 4]
-        head += 1
-    state[1] -= state[2] - left
-    return 0
+            while row >= 0:
+                if self.search_row(step, row, -1):
+                    return 0
+                row = self.rows[row, 4]
+            step += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def search_row(self, step: cython.int, row: cython.int, partner: cython.int) -> cython.bint:
+        """Try exchanges of a row with all rows of its group but its last partner; return whether the search ends."""
+        other: cython.int
+        fitting: cython.int
+        key: cython.longlong
+        for other in range(self.starts[self.rows[row, 1]], self.starts[self.rows[row, 1] + 1]):
+            self.looks -= 1
+            if other == partner:
+                continue
+            fitting = self.write_step(step, row, other)
+            if fitting == 0:
+                continue
+            if fitting == 2:
+                self.change = apply_path(self.rows, self.cells, self.combinations, self.path, self.steps)
+                if self.change < 0:
+                    return True
+                continue
+            key = cython.cast(cython.longlong, self.path[self.steps, 0]) * (self.cells.shape[0] + 1)
+            if mark_visited(self.visited, key + self.path[self.steps, 1], self.state[3]) == 0:
+                continue
+            self.steps += 1
+            if self.steps == self.path.shape[0]:
+                return True
+        return self.looks <= 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_step(self, step: cython.int, row: cython.int, other: cython.int) -> cython.int:
+        """Write the exchange of two rows behind the path's last step; return how many of their new cells have room.
+
+        Where none has, or the exchange is impossible, nothing is written.
+        """
+        combination: cython.int = self.cells[self.path[step, 0], 0]
+        value: cython.int = self.cells[self.path[step, 0], 1]
+        spare: cython.int = self.path[step, 1]
+        other_combination: cython.int = self.rows[other, 0]
+        other_cell: cython.int = self.rows[other, 3]
+        row_target: cython.int
+        other_target: cython.int
+        row_fits: cython.int
+        other_fits: cython.int
+        if other_combination == combination or self.cells[other_cell, 1] == value:
+            return 0
+        if spare < 0 and self.combinations[combination, 1] == 0 and self.combinations[other_combination, 1] == 0:
+            return 0
+        row_target = find_cell(self.cells, self.combinations, combination, self.cells[other_cell, 1])
+        if row_target < 0:
+            return 0
+        other_target = find_cell(self.cells, self.combinations, other_combination, value)
+        if other_target < 0:
+            return 0
+        row_fits = 1 if self.cells[row_target, 2] > 0 or row_target == spare else 0
+        other_fits = 1 if self.cells[other_target, 2] > 0 or other_target == spare else 0
+        if row_fits + other_fits > 0:
+            self.path[self.steps, 0] = other_target if row_fits == 1 else row_target
+            self.path[self.steps, 1] = other_cell
+            self.path[self.steps, 2] = step
+            self.path[self.steps, 3] = row
+            self.path[self.steps, 4] = other
+            self.path[self.steps, 5] = other_cell
+            self.path[self.steps, 6] = other_target
+        return row_fits + other_fits
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def draw_below(state: cython.longlong[::1], limit: cython.int) -> cython.int:
-    """Return a number below the limit."""
-    state[0] = next_random(state[0])
+    """Return a number below the limit, from a generator of 31 bits (Park & Miller 1988); the audit shares none with planners."""
+    state[0] = state[0] * 48271 % 2147483647
     return cython.cast(cython.int, state[0] % limit)
 
 
@@ -450,13 +473,14 @@ def exchange_values(
     excess: cython.longlong = 0
     cell: cython.int
     change: cython.int
+    search: PathSearch = PathSearch(rows, cells, combinations, starts, path, visited, state)
     for cell in range(cells.shape[0]):
         if cells[cell, 2] < 0:
             excess -= cells[cell, 2]
     while excess > 0 and state[1] > 0:
         for cell in range(cells.shape[0]):
             while cells[cell, 2] < 0 and state[1] > 0:
-                change = relieve_cell(rows, cells, combinations, starts, path, visited, state, cell)
+                change = search.relieve_cell(cell)
                 if change == 0:
                     break
                 excess += change
