@@ -15,19 +15,19 @@ def route_points(
     span: cython.int[:, ::1],
     member: cython.uchar[:, ::1],
     codes: cython.longlong,
-    few: cython.longlong,
+    max_compared: cython.longlong,
     owner: cython.longlong[::1],
 ):
     """Set owner[p] to the box that holds point p, -1 for none; return True if no two boxes share a point.
 
     Where two do, `owner` is not complete.  boxes[b, c] numbers the label of box b in column c among the rows of `span`: first code,
     last code, and the row of `member` that says which codes between them are covered (-1: all).  No column has more than `codes`
-    codes; up to `few` boxes are compared.
+    codes; up to `max_compared` boxes are compared.
     """
     router: BoxRouter = BoxRouter(boxes, points, span, member, codes, owner)
     is_disjoint: cython.bint
     with cython.nogil:
-        is_disjoint = router.route(few)
+        is_disjoint = router.route(max_compared)
     return is_disjoint
 
 
@@ -82,7 +82,7 @@ class BoxRouter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def route(self, few: cython.longlong) -> cython.bint:
+    def route(self, max_compared: cython.longlong) -> cython.bint:
         """Divide boxes and points until few boxes are left, which are compared; return False where two share a point."""
         i: cython.Py_ssize_t
         column: cython.Py_ssize_t
@@ -92,7 +92,7 @@ class BoxRouter:
         while self.part_count > 0:
             self.pop_part()
             column = -1
-            if self.end_box - self.first_box > few:
+            if self.end_box - self.first_box > max_compared:
                 column = self.choose_column()
             if column >= 0:
                 self.divide_part(column)
@@ -138,14 +138,14 @@ class BoxRouter:
         best: cython.Py_ssize_t = -1
         count: cython.Py_ssize_t = self.end_box - self.first_box
         largest: cython.int
-        least: cython.int = cython.cast(cython.int, count)
+        fewest: cython.int = cython.cast(cython.int, count)
         for column in range(self.boxes.shape[1]):
             largest = self.number_components(column)
             numbered = column
-            if largest < least:
+            if largest < fewest:
                 best = column
-                least = largest
-            if 4 * least <= 3 * count:  # small enough parts: any column will do
+                fewest = largest
+            if 4 * fewest <= 3 * count:  # small enough parts: any column will do
                 break
         if best >= 0 and best != numbered:
             self.number_components(best)
@@ -327,16 +327,18 @@ def _find_root(parent: cython.int[::1], code: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def _share_code(
-    span: cython.int[:, ::1], member: cython.uchar[:, ::1], one: cython.int, other: cython.int
+    span: cython.int[:, ::1], member: cython.uchar[:, ::1], label: cython.int, other_label: cython.int
 ) -> cython.bint:
     """Whether two labels of one column share a code."""
-    low: cython.int = span[one, 0] if span[one, 0] > span[other, 0] else span[other, 0]
-    high: cython.int = span[one, 1] if span[one, 1] < span[other, 1] else span[other, 1]
-    if span[one, 2] < 0 and span[other, 2] < 0:
+    low: cython.int = span[label, 0] if span[label, 0] > span[other_label, 0] else span[other_label, 0]
+    high: cython.int = span[label, 1] if span[label, 1] < span[other_label, 1] else span[other_label, 1]
+    if span[label, 2] < 0 and span[other_label, 2] < 0:
         return low <= high
     code: cython.int = low
     while code <= high:
-        if (span[one, 2] < 0 or member[span[one, 2], code]) and (span[other, 2] < 0 or member[span[other, 2], code]):
+        if (span[label, 2] < 0 or member[span[label, 2], code]) and (
+            span[other_label, 2] < 0 or member[span[other_label, 2], code]
+        ):
             return True
         code += 1
     return False

@@ -28,14 +28,16 @@ def find_carrier_box(
     combination: cython.Py_ssize_t
     needed: cython.longlong = best[0]
     centre: cython.Py_ssize_t = best[1]
-    least: cython.double = 1e300
+    least_loss: cython.double = 1e300
     with cython.nogil:
         _tabulate_rows(codes, rows, level, columns, table)
         _sum_levels(columns, table)
         for combination in range(table.shape[0]):
-            if price[combination] < least:
-                least = _search_range(combination, centre, needed, table, price[combination], width, least, best)
-    return least
+            if price[combination] < least_loss:
+                least_loss = _search_range(
+                    combination, centre, needed, table, price[combination], width, least_loss, best
+                )
+    return least_loss
 
 
 @cython.cfunc
@@ -95,7 +97,7 @@ def _search_range(
     table: cython.longlong[:, ::1],
     price: cython.double,
     width: cython.double[:, ::1],
-    least: cython.double,
+    least_loss: cython.double,
     best: cython.longlong[::1],
 ) -> cython.double:
     """Find the narrowest range of bins around the centre that holds enough rows, by two pointers; return the least loss so far."""
@@ -111,13 +113,13 @@ def _search_range(
             total += table[combination, last]
         if total < needed:
             break
-        if price + width[first, last] < least:
-            least = price + width[first, last]
+        if price + width[first, last] < least_loss:
+            least_loss = price + width[first, last]
             best[0] = combination
             best[1] = first
             best[2] = last
         total -= table[combination, first]
-    return least
+    return least_loss
 
 
 def take_rows(
@@ -127,21 +129,21 @@ def take_rows(
     rows: cython.longlong[::1],
     order: cython.int[::1],
     box: cython.int[:, ::1],
-    room: cython.longlong[::1],
+    limit: cython.longlong[::1],
     take: cython.longlong[::1],
 ):
     """Take rows inside the box until take[0] are found; returns (entries, found).
 
     Quasi-identifier cells come in the given order, the cells of each (starts[c]..starts[c+1]) as they stand, at most
-    room[v] rows of value v.  take[1 + 2 e], take[2 + 2 e] = cell and rows of entry e; rows and room are left as they were.
+    limit[v] rows of value v.  take[1 + 2 e], take[2 + 2 e] = cell and rows of entry e; rows and room are left as they were.
     """
     c: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     q: cython.Py_ssize_t
     x: cython.longlong
-    want: cython.longlong = take[0]
-    found: cython.longlong = 0
+    wanted_rows: cython.longlong = take[0]
+    row_count: cython.longlong = 0
     entries: cython.Py_ssize_t = 0
     inside: cython.bint
     with cython.nogil:
@@ -156,18 +158,18 @@ def take_rows(
                 continue
             for i in range(starts[c], starts[c + 1]):
                 x = rows[i]
-                if x > room[values[i]]:
-                    x = room[values[i]]
-                if x > want - found:
-                    x = want - found
+                if x > limit[values[i]]:
+                    x = limit[values[i]]
+                if x > wanted_rows - row_count:
+                    x = wanted_rows - row_count
                 if x > 0:
-                    room[values[i]] -= x
-                    found += x
+                    limit[values[i]] -= x
+                    row_count += x
                     take[1 + 2 * entries] = i
                     take[2 + 2 * entries] = x
                     entries += 1
-            if found == want:
+            if row_count == wanted_rows:
                 break
         for q in range(entries):
-            room[values[take[1 + 2 * q]]] += take[2 + 2 * q]
-    return entries, found
+            limit[values[take[1 + 2 * q]]] += take[2 + 2 * q]
+    return entries, row_count

@@ -91,15 +91,15 @@ def swap_values(
     rows: cython.int[:, ::1],
     cells: cython.int[:, ::1],
     combinations: cython.int[:, ::1],
-    one: cython.int,
+    row: cython.int,
     other: cython.int,
 ) -> cython.int:
     """Exchange the values of two rows of different combinations, both of which have both; how many more rows are too many."""
-    value: cython.int = cells[rows[one, 3], 1]
+    value: cython.int = cells[rows[row, 3], 1]
     instead: cython.int = cells[rows[other, 3], 1]
-    change: cython.int = leave_cell(rows, cells, combinations, one)
+    change: cython.int = leave_cell(rows, cells, combinations, row)
     change += leave_cell(rows, cells, combinations, other)
-    change += enter_cell(rows, cells, combinations, one, find_cell(cells, combinations, rows[one, 0], instead))
+    change += enter_cell(rows, cells, combinations, row, find_cell(cells, combinations, rows[row, 0], instead))
     change += enter_cell(rows, cells, combinations, other, find_cell(cells, combinations, rows[other, 0], value))
     return change
 
@@ -121,33 +121,33 @@ def seat_row(
     """
     depth: cython.int = 0
     place: cython.int
-    found: cython.int
+    seat: cython.int
     cell: cython.int
     seats[0, 2] = row
     seats[0, 3] = begin
     while depth >= 0:
-        found = -1
+        seat = -1
         for place in range(seats[depth, 3], end):
             if seats[place - begin, 1] == row + 1:
                 continue
             cell = find_cell(cells, combinations, rows[seats[depth, 2], 0], rows[place, 2])
             if cell < 0 or cells[cell, 4] == 0:
                 continue
-            found = place
+            seat = place
             break
-        if found < 0:
+        if seat < 0:
             depth -= 1
             continue
-        seats[depth, 3] = found + 1
-        seats[found - begin, 1] = row + 1
-        seats[depth, 4] = found
-        if seats[found - begin, 0] < 0:
+        seats[depth, 3] = seat + 1
+        seats[seat - begin, 1] = row + 1
+        seats[depth, 4] = seat
+        if seats[seat - begin, 0] < 0:
             while depth >= 0:
                 seats[seats[depth, 4] - begin, 0] = seats[depth, 2]
                 depth -= 1
             return 1
         depth += 1
-        seats[depth, 2] = seats[found - begin, 0]
+        seats[depth, 2] = seats[seat - begin, 0]
         seats[depth, 3] = begin
     return 0
 
@@ -167,20 +167,20 @@ def seat_group(
     place: cython.int
     cell: cython.int
     best: cython.int
-    most: cython.int
+    lacking: cython.int
     for place in range(begin, end):
         seats[place - begin, 0] = -1
         seats[place - begin, 1] = 0
     for row in range(begin, end):
         best = -1
-        most = 0
+        lacking = 0
         for place in range(begin, end):
             if seats[place - begin, 0] >= 0:
                 continue
             cell = find_cell(cells, combinations, rows[row, 0], rows[place, 2])
-            if cell >= 0 and cells[cell, 4] != 0 and (best < 0 or cells[cell, 2] > most):
+            if cell >= 0 and cells[cell, 4] != 0 and (best < 0 or cells[cell, 2] > lacking):
                 best = place
-                most = cells[cell, 2]
+                lacking = cells[cell, 2]
         if best >= 0:
             seats[best - begin, 0] = row
         elif seat_row(rows, cells, combinations, begin, end, row, seats) == 0:
@@ -221,7 +221,7 @@ def apply_path(
     """Exchange along a path, unless it crosses itself or leaves as many rows too many as before; the change."""
     length: cython.int = 0
     step: cython.int = last
-    done: cython.int = 0
+    applied: cython.int = 0
     change: cython.int = 0
     k: cython.int
     while step > 0:
@@ -233,12 +233,12 @@ def apply_path(
         if rows[path[step, 3], 3] != path[path[step, 2], 0] or rows[path[step, 4], 3] != path[step, 5]:
             break
         change += swap_values(rows, cells, combinations, path[step, 3], path[step, 4])
-        done += 1
+        applied += 1
     if change < 0:
         return change
-    while done > 0:
-        done -= 1
-        step = path[length - 1 - done, 7]
+    while applied > 0:
+        applied -= 1
+        step = path[length - 1 - applied, 7]
         swap_values(rows, cells, combinations, path[step, 4], path[step, 3])
     return 0
 
@@ -427,7 +427,7 @@ def kick_cell(
     mine: cython.int
     theirs: cython.int
     worse: cython.int
-    least: cython.int = 3
+    fewest: cython.int = 3
     best: cython.int = -1
     while skips > 0 and rows[row, 4] >= 0:
         row = rows[row, 4]
@@ -448,8 +448,8 @@ def kick_cell(
             continue
         worse = (1 if cells[mine, 2] <= 0 else 0) + (1 if cells[theirs, 2] <= 0 else 0)
         worse -= 1 if cells[rows[other, 3], 2] < 0 else 0
-        if worse < least:
-            least = worse
+        if worse < fewest:
+            fewest = worse
             best = other
     if best < 0:
         return 0
