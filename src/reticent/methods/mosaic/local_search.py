@@ -78,7 +78,9 @@ class ChainSweeps:
         most = int(np.diff(starts[np.append(blocks[:, 0], blocks[-1, 1])]).max())
 
         def run(part: np.ndarray, _worker: int, stop: np.ndarray) -> None:
-            chainer = Chainer(units, (self.space.spans, self.space.places), self.limits, (MAX_POOL_ROWS, most), next_unit)
+            chainer = Chainer(
+                units, (self.space.spans, self.space.places), self.limits, (MAX_POOL_ROWS, most), next_unit
+            )
             chainer.resolve(
                 members, ends, starts, np.ascontiguousarray(part), (CHAIN_MATES, CHAIN_NEARNESS, CHAIN_PENALTY), stop
             )
