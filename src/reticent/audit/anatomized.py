@@ -34,6 +34,7 @@ from reticent.audit.group_assignment import (
 )
 from reticent.audit.groups import make_sensitive_column, number_values, rank_values, take_in_pieces
 from reticent.audit.kind import (
+    EXACT_QUASI_NOTE,
     PublishedSourceValues,
     RecomputedRelease,
     SourceFinding,
@@ -42,7 +43,7 @@ from reticent.audit.kind import (
 )
 from reticent.audit.measure.column_measures import measure_column
 from reticent.audit.measure.counts import GroupCounts, list_views
-from reticent.audit.order import EXACT_QUASI_NOTE, read_row_batches, require_sorted_rows
+from reticent.audit.order import read_row_batches, require_sorted_rows
 from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys
 from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source
 from reticent.audit.subject import Subject

@@ -30,7 +30,14 @@ import polars as pl
 
 from reticent.audit.evidence import Perturbation
 from reticent.audit.groups import number_values, rank_values
-from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceFinding, SourceMatching, read_data_rows
+from reticent.audit.kind import (
+    EXACT_QUASI_NOTE,
+    PublishedSourceValues,
+    RecomputedRelease,
+    SourceFinding,
+    SourceMatching,
+    read_data_rows,
+)
 from reticent.audit.measure import likeness
 from reticent.audit.measure.exact_comparison import parse_parameter
 from reticent.audit.measure.statistical_tests import (
@@ -64,7 +71,6 @@ PARTITION_SCOPES = ("all rows", "one column", "two columns")
 PERTURBATION_SIGNIFICANCE = 1e-6
 MIN_P_VALUE = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
 TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
-EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, eq=False)

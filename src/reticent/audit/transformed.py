@@ -30,6 +30,7 @@ import polars as pl
 from reticent.audit.evidence import TargetedGroups
 from reticent.audit.groups import SensitiveColumn
 from reticent.audit.kind import (
+    EXACT_QUASI_NOTE,
     PublishedSourceValues,
     RecomputedRelease,
     SourceFinding,
@@ -38,7 +39,7 @@ from reticent.audit.kind import (
 )
 from reticent.audit.measure.counts import GroupCounts
 from reticent.audit.measure.exact_comparison import parse_parameter
-from reticent.audit.order import EXACT_QUASI_NOTE, read_row_batches, require_sorted_rows
+from reticent.audit.order import read_row_batches, require_sorted_rows
 from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys
 from reticent.audit.source_comparison import SourceComparison, convert_source
 from reticent.audit.subject import Subject
