@@ -400,7 +400,7 @@ class AnatomizedAuditor:
         subject = recount.subject
         sensitive = recount.other_tables["sensitive"]
         names = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
-        column = subject.named(Role.SENSITIVE)[0].name
+        column = subject.find_columns_with_role(Role.SENSITIVE)[0].name
         published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
         unmatched = 0
         value_check = GroupValueCheck(sensitive, column, partial(read_witness, _require_manifest(subject)[1]))

@@ -26,7 +26,7 @@ from reticent.audit.kind import (
 )
 from reticent.audit.manifest_checks import find_disagreements, require_described_columns
 from reticent.audit.passthrough import measure_passthrough
-from reticent.audit.population import compute_source_entropy, count_population
+from reticent.audit.person_counts import compute_source_entropy, count_population
 from reticent.audit.provenance import Provenance, check_page, identify_folder, trace_provenance
 from reticent.audit.result import Audit, Verdict, judge_promise
 from reticent.audit.risk import compute_group_risk
@@ -281,7 +281,7 @@ def _find_perturbation(recount: RecomputedRelease, context: AuditContext) -> Per
     perturbation = recount.perturbation
     if perturbation is None or perturbation.distribution is not None or context.published is None:
         return perturbation
-    counts = context.published(recount.subject.named(Role.SENSITIVE)[0].name)
+    counts = context.published(recount.subject.find_columns_with_role(Role.SENSITIVE)[0].name)
     return perturbation.with_distribution_of([counts.get(value, 0) for value in perturbation.values])
 
 
@@ -294,7 +294,7 @@ def _add_source_evidence(
         evidence,
         perturbation=matching.perturbation or evidence.perturbation,
         sampling=matching.sampling or evidence.sampling,
-        source=SourceRows(lambda: comparison.counted(names).pair),
+        source=SourceRows(lambda: comparison.count_rows(names).pair),
     )
 
 
@@ -329,6 +329,6 @@ def _list_similar_spellings(recount: RecomputedRelease) -> list[str]:
 
     They count as different values, so that diversity may be only spelling.
     """
-    sensitive = [entry.name for entry in recount.subject.named(Role.SENSITIVE)]
+    sensitive = [entry.name for entry in recount.subject.find_columns_with_role(Role.SENSITIVE)]
     sentences = [describe_variants(name, recount.column(name).unique()) for name in sensitive]
     return [sentence for sentence in sentences if sentence]

@@ -152,7 +152,7 @@ def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
 
 def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
     """Count the rows of each combination of sensitive values in some of the row groups."""
-    names = [entry.name for entry in subject.named(Role.SENSITIVE)]
+    names = [entry.name for entry in subject.find_columns_with_role(Role.SENSITIVE)]
     total = None
     for frame in _read_frames(subject, part, parts, Role.SENSITIVE):
         counted = _count_rows(frame, names)
@@ -197,7 +197,7 @@ class SensitiveTotals:
     times: np.ndarray
 
     @classmethod
-    def of(cls, subject: Subject, tallies: Iterable[pl.DataFrame | None]) -> SensitiveTotals:
+    def from_tallies(cls, subject: Subject, tallies: Iterable[pl.DataFrame | None]) -> SensitiveTotals:
         frames = [frame for frame in tallies if frame is not None]
         total = _sum_row_counts(frames) if frames else pl.DataFrame(schema={ROW_COUNT_COLUMN: pl.Int64})
         rows = int(total[ROW_COUNT_COLUMN].sum())
@@ -288,7 +288,7 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, totals: Se
         verdicts=verdicts,
         achieved=achieved,
         by_column=measures if len(measures) > 1 else {},
-        sizes=loss.GroupSizes.of(sizes),
+        sizes=loss.GroupSizes.from_sizes(sizes),
         min_persons=int(persons.min()),
         exposed=int(sizes[find_exposed_groups(persons, limit)].sum()),
         uniques=int((persons == 1).sum()),
@@ -303,7 +303,7 @@ def make_sensitive_columns(
 
     `combination` is that of each row.
     """
-    entries = subject.named(Role.SENSITIVE)
+    entries = subject.find_columns_with_role(Role.SENSITIVE)
     jointly = subject.jointly and len(entries) > 1
     named = {promise.column for promise in subject.promises}
     columns = [_make_joint_column(entries, totals, combination, groups)] if jointly else []

@@ -167,7 +167,7 @@ class PublishedSourceValues:
 
     def add(self, theirs: ComparedRows, stray: np.ndarray) -> None:
         for name in self._names:
-            self._masks[name][self._source.numbered(name, theirs).codes[~stray]] = True
+            self._masks[name][self._source.number_column(name, theirs).codes[~stray]] = True
 
     @property
     def values(self) -> dict[str, pl.Series]:
@@ -185,7 +185,7 @@ def should_read_rows(
     """
     if each_row:
         return True
-    needs_rows = thorough or bool(subject.named(Role.INSENSITIVE))
+    needs_rows = thorough or bool(subject.find_columns_with_role(Role.INSENSITIVE))
     return needs_rows and is_small_file(file, schema)
 
 

@@ -323,7 +323,9 @@ def find_leaks(
             lookup.add(name, values)
         secret |= {name: texts for name, texts in withheld.items() if part == 0}
         for entry in carried:
-            published = source.shown(entry.name, part, parts) | _list_declared_values(entry) | recount.explained
+            published = (
+                source.list_published_texts(entry.name, part, parts) | _list_declared_values(entry) | recount.explained
+            )
             secret[entry.name] = source.texts(entry.name, part, parts) - published
         for file, name, count in _search_folder(recount, source, path, secret, shown_texts):
             counts[file, name] = counts.get((file, name), 0) + count
@@ -405,7 +407,7 @@ def _search_folder(
         return
     subject = recount.subject
     needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown_texts), *recount.explained]).encode())
-    for piece in source.spell_out([entry.name for entry in subject.named(Role.INSENSITIVE)]):
+    for piece in source.spell_out([entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]):
         if len(needles):
             needles.ignore_found_in(piece.encode())
     if not len(needles):
@@ -484,7 +486,7 @@ def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
     if subject.manifest is not None:
         files = find_data_files(path, subject.manifest)
         return [files[name] for name in sorted(files)]
-    return [DataFile.of(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
+    return [DataFile.from_path(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
 
 
 def _list_shown_members(recount: RecomputedRelease, name: str) -> set[str]:

@@ -175,7 +175,7 @@ def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> Non
         if fault:
             raise _make_description_error(entry, fault)
     tables = (recount.frame, *recount.other_tables.values())
-    for entry in subject.named(Role.SENSITIVE):
+    for entry in subject.find_columns_with_role(Role.SENSITIVE):
         if entry.missing == "refuse" and any(
             table[entry.name].null_count() for table in tables if entry.name in table.columns
         ):

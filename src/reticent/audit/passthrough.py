@@ -33,10 +33,12 @@ def measure_passthrough(recount: RecomputedRelease) -> list[dict[str, Any]]:
     frame = recount.frame
     times = np.ones(len(frame), np.int64) if recount.times is None else recount.times
     sensitive = {
-        c.name: _SensitiveValues(frame[c.name], times) for c in subject.named(Role.SENSITIVE) if c.name in frame.columns
+        c.name: _SensitiveValues(frame[c.name], times)
+        for c in subject.find_columns_with_role(Role.SENSITIVE)
+        if c.name in frame.columns
     }
     entries = []
-    for name in [entry.name for entry in subject.named(Role.INSENSITIVE)]:
+    for name in [entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]:
         if name in frame.columns:
             parts = _list_memory_parts(frame[name], frame, sensitive, times)
         else:

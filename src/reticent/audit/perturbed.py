@@ -198,7 +198,7 @@ def compare_perturbed_rows(
     """
     comparison = PerturbationComparison(columns, perturbation)
     comparison.add(ComparedRows(frame), converted, ComparedRows(converted.frame))
-    return comparison.redrawn(withheld)
+    return comparison.judge_redrawing(withheld)
 
 
 class PerturbationComparison:
@@ -233,14 +233,14 @@ class PerturbationComparison:
             link_blocks(ours, readable_rows, self.keys, (published_codes, source_codes[readable]), len(values))
         )
 
-    def redrawn(self, withheld: int) -> PerturbationResult:
+    def judge_redrawing(self, withheld: int) -> PerturbationResult:
         distribution = self.perturbation.distribution
         stated = distribution is None or withheld > 0 or _has_distribution(self.counts, self.rows, distribution)
         blocks = join_blocks(self.blocks)
         absent = blocks.absent + self.unread
         unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
         linked = int(blocks.sizes[blocks.single].sum())
-        battery = _run_tests(blocks, TransitionMatrix.of(self.perturbation.matrix), self.quasi)
+        battery = _run_tests(blocks, TransitionMatrix.from_fractions(self.perturbation.matrix), self.quasi)
         return PerturbationResult(self.rows, unmatched, stated, linked, *battery)
 
 
@@ -278,15 +278,15 @@ def _run_tests(
     open_ = 1 - np.diag(matrix.chance) > 0
     for partition in list_partitions(blocks, quasi):
         parts = PartitionSums(blocks, scores, matrix, partition.part, partition.size)
-        results.append((partition, parts.tested()))
+        results.append((partition, parts.run_tests()))
         redrawn = parts.source_counts[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
         if partition.scope == "all rows":
-            forged.append(("that nothing was redrawn", parts.tested(1.0), redrawn))
-            forged.append(("that every second value was left as it was", parts.tested(0.5), redrawn))
+            forged.append(("that nothing was redrawn", parts.run_tests(1.0), redrawn))
+            forged.append(("that every second value was left as it was", parts.run_tests(0.5), redrawn))
         elif partition.claimed:
             large = parts.rows * 2 * COARSE_BANDS >= parts.rows.sum()
             forged.append(
-                (f"that one of the parts by {partition.name} was not redrawn", parts.tested(1.0), redrawn & large)
+                (f"that one of the parts by {partition.name} was not redrawn", parts.run_tests(1.0), redrawn & large)
             )
     tests = {
         (scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in results if partition.scope == scope)
@@ -394,9 +394,9 @@ class PerturbedAuditor:
             unmatched += link.unmatched
             published_values.add(theirs, link.stray)
             shared_values = (link.ours, link.theirs) if converted.readable.all() else None
-            order.add(ours, theirs, [link.mean_place, link.mean(ranked.of(converted.frame))], shared_values)
+            order.add(ours, theirs, [link.mean_place, link.mean(ranked.rank_rows(converted.frame))], shared_values)
             comparison.add(ours, converted, theirs)
-        result = comparison.redrawn(subject.withheld)
+        result = comparison.judge_redrawing(subject.withheld)
         return SourceMatching(
             unmatched,
             published_values.values,
@@ -410,13 +410,13 @@ class _RankedValues:
     """The sensitive values of all source rows in the order of their domain."""
 
     def __init__(self, subject: Subject, source: SourceComparison):
-        column = subject.named(Role.SENSITIVE)[0]
+        column = subject.find_columns_with_role(Role.SENSITIVE)[0]
         converted = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
         self._name = column.name
         self._distinct = number_values(converted).distinct
         self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
 
-    def of(self, frame: pl.DataFrame) -> np.ndarray:
+    def rank_rows(self, frame: pl.DataFrame) -> np.ndarray:
         return self._rank[find_places(frame[self._name], self._distinct)]
 
 

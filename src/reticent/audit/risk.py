@@ -30,7 +30,7 @@ import numpy as np
 from reticent.audit.groups import number_values
 from reticent.audit.kind import RecomputedRelease, auditor_for
 from reticent.audit.measure.exact_comparison import parse_parameter
-from reticent.audit.population import GroupPersons, count_population
+from reticent.audit.person_counts import GroupPersons, count_population
 from reticent.audit.subject import read_folder_subject, read_table_subject, translate_read_errors
 from reticent.data.columns import Column, Role
 from reticent.data.columns import parse_columns as columns_of
@@ -257,7 +257,7 @@ def compute_risk_before(
     """
     manifest = bundle.read_manifest(Path(getattr(release, "folder", release)))
     naming = find_person_columns(release, None if job is None else job.columns, person)
-    quasi = [column.name for column in manifest.named(Role.QUASI)]
+    quasi = [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
     recount = _recount_table(source, quasi, {}, job, missing, naming)
     _require_person_columns(recount, person)
     subject = replace(recount.subject, rows_per_person=max(recount.subject.rows_per_person, manifest.rows_per_person))
@@ -310,8 +310,8 @@ def compute_group_risk(
     if persons is not None and rows_per_person > 1:
         person_risk = PersonRisk(
             persons.count,
-            persons.within(find_exposed_groups(persons_per_group, limit)),
-            persons.within(persons_per_group == 1),
+            persons.count_persons_in(find_exposed_groups(persons_per_group, limit)),
+            persons.count_persons_in(persons_per_group == 1),
         )
     return Risk(
         int(sizes.sum()),
@@ -379,7 +379,7 @@ def _find_group_persons(recount: RecomputedRelease, naming: Sequence[str]) -> Gr
     if not columns:
         return None
     of_row = np.unique(recount.groups.word, return_inverse=True)[1].reshape(-1)
-    counted = [GroupPersons.of(codes, of_row, len(recount.groups)) for codes in columns]
+    counted = [GroupPersons.from_rows(codes, of_row, len(recount.groups)) for codes in columns]
     return min(counted, key=lambda counted_persons: counted_persons.count)
 
 

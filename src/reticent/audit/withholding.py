@@ -58,7 +58,7 @@ class CutTable:
     l: int
 
     @classmethod
-    def of(cls, counts: Iterable[int], l: int) -> CutTable:
+    def from_counts(cls, counts: Iterable[int], l: int) -> CutTable:
         return cls(tuple(sorted(counts, reverse=True)), l)
 
     @property
@@ -131,7 +131,7 @@ def compute_cut_probability(table: CutTable, first: int) -> Fraction:
         lighter[0] += surplus - light
         lighter[lighter.index(level + surplus, 1)] -= surplus - light
         balance = Fraction(withheld - l * light, l * surplus - withheld)
-        probability = min(probability, balance * compute_cut_probability(CutTable.of(lighter, l), first))
+        probability = min(probability, balance * compute_cut_probability(CutTable.from_counts(lighter, l), first))
     return probability
 
 
@@ -155,7 +155,7 @@ def _compute_shared_probability(table: CutTable, first: int, level: int, moved: 
     for leader in set(_list_free_counts(table, first, level)):
         others = free.copy()
         others.remove(leader)
-        other = CutTable.of([leader + moved, *lowered, *others], l)
+        other = CutTable.from_counts([leader + moved, *lowered, *others], l)
         if other.safely_withheld < withheld:
             return Fraction(0)
         widest = max(widest, len(other.levels()))
@@ -311,7 +311,7 @@ def _assess_calibrated(pairs: CountPairs, l: int) -> WithholdingResult:
     """
     if pairs[0][0] > MAX_RECORDS:
         return CERTAIN_RESULT if _assess_safe(pairs, l).possible else UNDECIDED_RESULT
-    table = CutTable.of([b for b, _ in pairs], l)
+    table = CutTable.from_counts([b for b, _ in pairs], l)
     first = pairs[0][1]
     levels = table.levels()
     by_cut = (
@@ -344,7 +344,7 @@ def check_stated_withholding(recount: RecomputedRelease, source: SourceCompariso
     if len(stages) != 1 or stages[0].name != "suppression" or recount.perturbation is not None:
         return ()
     stage = stages[0]
-    names = [entry.name for entry in recount.subject.named(Role.SENSITIVE)]
+    names = [entry.name for entry in recount.subject.find_columns_with_role(Role.SENSITIVE)]
     columns = [stage.column] if stage.column else names if recount.subject.jointly else names[:1]
     before, after = _count_values(recount, source, columns)
     kind = stage.parameters.get("kind", "calibrated")
@@ -373,7 +373,7 @@ def _count_values(
     The counts of a value are at the same place; rows without one are left out.
     """
     subject = recount.subject
-    rows = source.counted(columns)
+    rows = source.count_rows(columns)
     source_values = convert_source(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
     source_values = (
         source_values.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, rows.multiplicities)).drop_nulls(columns)

@@ -136,7 +136,7 @@ class Promises:
     """The whole table's totals, where what is planned is a part of it."""
 
     @classmethod
-    def of(cls, promises: Iterable[Promise]) -> Promises:
+    def from_iterable(cls, promises: Iterable[Promise]) -> Promises:
         all_promises = tuple(promises)
         if not all_promises:
             raise JobError("The job promises nothing.", attempt='a [[promise]] such as model = "k-anonymity", k = 5.')

@@ -97,7 +97,7 @@ def compute_decimal_prior(
         for axis, bandwidth, code, other_code in zip(
             axes, bandwidths, table.codes[point], table.codes[other], strict=True
         ):
-            d = Fraction(1) if bandwidth in ("whole", 0) else axis.apart(code, other_code)
+            d = Fraction(1) if bandwidth in ("whole", 0) else axis.get_distance(code, other_code)
             product *= compute_decimal_weight(d, bandwidth, kernel, code == other_code)
             if not product:
                 break
@@ -326,8 +326,10 @@ class KernelAdversary:
             return None
         values = pl.Series(self.view.values, dtype=pl.String)
         labels = [value for value in self.view.values if value is not None]
-        axis = compute_distances(entry.at(values=labels), values, labels, self.parameters.get("distances") or {}, True)
-        return [[axis.apart(i, j) for j in range(len(values))] for i in range(len(values))]
+        axis = compute_distances(
+            entry.with_changes(values=labels), values, labels, self.parameters.get("distances") or {}, True
+        )
+        return [[axis.get_distance(i, j) for j in range(len(values))] for i in range(len(values))]
 
     def keeps(self, t: Fraction) -> bool:
         """Whether risk <= t for everybody: by doubles and, where their error leaves a doubt, by more digits."""

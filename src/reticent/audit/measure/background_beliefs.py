@@ -50,7 +50,7 @@ class DistanceAxis:
     level: np.ndarray
     levels: list[Fraction]
 
-    def apart(self, i: int, j: int) -> Fraction:
+    def get_distance(self, i: int, j: int) -> Fraction:
         return self.levels[self.level[i, j]]
 
 

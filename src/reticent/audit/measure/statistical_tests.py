@@ -353,7 +353,7 @@ class TransitionMatrix:
     variance: np.ndarray
 
     @classmethod
-    def of(cls, exact: Sequence[Sequence[Fraction]]) -> TransitionMatrix:
+    def from_fractions(cls, exact: Sequence[Sequence[Fraction]]) -> TransitionMatrix:
         distinct = {id(entry): entry for row in exact for entry in row}  # few of the entries are distinct
         floats = {key: (float(entry), float(1 - entry)) for key, entry in distinct.items()}
         pairs = np.array([[floats[id(entry)] for entry in row] for row in exact], np.float64)
@@ -511,7 +511,7 @@ class PartitionSums:
         self.matrix = matrix
         self.size = size
 
-        def over(weights: np.ndarray, mask: slice | np.ndarray = slice(None)) -> np.ndarray:
+        def sum_by_part(weights: np.ndarray, mask: slice | np.ndarray = slice(None)) -> np.ndarray:
             return np.bincount(part[mask], weights=weights[mask], minlength=size)
 
         def table(of: BlockEntries, width: int, code: np.ndarray, mask: slice | np.ndarray = slice(None)) -> np.ndarray:
@@ -524,11 +524,11 @@ class PartitionSums:
         self.published_counts = table(published_entries, m, published_entries.value)[:, 0]
         self.rows = self.source_counts.sum(axis=1)
         self.likeness, self.mean, self.rest, self.variance, self.itself = map(
-            over, (scores.likeness, scores.mean, scores.rest, scores.variance, scores.itself)
+            sum_by_part, (scores.likeness, scores.mean, scores.rest, scores.variance, scores.itself)
         )
         mixed = np.flatnonzero(scores.several)
         self.blocks, self.unchanged, self.chance = (
-            over(block_scores, mixed) for block_scores in (scores.several, scores.unchanged, scores.chance)
+            sum_by_part(block_scores, mixed) for block_scores in (scores.several, scores.unchanged, scores.chance)
         )
         self.moved = None
         if size * m * m <= MAX_TRANSITION_ENTRIES or size == 1:
@@ -542,7 +542,7 @@ class PartitionSums:
                 single_entries,
             )
 
-    def tested(self, share: float | None = None) -> PartitionTests:
+    def run_tests(self, share: float | None = None) -> PartitionTests:
         """Run the tests on what is published; or, with `share`, on what is expected if that share of the rows was left
         as it was.
         """
