@@ -12,7 +12,7 @@ from typing import Any
 
 from reticent import catalogue
 from tests.house.counting import FUNCTIONS, REFERENCE
-from tests.house.repository import PACKAGE
+from tests.support.repository import PACKAGE
 
 PACKAGE_PREFIX = re.compile(r"^(reticent(?:\.[a-z_0-9]+)+)\.$")
 """The constant part of an f-string that goes on with a module's name: `f"reticent.recipe.{name}:WRITER"`."""

@@ -9,7 +9,7 @@ import pytest
 
 from reticent import registry
 from tests.house.references import LOADERS, loaded_layers, loaded_objects, references, string_references
-from tests.house.repository import PACKAGE, ROOT, imports, module_name
+from tests.support.repository import PACKAGE, ROOT, imports, module_name
 
 # Small modules that any other may import; they import nothing but each other.
 BASE = {
