@@ -207,7 +207,10 @@ def plan(
     """
     require_promises_supported(job)
     _require_consistent_request(job, frame, cells, watch)
-    counted = count(job, frame=frame) if cells is None else combine_sensitive(cells) if job.jointly else cells
+    if cells is None:
+        counted = count(job, frame=frame)
+    else:
+        counted = combine_sensitive(cells) if job.jointly else cells
     asked = load_populations(job, _resolve_columns(job, counted), counted).promises
     started = time.process_time()
     withholding = job.release.suppress_at_most

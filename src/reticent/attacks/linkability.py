@@ -65,7 +65,10 @@ def _split_columns(seen: AttackTarget, first: Iterable[str] | None) -> tuple[lis
     names = [domain.name for domain in seen.quasi]
     if len(names) < 2:
         raise RequestError("This attack needs two quasi-identifiers or more: one for each list.")
-    asked = names[: (len(names) + 1) // 2] if first is None else [first] if isinstance(first, str) else list(first)
+    if first is None:
+        asked = names[: (len(names) + 1) // 2]
+    else:
+        asked = [first] if isinstance(first, str) else list(first)
     for name in asked:
         if name not in names:
             raise RequestError(f"There is no quasi-identifier {name!r}.", attempt=suggest(str(name), names))

@@ -370,8 +370,8 @@ def _combine_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     for name in verdicts[0].achieved:
         values = [one.achieved[name] for one in verdicts]
         achieved[name] = None if None in values else (min if name in PARAMETERS_WORST_WHEN_LEAST else max)(values)
-    shown = False if False in kept else None if None in kept else True
-    return replace(verdicts[0], achieved=achieved, kept=shown)
+    undecided = None in kept and False not in kept
+    return replace(verdicts[0], achieved=achieved, kept=None if undecided else False not in kept)
 
 
 def _combine_risks(

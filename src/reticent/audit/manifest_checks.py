@@ -103,30 +103,37 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
     if [(stage.name, stage.parameters.get("kind")) for stage in subject.stages] != stages:
         found.append("the stages are not those of the job")
     for entry in subject.columns:
-        if (column := job.columns.get(entry.name)) is None:
-            continue
-        if column.format != entry.format:
-            found.append(f"column {entry.name!r} is read by another format than in the job")
-        asked = column.labels if column.labels is not None and column.labels.style in ("snapped", "padded") else None
-        if asked is not None and entry.labels != asked.to_plain():
-            found.append(f"the labels of {entry.name!r} are not those that the job asks for")
-        if (
-            column.domain is not None
-            and entry.domain
-            and _normalize_value(list(column.domain)) != _normalize_value(entry.domain)
-        ):
-            found.append(f"the domain of {entry.name!r} is not the job's")
-        if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
-            found.append(f"the domain of {entry.name!r} is not the job's")
-        if column.role != entry.role:
-            found.append(f"column {entry.name!r} has another role than in the job")
-        elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
-            tree = Hierarchy.of(column.hierarchy, entry.name).rows()
-            if sorted(tree) != sorted(entry.hierarchy):
-                found.append(f"the hierarchy of {entry.name!r} is not the job's")
-        elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
-            found.append(f"the hierarchy of {entry.name!r} is missing")
+        column = job.columns.get(entry.name)
+        if column is not None:
+            found += _find_column_disagreements(entry, column, subject)
     return tuple(found)
+
+
+def _find_column_disagreements(entry: ColumnEntry, column: Any, subject: Subject) -> list[str]:
+    """List how a column of the manifest differs from what the job declares about it."""
+    found = []
+    if column.format != entry.format:
+        found.append(f"column {entry.name!r} is read by another format than in the job")
+    has_wider_labels = column.labels is not None and column.labels.style in ("snapped", "padded")
+    if has_wider_labels and entry.labels != column.labels.to_plain():
+        found.append(f"the labels of {entry.name!r} are not those that the job asks for")
+    if (
+        column.domain is not None
+        and entry.domain
+        and _normalize_value(list(column.domain)) != _normalize_value(entry.domain)
+    ):
+        found.append(f"the domain of {entry.name!r} is not the job's")
+    if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
+        found.append(f"the domain of {entry.name!r} is not the job's")
+    if column.role != entry.role:
+        found.append(f"column {entry.name!r} has another role than in the job")
+    elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
+        tree = Hierarchy.of(column.hierarchy, entry.name).rows()
+        if sorted(tree) != sorted(entry.hierarchy):
+            found.append(f"the hierarchy of {entry.name!r} is not the job's")
+    elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
+        found.append(f"the hierarchy of {entry.name!r} is missing")
+    return found
 
 
 def _is_same_domain(column: Any, subject: Subject) -> bool:

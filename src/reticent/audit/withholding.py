@@ -346,7 +346,10 @@ def check_stated_withholding(found: RecomputedRelease, source: SourceComparison)
         return ()
     stage = stages[0]
     names = [entry.name for entry in found.subject.find_columns_with_role(Role.SENSITIVE)]
-    columns = [stage.column] if stage.column else names if found.subject.jointly else names[:1]
+    if stage.column:
+        columns = [stage.column]
+    else:
+        columns = names if found.subject.jointly else names[:1]
     before, after = _count_values(found, source, columns)
     kind = stage.parameters.get("kind", "calibrated")
     judged = assess_withholding(kind, parse_parameter(stage.parameters["l"]), before, after)

@@ -187,12 +187,13 @@ class RangeDomain(Domain):
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         texts = self.texts
         null = self.null_code
-        return [
-            (None if lo == null else ANY_LABEL)
-            if hi == null and null >= 0
-            else format_range_label(texts[lo], texts[hi])
-            for lo, hi in zip(lower.tolist(), upper.tolist(), strict=True)
-        ]
+
+        def format_span(low: int, high: int) -> str | None:
+            if high == null and null >= 0:
+                return None if low == null else ANY_LABEL
+            return format_range_label(texts[low], texts[high])
+
+        return list(map(format_span, lower.tolist(), upper.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,8 +270,9 @@ class TreeDomain(Domain):
         return self.node_labels[self.hierarchy.paths[codes[0], 0]] if alone else Domain._format_set(self, codes)
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        apart: dict[int, str | None] = {-1: ANY_LABEL, -2: None}
         return [
-            ANY_LABEL if node == -1 else None if node == -2 else self.node_labels[node]
+            self.node_labels[node] if node >= 0 else apart[node]
             for node in self.find_common_ancestors(lower, upper).tolist()
         ]
 

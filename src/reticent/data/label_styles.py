@@ -210,7 +210,9 @@ def apply_label_style(
     plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
     if style is None or (plain_tree and style in TREE_STYLES):
         return replace(domain, style=style) if isinstance(domain, TreeDomain) and style is not None else domain
-    what = "categories" if plain_tree else "an order" if domain.kind == "ordinal" else "a hierarchy"
+    what = "an order" if domain.kind == "ordinal" else "a hierarchy"
+    if plain_tree:
+        what = "categories"
     raise ColumnError(
         f"Column {domain.name!r} has {what}, and its labels cannot be {style}.",
         attempt='labels = "nodes" or "sets".'

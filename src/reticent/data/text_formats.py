@@ -46,7 +46,11 @@ class ColumnDeclaration(Protocol):
 
 def parse_format_type(format: str, type: str | None) -> str:
     """Return the type that a format gives a column: "date" or "numeric"."""
-    found = "numeric" if format in NUMBER_FORMATS else "date" if isinstance(format, str) and "%" in format else None
+    found = None
+    if format in NUMBER_FORMATS:
+        found = "numeric"
+    elif isinstance(format, str) and "%" in format:
+        found = "date"
     if found is None or type not in (None, found):
         raise JobError(
             f"format = {format!r} does not say how a {type or 'date or number'} is written.",

@@ -223,7 +223,11 @@ class CutSweep:
         n: cython.Py_ssize_t = self.nodes[i, 1] - start
         for v in range(self.varying):
             span = max(span, self.box[i, 1, self.vary[v]] - self.box[i, 0, self.vary[v]])
-        self.lane = 8 if span < 1 << 7 else 16 if span < 1 << 15 else 32
+        self.lane = 8
+        if span >= 1 << 15:
+            self.lane = 32
+        elif span >= 1 << 7:
+            self.lane = 16
         self.guard = ONES // ((cython.cast(cython.ulonglong, 1) << self.lane) - 1) << (self.lane - 1)
         self.width = (self.varying * self.lane + 63) >> 6
         for r in range(n * self.width):

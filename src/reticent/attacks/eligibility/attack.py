@@ -393,9 +393,9 @@ def _find_worst_posterior(found: list[CountPosterior]) -> CountPosterior:
     """Find the worst of several releases."""
     low = max(one.low for one in found)
     high = max(one.high for one in found)
-    how: PosteriorMethod = (
-        "sampled" if any(one.how == "sampled" for one in found) else "exact" if low == high else "bounds"
-    )
+    how: PosteriorMethod = "exact" if low == high else "bounds"
+    if any(one.how == "sampled" for one in found):
+        how = "sampled"
     return CountPosterior(max(found, key=lambda one: one.worst).by_count, low, high, how)
 
 

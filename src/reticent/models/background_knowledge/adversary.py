@@ -250,7 +250,7 @@ class BackgroundAdversary:
         codes = cells.codes[first][self.present]
         self.columns: list[PreciseColumn] = []
         local = []
-        weights = []
+        weights: list[np.ndarray | EqualityWeights] = []
         for axis, domain in enumerate(cells.quasi):
             occurring, code = np.unique(codes[:, axis], return_inverse=True)
             bandwidth = knowledge.get_bandwidth(domain.name)
@@ -261,13 +261,12 @@ class BackgroundAdversary:
             )
             self.columns.append((apart, bandwidth))
             local.append(code.reshape(-1) if bandwidth != WHOLE_BANDWIDTH else np.zeros(len(codes), np.int64))
-            weights.append(
-                np.ones((1, 1))
-                if bandwidth == WHOLE_BANDWIDTH
-                else EqualityWeights(len(occurring))
-                if apart is None
-                else compute_kernel_weights(apart, bandwidth, knowledge.kernel)
-            )
+            if bandwidth == WHOLE_BANDWIDTH:
+                weights.append(np.ones((1, 1)))
+            elif apart is None:
+                weights.append(EqualityWeights(len(occurring)))
+            else:
+                weights.append(compute_kernel_weights(apart, bandwidth, knowledge.kernel))
         self.codes = np.column_stack(local).astype(np.int32)
         self.entries = np.column_stack([point.reshape(-1), cells.values[here, at], cells.counts[here]]).astype(np.int64)
         point_of, value_of, count_of = self.entries.T
