@@ -161,13 +161,11 @@ def require_plannable_by_region(
     method: Method, promises: Promises, *, prepared: bool = False, withholding: bool = False
 ) -> None:
     """Refuse, before data is read, what cannot be planned region by region."""
-    why = _WHOLE_TABLE_REASONS.get(method.name, "") or (
-        "a stage before the method speaks of all rows"
-        if prepared
-        else "the rows that are best withheld are chosen among all"
-        if withholding
-        else ""
-    )
+    why = _WHOLE_TABLE_REASONS.get(method.name, "")
+    if not why and prepared:
+        why = "a stage before the method speaks of all rows"
+    elif not why and withholding:
+        why = "the rows that are best withheld are chosen among all"
     for promise in promises:
         if not why and getattr(promise, "whole_table", False):
             why = f"{promise.name} has a prior over all rows"
