@@ -163,6 +163,7 @@ def require_within_calendar(name: str, series: pl.Series) -> pl.Series:
 
 
 def make_calendar_error(name: str, subject: str) -> ColumnError:
+    """Make the error for dates beyond the calendar; `subject` is what lies there, in words."""
     return ColumnError(
         f"Column {name!r}: {subject} lie before the year 1 or after the year 9999.",
         why="No release with such dates could be read back: Python and most programs have none.",
