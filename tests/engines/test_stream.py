@@ -159,7 +159,7 @@ def test_few_values_take_no_folder():
     one = FrequencyCounter(lambda: pytest.fail("a folder was asked for"))
     one.add(pl.Series(["a", "b", None, "a"]))
     found = one.get_result()
-    assert (found.missing, found.distinct, found.once, found.most) == (1, 2, 1, 2)
+    assert (found.missing, found.distinct, found.once, found.max_count) == (1, 2, 1, 2)
 
 
 def test_progress_tells_rows_and_the_time_that_is_left():

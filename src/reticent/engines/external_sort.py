@@ -201,9 +201,9 @@ class RowRanker:
         if self.settled is None:
             return taken
         unknown = np.flatnonzero(taken < 0)
-        known = taken.copy()
-        known[unknown] = self.settled[-1 - taken[unknown]]
-        return known
+        complete = taken.copy()
+        complete[unknown] = self.settled[-1 - taken[unknown]]
+        return complete
 
     def close(self) -> None:
         """Close the files, after a failure too; a disk error is not raised again."""
