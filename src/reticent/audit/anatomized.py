@@ -395,9 +395,9 @@ class GroupValueCheck:
         stated = stated[order]
         count = self.count[order]
         position = np.minimum(np.searchsorted(stated, self.pairs), max(len(stated) - 1, 0))
-        listed_count = (
-            np.where(stated[position] == self.pairs, count[position], 0) if len(stated) else np.zeros(len(self.pairs))
-        )
+        listed_count = np.zeros(len(self.pairs))
+        if len(stated):
+            listed_count = np.where(stated[position] == self.pairs, count[position], 0)
         misplaced = int(np.maximum(self.certain - listed_count, 0).sum()) + self.unlisted
         assignment = NO_ASSIGNMENT if foreign or misplaced else self._decide_assignment()
         sentences = {

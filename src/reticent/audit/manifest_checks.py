@@ -98,10 +98,9 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
             continue
         if column.format != entry.format:
             disagreements.append(f"column {entry.name!r} is read by another format than in the job")
-        label_options = (
-            column.labels if column.labels is not None and column.labels.style in ("snapped", "padded") else None
-        )
-        if label_options is not None and entry.labels != label_options.to_plain():
+        labels = column.labels
+        are_declared = labels is not None and labels.style in ("snapped", "padded")
+        if are_declared and entry.labels != labels.to_plain():
             disagreements.append(f"the labels of {entry.name!r} are not those that the job asks for")
         both_declare = column.domain is not None and entry.domain
         if both_declare and _normalize_value(list(column.domain)) != _normalize_value(entry.domain):
