@@ -266,7 +266,7 @@ def compute_priors(table: BeliefTable, weights: list[np.ndarray | None]) -> tupl
     """
     is_whole = [w is not None and bool((w == 1).all()) for w in weights]
     is_alone = [
-        w is None or (not whole and np.count_nonzero(w) == len(w)) for w, whole in zip(weights, is_whole, strict=True)
+        w is None or (not flat and np.count_nonzero(w) == len(w)) for w, flat in zip(weights, is_whole, strict=True)
     ]
     live = [axis for axis in range(len(weights)) if not is_whole[axis] and not is_alone[axis]]
     near = [w for axis in live if (w := weights[axis]) is not None]
