@@ -70,7 +70,8 @@ def build_parser(words: Sequence[str] = ()) -> Any:
     named = next((word for word in words if not word.startswith("-")), None)
     for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")
-        app.command(name, cls=PathOnlyCommand, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
+        command = module.make_command() if hasattr(module, "make_command") else getattr(module, name)
+        app.command(name, cls=PathOnlyCommand, epilog=f"Example:  {module.EXAMPLE}")(command)
     return _simplify_help(typer.main.get_command(app))
 
 
