@@ -57,7 +57,9 @@ ATTACK_OPTIONS = {
         "smoothing": AttackOption("number", "a bandwidth on the sensitive column; 0 is none.", "--smoothing", "B"),
         "posterior": AttackOption("text", "omega, balanced or exact.", "--posterior", "NAME"),
         "prior": AttackOption("text", "beliefs of one's own, or `uniform`.", "--prior", "FILE"),
-        "kernel": AttackOption("text", "how knowledge fades with the distance: epanechnikov or uniform."),
+        "kernel": AttackOption(
+            "text", "the shape of what the adversary knows: epanechnikov, uniform, triangular or gaussian."
+        ),
         "distances": AttackOption("distances", "distances of the values of columns, where ranks do not give them."),
     },
     "singling-out": {"others": _OTHERS, "seed": _SEED},

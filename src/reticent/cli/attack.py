@@ -236,8 +236,8 @@ def _require_options_taken(name: str | None, used: Mapping[str, Any]) -> None:
     from reticent.errors import RequestError
 
     words_by_takers: dict[tuple[str, ...], list[str]] = {}
-    for word, (_, takers) in list_attack_options().items():
-        words_by_takers.setdefault(tuple(takers), []).append(word)
+    for word, (_, attack_names) in list_attack_options().items():
+        words_by_takers.setdefault(tuple(attack_names), []).append(word)
     for takers, words in words_by_takers.items():
         row = catalogue.ATTACKS[takers[0]]
         words_used = [word for word in words if word in used]

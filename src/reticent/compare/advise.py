@@ -34,10 +34,10 @@ from time import process_time
 from typing import Any
 
 from reticent import registry
-from reticent.budget import BudgetClock
 from reticent.compare.candidates import check_method_names, make_candidates
 from reticent.compare.compare import Comparison, make_setting, measure_candidates
 from reticent.errors import RequestError, pluralize, suggest
+from reticent.evaluation import BudgetClock
 from reticent.html_repr import render_page, render_table
 from reticent.job.job import Job
 from reticent.validation import integer, is_callable, is_job, names, optional, seconds, text, validate_arguments

@@ -24,15 +24,14 @@ import polars as pl
 from reticent import catalogue, charts
 from reticent.attacks.target import locate_plain_labels
 from reticent.audit.audit import audit
-from reticent.budget import BudgetClock
-from reticent.compare.candidates import Candidate, check_method_names, make_candidates, name_jobs
+from reticent.compare.candidates import check_method_names, make_candidates, name_jobs
 from reticent.compare.metrics import (
     ComparisonSetting,
+    evaluate_candidates,
+    evaluate_yardsticks,
     measure_answers,
     measure_attacks,
-    measure_candidate,
     measure_source,
-    measure_trivial,
     summarize_audit,
     summarize_spread,
 )
@@ -40,6 +39,7 @@ from reticent.compare.trivial_sanitizations import make_trivial_sanitizations
 from reticent.data import source as sources
 from reticent.data.column_types import has_types
 from reticent.errors import ColumnError, RequestError, suggest
+from reticent.evaluation import BudgetClock, Candidate
 from reticent.html_repr import render_page, render_table
 from reticent.job.job import Job
 from reticent.utility.classification import Exam, require_stats_extra
@@ -216,7 +216,7 @@ def measure_tables(
 
 def _measure_table(name: str, given: Any, job: Job, setting: ComparisonSetting) -> dict[str, Any]:
     setting.progress(f"{name}: measuring")
-    rows, cells, _ = setting.coded(job)
+    rows, cells, _ = setting.encode_rows(job)
     sight = locate_plain_labels(given, cells, job)
     found = audit(given, job=job).to_dict()
     row: dict[str, Any] = {
@@ -315,11 +315,10 @@ def measure_candidates(
     listed: Sequence[Candidate], setting: ComparisonSetting, job: Job, beside: Callable[[], list[dict[str, Any]]] = list
 ) -> Comparison:
     """Measure every candidate, then the yardsticks, with the columns as the first job declares them."""
-    _, cells, _ = setting.coded(job)
-    first = setting.limited(YARDSTICK_SHARE)  # the trivial sanitizations, before the others use the budget
-    yardsticks = [measure_trivial(trivial, first, job) for trivial in make_trivial_sanitizations(cells)]
-    rows = [*beside(), *(measure_candidate(candidate, setting) for candidate in listed), *yardsticks]
-    rows.append(measure_source(cells, setting, job))
+    _, cells, _ = setting.encode_rows(job)
+    first = setting.limit_budget(YARDSTICK_SHARE)  # the trivial sanitizations, before the others use the budget
+    yardsticks = evaluate_yardsticks(make_trivial_sanitizations(cells), first, job)
+    rows = [*beside(), *evaluate_candidates(listed, setting), *yardsticks, measure_source(cells, setting, job)]
     return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed, setting.of)
 
 
