@@ -154,14 +154,16 @@ class BudgetClock:
         """Make a clock that has this share of what is left, from now on."""
         return BudgetClock(share * self.remaining())
 
-    def require_time_for(self, cells: Cells, plan: Callable[[Cells], object]) -> None:
+    def require_time_for(
+        self, cells: Cells, plan: Callable[[Cells], object], min_cells: int = MIN_CELLS_FOR_TRIAL
+    ) -> None:
         """Raise `TimeLimitReached` if a plan of a few cells shows that a plan of all does not fit what is left.
 
-        Planning costs at least in proportion to the cells. Of few cells no plan is tried.
+        Planning costs at least in proportion to the cells. Of fewer than `min_cells` no plan is tried.
         """
         if not self.has_time_left():
             raise TimeLimitReached
-        if len(cells) < MIN_CELLS_FOR_TRIAL:
+        if len(cells) < min_cells:
             return
         began = process_time()
         plan(take_cells(cells, TRIAL_STRIDE))

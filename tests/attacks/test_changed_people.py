@@ -17,7 +17,7 @@ from reticent.attacks import attack
 from reticent.attacks.composition.alignment import align_releases
 from reticent.attacks.composition.attack import attack_aligned_releases
 from reticent.errors import RequestError
-from tests.oracle.joining import joined
+from tests.oracle.composition import joined
 
 VALUES = ["u", "v", "w"]
 COLUMNS = {"age": rt.quasi(numeric=True), "zip": rt.quasi(numeric=True), "s": rt.sensitive()}

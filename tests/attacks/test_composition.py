@@ -25,7 +25,7 @@ from reticent.attacks.group_membership import GroupMembership
 from reticent.attacks.target import observe
 from reticent.cli.main import main
 from reticent.errors import RequestError
-from tests.oracle import joining as oracle
+from tests.oracle import composition as oracle
 
 TABLES = int(os.environ.get("RETICENT_TINY_TABLES", "150"))
 """More of them where time allows: 2,000 were equal to the enumeration when this was written (38 CPU seconds)."""

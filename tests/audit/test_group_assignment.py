@@ -20,7 +20,7 @@ from reticent.audit.group_assignment import (
     decide_assignment,
 )
 from reticent.format.data_writer import write_data
-from tests.audit.releases import resealed
+from tests.support.release_folders import resealed
 
 
 def tally(pairs: list[tuple[int, int]]) -> PairTally:

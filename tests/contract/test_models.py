@@ -15,9 +15,9 @@ from reticent.data.codec import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.errors import JobError
 from reticent.models.promise import CountCappedPromise, GroupCheckedPromise, MechanismPromise, Promises
-from tests.models.grouped import TREE, cells_of, groups_by, verdicts
 from tests.oracle import measures
-from tests.properties.strategies import PARAMETERS, histograms, promises, trees
+from tests.support.plain_groups import TREE, cells_of, groups_by, verdicts
+from tests.support.strategies import PARAMETERS, histograms, promises, trees
 
 PEOPLE = pl.DataFrame({"g": [number for number in range(60) for _ in range(3)]})
 """A population for k-map: every group is three people."""

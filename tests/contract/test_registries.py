@@ -15,8 +15,8 @@ from reticent import catalogue, registry
 from reticent.audit.kind import Auditor
 from reticent.recipe.kind import Writer
 from reticent.release.kind import Reader
-from tests.contract.people import EXAMPLES, QUICK
-from tests.house.repository import PACKAGE, ROOT
+from tests.support.contract_examples import EXAMPLES, QUICK
+from tests.support.repository import PACKAGE, ROOT
 
 DOCS = ROOT / "docs"
 MADE = {**catalogue.METHODS, **catalogue.STAGES}
@@ -82,7 +82,7 @@ def test_every_table_s_keys_are_the_registry_s():
 
 
 def test_every_promise_has_an_example_here():
-    assert set(EXAMPLES) == set(catalogue.PROMISES), "parameters for it, in tests/contract/people.py"
+    assert set(EXAMPLES) == set(catalogue.PROMISES), "parameters for it, in tests/support/contract_examples.py"
     assert set(QUICK) <= set(catalogue.METHODS)
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from reticent import registry
-from tests.house.repository import ROOT
+from tests.support.repository import ROOT
 
 PROMISES = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
 SECTION = re.search(r"^## How sure we are$(.*?)^## ", PROMISES, re.MULTILINE | re.DOTALL)

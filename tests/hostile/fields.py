@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterator
 
 from reticent import registry
-from tests.hostile.jobs import HUGE, METHODS, NUMBERS, PROMISE, PROMISES, WRONG, entry, job
-from tests.hostile.running import Case
+from tests.hostile.jobs import HUGE, METHODS, NUMBERS, PROMISES, WRONG, entry
+from tests.support.hostile_cases import PROMISE, Case, job
 
 KEPT_BY = {  # a promise with its parameters as they should be, and the method that keeps it
     **PROMISES,

@@ -14,7 +14,7 @@ from reticent.registry import FIELD_TYPES, list_field_types
 from tests.hostile.fields import CASES as FIELDS
 from tests.hostile.fields import KEPT_BY, fields, tried
 from tests.hostile.jobs import CASES
-from tests.hostile.running import faults, run, sampled
+from tests.support.hostile_cases import faults, run, sampled
 
 
 @pytest.mark.parametrize("name", sampled(CASES, most=260))

@@ -14,8 +14,8 @@ import reticent as rt
 from reticent import catalogue
 from tests.golden.groups import COMMANDS
 from tests.house.counting import FUNCTIONS, Package, Source, is_property, skipped_formatting
-from tests.house.repository import PACKAGE, ROOT
 from tests.house.words import ADVERBS, KINDS, QUANTITIES, is_of_place_or_past, name_words, says_no_thing
+from tests.support.repository import PACKAGE, ROOT
 
 CODE = ("src", "tests", "benchmarks", "studies", "examples", "docs", "setup.py")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.house.repository import PACKAGE, imports, module_name
+from tests.support.repository import PACKAGE, imports, module_name
 
 # Small modules that any other may import; they import nothing but each other.
 BASE = {

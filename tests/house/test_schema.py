@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from reticent import registry
 from reticent.job.schema import build_job_schema, format_schema
-from tests.house.repository import ROOT
+from tests.support.repository import ROOT
 
 GOOD = {"columns": {"age": "quasi"}, "promise": [{"model": "k-anonymity", "k": 5}]}
 TOML = re.compile(r"^```toml[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -17,9 +17,9 @@ from reticent.methods.suppression import Suppression
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from tests.audit.releases import resealed
-from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
+from tests.support.random_cells import histograms, random_cells
+from tests.support.release_folders import resealed
 
 GROUPINGS = ["random", "hilbert"]
 

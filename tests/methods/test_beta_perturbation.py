@@ -17,9 +17,8 @@ from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.perturbed import PerturbedWriter
 from reticent.recipe.recipe import WITHHELD_GROUP
-from tests.audit.releases import resealed
-from tests.methods.random_cells import random_cells
-from tests.methods.test_burel import line
+from tests.support.random_cells import line, random_cells
+from tests.support.release_folders import resealed
 
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive()}
 

@@ -14,7 +14,7 @@ from reticent.models.k_anonymity import KAnonymity
 from studies.minimality.adversary import attacked, exceeds, people, published, tables
 from studies.minimality.figures import METHODS, PROMISES, SETTINGS, measured, pairs, summary
 from studies.minimality.run import PAGES, as_markdown, of_methods, saved, shares
-from tests.house.repository import ROOT
+from tests.support.repository import ROOT
 
 LINE = SETTINGS["line"]
 OVERALL = tuple(Fraction(count, LINE.people) for count in LINE.counts)

@@ -18,8 +18,8 @@ from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from tests.methods.pure_kernels import pure
-from tests.methods.random_cells import random_cells
+from tests.support.pure_kernels import pure
+from tests.support.random_cells import random_cells
 
 
 def many_values(rows: int, number: int = 0, *, null: bool = False) -> Cells:

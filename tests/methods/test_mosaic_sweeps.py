@@ -24,8 +24,8 @@ from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
 from reticent.time_limit import TimeLimitReached, run_within
-from tests.methods.pure_kernels import pure
-from tests.methods.test_mosaic import table
+from tests.support.mosaic_plans import table
+from tests.support.pure_kernels import pure
 
 
 def histograms(cells: Cells, tiling: Tiling) -> np.ndarray:

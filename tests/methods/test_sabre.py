@@ -12,9 +12,8 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from tests.methods.random_cells import random_cells, random_tree
-from tests.methods.test_burel import line
 from tests.oracle import closeness
+from tests.support.random_cells import line, random_cells, random_tree
 
 
 def distance(name: str, group: Counter, reference: dict, domain) -> Fraction:

@@ -21,7 +21,7 @@ from reticent.methods.suppression.stage import SUPPRESSION_KINDS, Suppression, c
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from tests.methods.random_cells import random_cells
+from tests.support.random_cells import random_cells
 
 PROMISES = Promises.of([rt.ProbabilisticLDiversity(2)])
 

@@ -16,8 +16,8 @@ from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness, ProximityLikeness, SemanticLikeness
 from reticent.models.beta_likeness import list_windows as windows
 from reticent.models.promise import GroupCheckedPromise, Promises
-from tests.models.grouped import TREE, cells_of, groups_by, verdicts
 from tests.oracle import families as oracle
+from tests.support.plain_groups import TREE, cells_of, groups_by, verdicts
 
 BETAS = [Fraction(1, 4), Fraction(1), Fraction(3, 2), Fraction(4)]
 

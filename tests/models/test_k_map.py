@@ -16,9 +16,9 @@ from reticent.data.population import locate_values
 from reticent.errors import ColumnError, JobError
 from reticent.models.k_anonymity import KMap, find_covered_boxes
 from reticent.models.promise import Promises
-from tests.models.grouped import groups_by
 from tests.oracle import labels as oracle
 from tests.oracle import measures
+from tests.support.plain_groups import groups_by
 
 TREE = [["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"], ["e", "z", "*"]]
 ORDER = ("low", "middle", "high")

@@ -19,9 +19,9 @@ from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.l_diversity import are_diverse
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
-from tests.models.grouped import groups_by, verdicts
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
+from tests.support.plain_groups import groups_by, verdicts
 
 
 def promise(model, **asked):

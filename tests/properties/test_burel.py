@@ -8,8 +8,8 @@ from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
+from tests.support.random_cells import histograms, random_cells
 
 BETAS = ("0.3", "1", "1.5", "2", "4", "1/3")
 

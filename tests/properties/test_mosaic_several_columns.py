@@ -16,9 +16,9 @@ from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.labels import merge_equal_labels
 from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
-from tests.methods.random_cells import random_domain, random_tree
 from tests.oracle import measures
-from tests.properties.test_mosaic import ASKED
+from tests.support.mosaic_promises import ASKED
+from tests.support.random_cells import random_domain, random_tree
 
 TABLES = 150
 KINDS = {

@@ -7,8 +7,8 @@ from reticent.methods.sabre import Sabre
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
+from tests.support.random_cells import histograms, random_cells
 
 CLOSENESS = ("0.05", "0.1", "0.2", "0.35", "0.5", "1/3")
 

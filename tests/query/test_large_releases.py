@@ -16,7 +16,7 @@ from reticent.query.run import find_asked_columns
 from reticent.release import kind as kinds
 from reticent.release import release
 from reticent.release.kind import read_needed, reader_for
-from tests.query import redraws
+from tests.support import repeated_releases
 
 QUESTIONS = [
     "SELECT COUNT(*) FROM release",
@@ -47,7 +47,7 @@ JOBS = {
 
 
 def people(rows: int) -> pl.DataFrame:
-    return redraws.people(rows).with_columns(
+    return repeated_releases.people(rows).with_columns(
         age=pl.when(pl.int_range(rows) % 37 == 0).then(None).otherwise("age"),
         ward=pl.Series(["N", "S"] * (rows // 2)),
         weight=50 + pl.int_range(rows) % 40 / 2,
@@ -196,11 +196,11 @@ def test_columns_that_are_not_asked_about_cost_no_memory(tmp_path):
     """Of 100,000 rows with thirty carried columns of texts, a question about two columns reads two, and the group."""
     rows = 100_000
     notes = [f"note_{at}" for at in range(30)]
-    frame = pl.concat([redraws.people(1000)] * (rows // 1000)).with_columns(
+    frame = pl.concat([repeated_releases.people(1000)] * (rows // 1000)).with_columns(
         ((pl.int_range(rows) * 7919 + at) % 100_003).cast(pl.String).add(" is a text of a carried column").alias(name)
         for at, name in enumerate(notes)
     )
-    columns = {**redraws.COLUMNS, **dict.fromkeys(notes, rt.insensitive(acknowledge=True))}
+    columns = {**repeated_releases.COLUMNS, **dict.fromkeys(notes, rt.insensitive(acknowledge=True))}
     promises, method = JOBS["anatomized"]
     rt.publish(rt.Job(columns=columns, promises=promises, method=method), frame=frame, to=tmp_path / "release", seed=1)
 

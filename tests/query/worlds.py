@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import reticent as rt
-from tests.oracle import asking as oracle
+from tests.oracle import query_answers as oracle
 
 LEAST = -2
 MOST = 3  # of ages, which are degrees below and above zero, as good as years

@@ -17,7 +17,7 @@ from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.utility.workload import NO_RANGE, Workload, median_relative_error, relative_errors
-from tests.methods.random_cells import random_cells
+from tests.support.random_cells import random_cells
 
 
 def queries(cells, number: int, predicates: int = 1) -> Workload:

@@ -128,7 +128,7 @@ def attack(
     )
     targets = None
     if source is not None:
-        targets = resolve_source(release, source, declared_job, missing=null_values, how=reading_options)[0]
+        targets = resolve_source(release, source, declared_job, missing=null_values, options=reading_options)[0]
     roles: dict[str, Any] = {
         "job": declared_job,
         "quasi": split_names(quasi),

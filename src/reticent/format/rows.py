@@ -32,13 +32,13 @@ class CodedColumn:
 
     @classmethod
     def of(
-        cls, values: pl.Series, of_entry: np.ndarray, shown: np.ndarray, by: np.ndarray | None = None
+        cls, values: pl.Series, of_entry: np.ndarray, used_entries: np.ndarray, by: np.ndarray | None = None
     ) -> CodedColumn:
         """Make a column with the values cut down to those that the indexes `shown` of `of_entry` use."""
-        used = np.zeros(len(values), bool)
-        used[of_entry[shown]] = True
-        number = np.cumsum(used, dtype=np.int32) - 1
-        return cls(values.filter(pl.Series(used)), np.maximum(number[of_entry], 0), by)
+        is_used = np.zeros(len(values), bool)
+        is_used[of_entry[used_entries]] = True
+        number = np.cumsum(is_used, dtype=np.int32) - 1
+        return cls(values.filter(pl.Series(is_used)), np.maximum(number[of_entry], 0), by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,16 +128,18 @@ class InMemoryRows:
     def beside(self) -> dict[str, BatchColumn]:
         columns = [] if self.carried is None else self.carried.get_columns()
         return {
-            one.name: BatchColumn(one.dtype, one.null_count() > 0, one.dtype.is_integer() and one.flags["SORTED_ASC"])
-            for one in columns
+            column.name: BatchColumn(
+                column.dtype, column.null_count() > 0, column.dtype.is_integer() and column.flags["SORTED_ASC"]
+            )
+            for column in columns
         }
 
     def __iter__(self) -> Iterator[RowBatch]:
         """Yield the batches; an empty table is one empty batch."""
         for start in range(0, max(self.rows, 1), BATCH_ROWS):
-            here = slice(start, min(start + BATCH_ROWS, self.rows))
-            entry = here if isinstance(self.entry, slice) else self.entry[here]
-            yield RowBatch(entry, None if self.carried is None else self.carried[here])
+            block = slice(start, min(start + BATCH_ROWS, self.rows))
+            entry = block if isinstance(self.entry, slice) else self.entry[block]
+            yield RowBatch(entry, None if self.carried is None else self.carried[block])
 
 
 @dataclass(frozen=True, eq=False)
