@@ -24,7 +24,7 @@ import numpy as np
 from reticent import catalogue, html_repr, registry
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
-from reticent.data.labels import explain_snapping
+from reticent.data.label_styles import explain_snapping
 from reticent.data.passthrough import PassthroughColumn, describe_uncovered
 from reticent.data.spelling import SpellingVariants, find_spelling_variants
 from reticent.engines.engine import Engine, EngineContext
@@ -46,8 +46,8 @@ from reticent.preconditions import require_promises_supported, require_whole_tab
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.publish import load_populations, read_and_count
 from reticent.randomness import Random
+from reticent.recipe.group_labels import draw_padded_ends
 from reticent.recipe.kind import Writer
-from reticent.recipe.labels import draw_padded_ends
 from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
@@ -341,7 +341,7 @@ def _plan_candidate(
     """Plan a candidate on cells; return the recipe and its writer."""
     assert candidate.job is not None
     recipe = _plan_recipe(candidate.job, cells, watch, progress)
-    return recipe, registry.load_writer(candidate.job.method.kind).of(recipe, columns)
+    return recipe, registry.load_writer(candidate.job.method.kind).from_recipe(recipe, columns)
 
 
 def _plan_other_method(

@@ -129,4 +129,4 @@ def test_a_forged_bound_or_step_is_damage_and_another_table_is_another_table():
         with pytest.raises(BundleDamaged):
             convert_source(numbers, [entry("Int64", **more)])
     with pytest.raises(AuditFailed, match="not in the source"):
-        convert_source(numbers, [entry("Int64").at(name="y")])
+        convert_source(numbers, [entry("Int64").with_changes(name="y")])

@@ -10,7 +10,7 @@ import pytest
 
 from reticent.format import data_writer
 from reticent.format.data_writer import count_group_rows, write_data, write_parquet
-from reticent.format.rows import BATCH_ROWS, CodedColumn, FileRows, RowBatch
+from reticent.format.row_batches import BATCH_ROWS, CodedColumn, FileRows, RowBatch
 
 
 def schema(**columns: tuple[int, pa.DataType]) -> pa.Schema:

@@ -17,7 +17,7 @@ from tests.support.random_cells import line, random_cells
 
 
 def plan(cells: Cells, *promises: object, seed: int = 1, **how: str) -> Recipe:
-    return Burel(**how).plan(cells, Promises.of(promises), Random.from_seed(seed))
+    return Burel(**how).plan(cells, Promises.from_iterable(promises), Random.from_seed(seed))
 
 
 @pytest.mark.parametrize("fill", ["curve", "nearest"])

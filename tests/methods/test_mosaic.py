@@ -23,7 +23,7 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_diversity import DistinctLDiversity, EntropyLDiversity, ProbabilisticLDiversity
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.support.mosaic_plans import loss_of, plan, same, table
 from tests.support.pure_kernels import pure
@@ -34,7 +34,9 @@ SOME = [KAnonymity(4), DistinctLDiversity(2), BetaLikeness(2), TCloseness("1/4")
 
 def kept(recipe: Recipe, *promises: object) -> bool:
     recipe.require_conserved()
-    return bool(Promises.of(promises).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all())
+    return bool(
+        Promises.from_iterable(promises).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
+    )
 
 
 @pytest.mark.parametrize("promise", SOME, ids=lambda promise: promise.name)

@@ -32,7 +32,7 @@ def table(rows: int, number: int = 0, *, sizes: tuple[int, ...] = (40, 9, 6), va
 
 def plan(cells: Cells, *promises: object, seed: int = 1, watch=None, **options: object) -> Recipe:
     options.setdefault("effort", "quick")
-    return Mosaic(**options).plan(cells, Promises.of(promises), Random.from_seed(seed), watch)
+    return Mosaic(**options).plan(cells, Promises.from_iterable(promises), Random.from_seed(seed), watch)
 
 
 def loss_of(recipe: Recipe, weights: dict | None = None) -> float:

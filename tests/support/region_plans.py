@@ -10,7 +10,7 @@ import reticent as rt
 from reticent.data.cells import combine_sensitive
 from reticent.methods.regions import plan_regions
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 
 QUASI = ("age", "gender", "education", "marital_status", "work_class")
 

@@ -186,10 +186,10 @@ def find_frontier(found: pl.DataFrame, privacy: str, utility: str) -> list[bool]
         return [False] * len(found)
     points: Sequence[tuple[Any, Any]] = list(zip(found[privacy], found[utility], strict=True))
 
-    def beaten(a: Any, b: Any) -> bool:
+    def is_beaten(a: Any, b: Any) -> bool:
         return any(c is not None and d is not None and c <= a and d <= b and (c < a or d < b) for c, d in points)
 
-    return [a is not None and b is not None and not beaten(a, b) for a, b in points]
+    return [a is not None and b is not None and not is_beaten(a, b) for a, b in points]
 
 
 TABLE_ROLE = "table"

@@ -288,7 +288,7 @@ class Column:
                 )
         self._check_bounds()
         if self.labels is not None:
-            object.__setattr__(self, "labels", LabelOptions.of(self.labels))
+            object.__setattr__(self, "labels", LabelOptions.parse(self.labels))
         if self.round_to is not None:
             object.__setattr__(self, "round_to", parse_step(self.round_to))
         if self.rows_per_person is not None and (
@@ -339,7 +339,7 @@ def _require_known_options(role: Role) -> Callable[[Callable[Given, Column]], Ca
         known = list(signature(make).parameters)
 
         @wraps(make)
-        def made(*args: Given.args, **options: Given.kwargs) -> Column:
+        def make_column(*args: Given.args, **options: Given.kwargs) -> Column:
             if args:
                 raise JobError(f"{make.__name__}() takes its options by name.", attempt=f"{known[0]}=...")
             for name in options:
@@ -349,7 +349,7 @@ def _require_known_options(role: Role) -> Callable[[Callable[Given, Column]], Ca
                     raise JobError(f"{role.value} columns have no option {name!r}.", attempt=suggest(name, known))
             return make(*args, **options)
 
-        return made
+        return make_column
 
     return refusing
 

@@ -2,7 +2,7 @@
 
 A method plans on values as they are, so that cuts and promises are those of tight labels; snapped and padded labels
 (`SnappedDomain`, `PaddedDomain`) print wider, so that they do not end at people's values. `mosaic` takes into account
-what a snapped label will lose (`planned_loss`). A group of one value prints that value: all of its rows have it, and
+what a snapped label will lose (`compute_planned_loss`). A group of one value prints that value: all of its rows have it, and
 none of them stands out. Fractions and times are as good as a name: `coarse` ones are rounded whatever the group.
 
 Without a declaration, dates and fractions are snapped (ADR 6), and so are whole numbers that single people out: if at
@@ -83,19 +83,19 @@ class SnappedDomain(WidenedDomain):
             found[at] = format_range_label(self.places.lower[lower[at]], self.places.upper[upper[at]])
         return found
 
-    def printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    def compute_printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         ranged = self.find_ranges(lower, upper)
         found = self.loss(lower, upper)
         found[ranged] = self.compute_range_loss(self.places.low[lower[ranged]], self.places.high[upper[ranged]])
         return found
 
-    def planned_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    def compute_planned_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the mean of the loss of spans and the loss of their labels.
 
         A method that saw labels alone would end groups on the grid, where few people are, and isolate them again (ADR
         6 has the figures).
         """
-        return (self.loss(lower, upper) + self.printed_loss(lower, upper)) / 2
+        return (self.loss(lower, upper) + self.compute_printed_loss(lower, upper)) / 2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -38,7 +38,7 @@ class GroupPersons:
     most: int
 
     @classmethod
-    def of(cls, person: np.ndarray, group: np.ndarray, groups: int) -> GroupPersons:
+    def from_rows(cls, person: np.ndarray, group: np.ndarray, groups: int) -> GroupPersons:
         """Build from the number of the person and of the group of every row.
 
         Rows without a person count as those of one person.
@@ -56,7 +56,7 @@ class GroupPersons:
         """Number of persons in each group."""
         return np.bincount(self.group, minlength=self.groups)
 
-    def within(self, groups: np.ndarray) -> int:
+    def count_persons_in(self, groups: np.ndarray) -> int:
         """Count the persons who have a row in one of the groups that the mask `groups` chooses."""
         return len(np.unique(self.person[groups[self.group]]))
 
