@@ -159,8 +159,10 @@ def check(
     other_methods = find_other_methods(job, methods)
     progress(ProgressEvent("reading", 0))
     with make_temp_dirs(None) as make_temp_dir:
-        read = partial(read_and_count, worker, job, frame, EngineContext(progress, make_temp_dir))
-        rows, profile, counted = read() if budget is None else _read_within(max(budget, MIN_CPU_SECONDS), read)
+        read_table = partial(read_and_count, worker, job, frame, EngineContext(progress, make_temp_dir))
+        rows, profile, counted = (
+            read_table() if budget is None else _read_within(max(budget, MIN_CPU_SECONDS), read_table)
+        )
     job = load_populations(job, counted.columns, counted.cells)
     columns = counted.columns
     cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
@@ -297,9 +299,9 @@ def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mappi
     return tuple(advice)
 
 
-def _read_within(budget: float, read: Callable[[], Any]) -> Any:
+def _read_within(budget: float, read_table: Callable[[], Any]) -> Any:
     try:
-        return run_within(budget, read)
+        return run_within(budget, read_table)
     except TimeLimitReached:
         raise RequestError(
             f"The source was not read within {budget:,.0f} CPU s: nothing is known of it.",
@@ -351,10 +353,10 @@ def _plan_other_method(
     if clock is None:
         return _plan_candidate(candidate, cells=cells, columns=columns)
 
-    def plan_few(few: Cells) -> None:
+    def plan_few(sample: Cells) -> None:
         assert candidate.job is not None
         try:
-            _plan_recipe(candidate.job, few, lambda state: True)
+            _plan_recipe(candidate.job, sample, lambda state: True)
         except ReticentError:
             return
 
@@ -457,17 +459,19 @@ def _explain_plan(
     return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base))
 
 
-def _run_late_step(late: list[str], what: str, clock: BudgetClock, function: Callable[[], Any], otherwise: Any) -> Any:
+def _run_late_step(
+    late: list[str], subject: str, clock: BudgetClock, function: Callable[[], Any], otherwise: Any
+) -> Any:
     """Run one of the last steps in what is left of the budget, or in MIN_LATE_STEP_SECONDS."""
-    return _run_or_warn(late, what, max(clock.remaining(), MIN_LATE_STEP_SECONDS), function, otherwise)
+    return _run_or_warn(late, subject, max(clock.remaining(), MIN_LATE_STEP_SECONDS), function, otherwise)
 
 
-def _run_or_warn(late: list[str], what: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
+def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
     """Return what the function returns; if there is no time, return `otherwise` and add a warning that names what is missing."""
     try:
         return run_within(seconds, function)
     except TimeLimitReached:
-        late.append(f"Not measured, for want of time: {what}. A greater --budget measures it.")
+        late.append(f"Not measured, for want of time: {subject}. A greater --budget measures it.")
         return otherwise
 
 

@@ -131,11 +131,11 @@ class BudgetClock:
         self.began = process_time()
         self.budget = budget
 
-    def start(self, factor: float, least: float) -> None:
+    def start(self, factor: float, min_seconds: float) -> None:
         """Start the clock now; without a budget it gets `factor` times the time that was used before, and `least` at the least."""
         now = process_time()
         if self.budget is None:
-            self.budget = max(factor * (now - self.began), least)
+            self.budget = max(factor * (now - self.began), min_seconds)
         self.began = now
 
     def has_time_left(self, share: float = 1.0) -> bool:

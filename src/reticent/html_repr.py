@@ -50,14 +50,14 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     listed = [list(row) for row in rows]
     if not listed:
         return ""
-    right = [all(_is_number(row[at]) for row in listed) for at in range(len(head))]
-    top = "".join(_render_cell("th", name, at) for name, at in zip(head, right, strict=True))
+    right = [all(_is_number(row[column]) for row in listed) for column in range(len(head))]
+    top = "".join(_render_cell("th", name, column) for name, column in zip(head, right, strict=True))
     body = "".join(
-        f"<tr>{''.join(_render_cell('td', format_value(cell), at) for cell, at in zip(row, right, strict=True))}</tr>"
+        f"<tr>{''.join(_render_cell('td', format_value(cell), column) for cell, column in zip(row, right, strict=True))}</tr>"
         for row in listed[:MAX_TABLE_ROWS]
     )
-    more = len(listed) - MAX_TABLE_ROWS
-    below = f"<p>and {more:,} more</p>" if more > 0 else ""
+    hidden_rows = len(listed) - MAX_TABLE_ROWS
+    below = f"<p>and {hidden_rows:,} more</p>" if hidden_rows > 0 else ""
     return f"<table style='margin-bottom: 0.8em;'><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
@@ -68,8 +68,8 @@ def render_page(title: str, *parts: str) -> str:
 
 def render_list(sentences: Iterable[str]) -> str:
     """Render sentences, one below the other."""
-    said = "".join(f"<li>{_escape_text(format_value(sentence))}</li>" for sentence in sentences)
-    return f"<ul>{said}</ul>" if said else ""
+    items = "".join(f"<li>{_escape_text(format_value(sentence))}</li>" for sentence in sentences)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def _render_cell(tag: str, text: str, right: bool) -> str:
@@ -107,7 +107,7 @@ def render_job(self: Any) -> str:
 
 
 def _describe_column_options(column: Any) -> str:
-    given = {
+    is_set = {
         "hierarchy": column.hierarchy is not None,
         "order": column.order is not None,
         "top": column.top is not None,
@@ -115,25 +115,28 @@ def _describe_column_options(column: Any) -> str:
         "round_to": column.round_to is not None,
         "rows_per_person": column.rows_per_person is not None,
     }
-    return ", ".join(name for name, there in given.items() if there) or "-"
+    return ", ".join(name for name, is_option_set in is_set.items() if is_option_set) or "-"
 
 
 def _describe_component(part: Any) -> tuple[str, str]:
     from dataclasses import fields
 
-    given = {field.name.removesuffix("_"): getattr(part, field.name) for field in fields(part)}
-    return part.name, format_value({name: value for name, value in given.items() if value is not None}) or "-"
+    parameters = {field.name.removesuffix("_"): getattr(part, field.name) for field in fields(part)}
+    return part.name, format_value({name: value for name, value in parameters.items() if value is not None}) or "-"
 
 
 def render_check(self: Any) -> str:
     """Render whether the promise is reached, by which methods, at what loss."""
     own = self.methods[0]
     head = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
-    rows = [(one.method, one.reachable, one.groups, one.smallest, one.withheld, one.ail) for one in self.methods]
+    rows = [
+        (summary.method, summary.reachable, summary.groups, summary.smallest, summary.withheld, summary.ail)
+        for summary in self.methods
+    ]
     reached = {True: "is reachable", False: "IS NOT reachable", None: "may or may not be reachable"}[own.reachable]
-    said = [f"{one.method}: {one.why}" for one in self.methods if one.why]
+    reasons = [f"{summary.method}: {summary.why}" for summary in self.methods if summary.why]
     title = f"{self.rows:,} rows in {self.cells:,} cells. The promise {reached} by {own.method}."
-    return render_page(title, render_table(head, rows), render_list([*said, *self.warnings]))
+    return render_page(title, render_table(head, rows), render_list([*reasons, *self.warnings]))
 
 
 def render_release(self: Any) -> str:
@@ -151,12 +154,12 @@ def render_audit(self: Any) -> str:
     title = f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {verdict}"
     promises = [
         (
-            one.model + (f" of {one.column}" if one.column else ""),
-            format_value(one.asked),
-            format_value(one.achieved),
-            KEPT_WORDS[one.kept],
+            promise.model + (f" of {promise.column}" if promise.column else ""),
+            format_value(promise.asked),
+            format_value(promise.achieved),
+            KEPT_WORDS[promise.kept],
         )
-        for one in self.promises
+        for promise in self.promises
     ]
     measures = [
         (name, "none holds" if value is None else format_value(value))
@@ -191,12 +194,13 @@ def render_hierarchy(self: Any) -> str:
 
 def render_attack(self: Any) -> str:
     """Render what the adversary reached beside the baseline and the promise."""
-    found = self.to_dict()
+    outcome = self.to_dict()
     rows = [
         (name.replace("_", " "), format_value(value))
-        for name, value in found.items()
+        for name, value in outcome.items()
         if not isinstance(value, list | dict)
     ]
     return render_page(
-        f"The attack {found.get('attack', '')}".strip(), render_table(("", ""), rows[1:] if "attack" in found else rows)
+        f"The attack {outcome.get('attack', '')}".strip(),
+        render_table(("", ""), rows[1:] if "attack" in outcome else rows),
     )

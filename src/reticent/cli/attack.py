@@ -388,10 +388,10 @@ def explain_row_targets(outcomes: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _describe_singling_out(outcome: Mapping[str, Any]) -> list[str]:
     """Describe what the singling-out attack reports beside its share."""
-    one = "person" if counts_persons(outcome) else "row"
+    unit = "person" if counts_persons(outcome) else "row"
     outside = "" if outcome["others"] is None else f", {outcome['others']:.1%} of them somebody who is not in the data"
     return [
-        f"singling-out: {outcome['success']:.1%} of {outcome['targets']:,} ends of ranges, with their labels, are true of one {one} alone"
+        f"singling-out: {outcome['success']:.1%} of {outcome['targets']:,} ends of ranges, with their labels, are true of one {unit} alone"
         f" (a random value inside the label: {outcome['control']:.1%}{outside}); {outcome['certain']:.1%} of the values in ranges are"
         " certain up to their order. No promise speaks of this adversary."
     ]
@@ -399,14 +399,14 @@ def _describe_singling_out(outcome: Mapping[str, Any]) -> list[str]:
 
 def _describe_background(outcome: Mapping[str, Any]) -> list[str]:
     """Describe what the background attack reports beside its guesses."""
-    known = (
+    membership = (
         ""
         if outcome["membership"] == "known"
         else " Labels overlap: people are spread over the groups that may hold them."
     )
     return [
         f"background: {outcome['vulnerable']:,} of {outcome['targets']:,} {name_targets(outcome)} learned of by more than t = {outcome['t']}; the worst "
-        f"by {outcome['worst_risk']:.4f} (bandwidth {outcome['bandwidth']}, inference {outcome['posterior']}).{known}"
+        f"by {outcome['worst_risk']:.4f} (bandwidth {outcome['bandwidth']}, inference {outcome['posterior']}).{membership}"
     ]
 
 
@@ -452,13 +452,13 @@ def _describe_overlap(outcome: Mapping[str, Any]) -> list[str]:
 def _describe_minimality(outcome: Mapping[str, Any]) -> list[str]:
     if outcome["why"]:
         return [f"minimality: knowing the method adds nothing that could be computed: {outcome['why']}."]
-    how = {
+    procedure = {
         "exact": f"every table was published again ({outcome['runs']:,} runs; {outcome['behind']:,} tables lead to this release)",
         "walked": f"a walk of {outcome['runs']:,} steps met {outcome['behind']:,} tables that publish this release",
         "left whole": f"values were dealt anew {outcome['runs']:,} times, and groups that would have been cut ruled out",
     }[outcome["how"]]
     return [
-        f"minimality: {how}. Of {outcome['looked_at']:,} of {outcome['targets']:,} {name_targets(outcome)} something was concluded; the worst belief is"
+        f"minimality: {procedure}. Of {outcome['looked_at']:,} of {outcome['targets']:,} {name_targets(outcome)} something was concluded; the worst belief is"
         f" {outcome['worst_posterior']:.4f} (95 %: {outcome['worst_low']:.4f} to {outcome['worst_high']:.4f}; in a group:"
         f" {outcome['worst_group']:.4f}). Guesses are right {outcome['success']:.1%} of the time (who does not know the method:"
         f" {outcome['control']:.1%}). No promise speaks of this adversary."
@@ -472,21 +472,21 @@ def _describe_downcoding(outcome: Mapping[str, Any]) -> list[str]:
         if outcome["bits"] is None
         else f" In {outcome['ranges']:,} ranges that tells {outcome['bits']:.2f} bits on average."
     )
-    held = (
+    truth = (
         "" if outcome["holds"] is None else f" It is true of {outcome['holds']:.1%} of {outcome['holds_of']:,} of them."
     )
     return [
         f"downcoding: {outcome['success']:.1%} of {outcome['targets']:,} values that ranges hide are guessed by who supposes k ="
         f" {outcome['k']} and that the method {sure} a group that can be cut (without that: {outcome['control']:.1%}; a random value"
-        f" of the range: {outcome['baseline']:.1%}).{bits}{held} No promise speaks of this adversary."
+        f" of the range: {outcome['baseline']:.1%}).{bits}{truth} No promise speaks of this adversary."
     ]
 
 
 def _describe_linkability(outcome: Mapping[str, Any]) -> list[str]:
-    one, other = (", ".join(names) for names in outcome["lists"])
+    first_list, second_list = (", ".join(names) for names in outcome["lists"])
     whose = f", those of {outcome['people']:,} people," if outcome["people"] not in (None, outcome["rows"]) else ""
     return [
-        f"linkability: a list with {one} and one with {other}: of {outcome['targets']:,} of {outcome['rows']:,} {name_targets(outcome)}{whose} {outcome['success']:.1%}"
+        f"linkability: a list with {first_list} and one with {second_list}: of {outcome['targets']:,} of {outcome['rows']:,} {name_targets(outcome)}{whose} {outcome['success']:.1%}"
         f" are linked by one group (of strangers: {outcome['control']:.1%}). No promise speaks of this adversary."
     ]
 

@@ -22,8 +22,8 @@ class PathOnlyCommand(TyperCommand):
 
     def invoke(self, context: Any) -> Any:
         for parameter in self.params:
-            given = context.params.get(parameter.name)
-            for value in given if isinstance(given, list | tuple) else (given,):
+            values = context.params.get(parameter.name)
+            for value in values if isinstance(values, list | tuple) else (values,):
                 if isinstance(value, Path) and is_address(str(value)) and not value.exists():
                     _refuse_address(parameter, value)
         return super().invoke(context)
@@ -85,11 +85,11 @@ def _simplify_help(parser: Any) -> Any:
     for context in contexts:
         paragraphs = (context.command.help or "").split("\n\n")
         context.command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        for given in context.command.get_params(context):
-            if getattr(given, "is_flag", False):
-                given.metavar = ""
-            elif given.param_type_name == "argument":
-                given.display_type_rich = lambda ctx: None
+        for parameter in context.command.get_params(context):
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+            elif parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: None
     return parser
 
 

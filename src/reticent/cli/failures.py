@@ -61,21 +61,21 @@ OUTPUT_SYNONYMS = ("--to", "--out", "--into", "--dest", "--target", "--folder", 
 """The option that says where something is written, and what other programs call it."""
 
 
-def report_failure(error: BaseException, wishes: ErrorOptions) -> int:
+def report_failure(error: BaseException, options: ErrorOptions) -> int:
     """Report what went wrong; return the exit code."""
     ours = convert_error(error)
-    values = list(ours.values) if isinstance(ours, HierarchyError) and wishes.show_values else []
+    values = list(ours.values) if isinstance(ours, HierarchyError) and options.show_values else []
     with contextlib.suppress(OSError):  # nobody reads it, or its disk is full: the exit code says the same
-        _print_failure(error, ours, values, wishes)
-    if wishes.json:
+        _print_failure(error, ours, values, options)
+    if options.json:
         facts: dict[str, Any] = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
         facts |= {"exit_code": ours.exit_code} | ({"values": values} if values else {})
         print(sanitize_json(json.dumps({"error": facts}, indent=1, ensure_ascii=False)))
     return ours.exit_code
 
 
-def _print_failure(error: BaseException, ours: ReticentError, values: list[str], wishes: ErrorOptions) -> None:
-    if wishes.traceback:
+def _print_failure(error: BaseException, ours: ReticentError, values: list[str], options: ErrorOptions) -> None:
+    if options.traceback:
         print(*map(sanitize_text, format_frames(error)), sep="\n", file=sys.stderr)
     print(sanitize_text(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
     if values:
@@ -109,16 +109,16 @@ def _explain_usage_error(error: Any) -> UsageError:
     """Explain an error of the parser; for an option that a command does not have, suggest one of its own."""
     from difflib import get_close_matches
 
-    asked = getattr(error, "option_name", None)
+    unknown = getattr(error, "option_name", None)
     context = getattr(error, "ctx", None)
-    if not asked or context is None:
+    if not unknown or context is None:
         return UsageError(error.format_message(), attempt="--help.")
-    known = [option[2:] for one in context.command.params for option in one.opts if option.startswith("--")]
-    meant = OUTPUT_OPTION if asked in OUTPUT_SYNONYMS and OUTPUT_OPTION in known else asked.lstrip("-")
-    close = [f"--{name} instead; its options are" for name in get_close_matches(meant, known, n=1)]
-    listed = ", ".join(f"--{name}" for name in known)
+    names = [option[2:] for parameter in context.command.params for option in parameter.opts if option.startswith("--")]
+    intended = OUTPUT_OPTION if unknown in OUTPUT_SYNONYMS and OUTPUT_OPTION in names else unknown.lstrip("-")
+    close = [f"--{name} instead; its options are" for name in get_close_matches(intended, names, n=1)]
+    listed = ", ".join(f"--{name}" for name in names)
     return UsageError(
-        f"{context.command_path} has no option {asked}.",
+        f"{context.command_path} has no option {unknown}.",
         attempt=f"{''.join(close) or 'one of'} {listed}; --help tells of each.",
     )
 

@@ -33,19 +33,23 @@ class EtaDisplay:
         self.done = 0.0
         self.whole = 0.0
 
-    def reach(self, done: float | None, now: float) -> None:
+    def reach(self, fraction: float | None, now: float) -> None:
         """Record progress; it never goes back: a share is rough, and a shrinking bar tells nothing."""
-        if done is None or done < self.done:
+        if fraction is None or fraction < self.done:
             return
-        self.done = done
-        self.whole = (now - self.began) / done if done > MIN_FRACTION_FOR_ETA else 0.0
+        self.done = fraction
+        self.whole = (now - self.began) / fraction if fraction > MIN_FRACTION_FOR_ETA else 0.0
 
     def format_eta(self, now: float) -> str:
         if not self.done:
             return ""
-        left = self.began + self.whole - now
-        said = f"{self.done:.0%}"
-        return f"{said}, about {format_duration(left)} left" if self.whole > MIN_SECONDS_FOR_ETA and left > 0 else said
+        remaining = self.began + self.whole - now
+        percentage = f"{self.done:.0%}"
+        return (
+            f"{percentage}, about {format_duration(remaining)} left"
+            if self.whole > MIN_SECONDS_FOR_ETA and remaining > 0
+            else percentage
+        )
 
     def __str__(self) -> str:
         return self.format_eta(time.monotonic())
@@ -101,13 +105,13 @@ LOG_SETTINGS = LogSettings()
 @contextmanager
 def apply_log_options(words: Sequence[str]) -> Iterator[list[str]]:
     """Yield the words without the log options, which hold inside the block; a log's file is closed at the end."""
-    rest, given = split_log_options(words)
-    file = given[LOG_FILE_OPTION]
+    rest, options = split_log_options(words)
+    file = options[LOG_FILE_OPTION]
     # A log is added to: one file can serve every run of a night.
     handle = _open_log(Path(str(file))) if file is not None else None
     named = next((word for word in rest if not word.startswith("-")), "")
     _apply_settings(
-        LogSettings(quiet=bool(given["--quiet"]), as_json=bool(given["--log-json"]), file=handle, command=named)
+        LogSettings(quiet=bool(options["--quiet"]), as_json=bool(options["--log-json"]), file=handle, command=named)
     )
     try:
         yield rest
@@ -120,23 +124,23 @@ def apply_log_options(words: Sequence[str]) -> Iterator[list[str]]:
 def split_log_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     """Split words into the log options, wherever they stand before a bare `--`, and the other words."""
     rest: list[str] = []
-    given: dict[str, Any] = {**dict.fromkeys(LOG_FLAGS, False), LOG_FILE_OPTION: None}
-    at = 0
-    while at < len(words):
-        word = words[at]
+    options: dict[str, Any] = {**dict.fromkeys(LOG_FLAGS, False), LOG_FILE_OPTION: None}
+    position = 0
+    while position < len(words):
+        word = words[position]
         if word == "--":
-            return [*rest, *words[at:]], given
+            return [*rest, *words[position:]], options
         if word in LOG_FLAGS:
-            given[word] = True
-        elif word == LOG_FILE_OPTION and at + 1 < len(words):
-            at += 1
-            given[LOG_FILE_OPTION] = words[at]
+            options[word] = True
+        elif word == LOG_FILE_OPTION and position + 1 < len(words):
+            position += 1
+            options[LOG_FILE_OPTION] = words[position]
         elif word.startswith(f"{LOG_FILE_OPTION}="):
-            given[LOG_FILE_OPTION] = word.removeprefix(f"{LOG_FILE_OPTION}=")
+            options[LOG_FILE_OPTION] = word.removeprefix(f"{LOG_FILE_OPTION}=")
         else:
             rest.append(word)
-        at += 1
-    return rest, given
+        position += 1
+    return rest, options
 
 
 def _open_log(path: Path) -> TextIO:
@@ -148,9 +152,9 @@ def _open_log(path: Path) -> TextIO:
         return path.open("a", encoding="utf-8")
 
 
-def _apply_settings(told: LogSettings) -> None:
+def _apply_settings(settings: LogSettings) -> None:
     for name in ("quiet", "as_json", "file", "command", "began"):
-        setattr(LOG_SETTINGS, name, getattr(told, name))
+        setattr(LOG_SETTINGS, name, getattr(settings, name))
 
 
 def log_exit_code(code: int) -> None:
@@ -184,15 +188,15 @@ def _show_live_line() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    far = EtaDisplay(LOG_SETTINGS.began)
+    eta = EtaDisplay(LOG_SETTINGS.began)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.fields[far]}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("starting", total=None, far=far)
+        task = progress.add_task("starting", total=None, far=eta)
 
         def show(stage: str) -> None:
-            far.reach(fraction_done(stage), time.monotonic())
+            eta.reach(fraction_done(stage), time.monotonic())
             finding = get_finding(stage)
-            shown = f"{stage}, {finding}" if finding else stage
-            progress.update(task, description=sanitize_text(redact(shown)), refresh=True)
+            text = f"{stage}, {finding}" if finding else stage
+            progress.update(task, description=sanitize_text(redact(text)), refresh=True)
 
         yield show

@@ -71,16 +71,16 @@ def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
     from reticent.ledger.paths import resolve_ledger_folder
     from reticent.ledger.staging import find_temp_dir
 
-    given = next((word.partition("=")[2] for word in words if word.startswith("--ledger=")), None)
+    ledger = next((word.partition("=")[2] for word in words if word.startswith("--ledger=")), None)
     if "--ledger" in words[:-1]:
-        given = words[words.index("--ledger") + 1]
+        ledger = words[words.index("--ledger") + 1]
     command = next((word for word in words if not word.startswith("-")), "")
     is_writing = command in WRITING_COMMANDS
     try:
-        sentences = recover(resolve_ledger_folder(given), only_journal=not is_writing)
+        sentences = recover(resolve_ledger_folder(ledger), only_journal=not is_writing)
     except (ReticentError, OSError) as error:
-        what = f"{error.what} {error.why or ''}" if isinstance(error, ReticentError) else "the disk refuses"
-        return [f"Note: what an interrupted run left could not be settled: {what}".rstrip()]
+        reason = f"{error.what} {error.why or ''}" if isinstance(error, ReticentError) else "the disk refuses"
+        return [f"Note: what an interrupted run left could not be settled: {reason}".rstrip()]
     if is_writing:
         sentences += describe_older_folders(find_temp_dir(), SECONDS_PER_DAY)
     return ["Note: " + " ".join(sentences)] if sentences else []
@@ -88,12 +88,12 @@ def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
 
 def prepare_streams() -> None:
     """Have characters that a stream cannot show spelled out, and replace a closed stream by one that nobody reads."""
-    while (
-        spare := os.open(os.devnull, os.O_RDWR)
-    ) <= 2:  # else the first file that is opened would be the closed stream
+    # Else the first file that is opened would be the closed stream.
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(spare)
-    sys.stdout, sys.stderr = _make_usable(sys.stdout), _make_usable(sys.stderr)
+    sys.stdout = _make_usable(sys.stdout)
+    sys.stderr = _make_usable(sys.stderr)
 
 
 def drop_polars_settings() -> None:

@@ -397,8 +397,10 @@ def _measure_yardstick_learners(
     assert candidate.job is not None
     accuracies = []
     for exam in [setting.exam(candidate.job, seed) for seed in setting.seeds()]:
-        same = next(other for other in make_trivial_sanitizations(exam.known) if other.name == yardstick.name)
-        accuracies.append(exam.of_groups(same.sight))
+        yardstick_of_known = next(
+            other for other in make_trivial_sanitizations(exam.known) if other.name == yardstick.name
+        )
+        accuracies.append(exam.of_groups(yardstick_of_known.sight))
     return {"classification": _summarize_accuracies(accuracies)}
 
 

@@ -69,14 +69,14 @@ class SweepResult:
                 f"A chart shows three parameters, and {len(self.parameters)} were swept.",
                 attempt="sweep.frame(), with one of your own.",
             )
-        across, apart, rows = (*self.parameters, None, None)[:3]
+        across, line_by, rows = (*self.parameters, None, None)[:3]
         title = f"{measure} by {' and '.join(self.parameters)}"
-        return charts.draw_lines(frame.drop_nulls(measure), str(across), measure, title, apart, rows)
+        return charts.draw_lines(frame.drop_nulls(measure), str(across), measure, title, line_by, rows)
 
     def _repr_html_(self) -> str:
-        shown = (*self.parameters, "reachable", "groups", "smallest", "withheld", "loss", "seconds")
-        rows = [[row[name] for name in shown] for row in self.rows]
-        return render_page(f"{self._count_plans()}; nothing was published", render_table(shown, rows))
+        names = (*self.parameters, "reachable", "groups", "smallest", "withheld", "loss", "seconds")
+        rows = [[row[name] for name in names] for row in self.rows]
+        return render_page(f"{self._count_plans()}; nothing was published", render_table(names, rows))
 
     def __repr__(self) -> str:
         reached = sum(row["reachable"] is True for row in self.rows)
@@ -84,8 +84,8 @@ class SweepResult:
 
     def _count_plans(self) -> str:
         left_out = len(self.left_out)
-        without = f" ({left_out} more were not made, for want of time)" if left_out else ""
-        return f"{len(self.rows) - left_out} plans{without}"
+        suffix = f" ({left_out} more were not made, for want of time)" if left_out else ""
+        return f"{len(self.rows) - left_out} plans{suffix}"
 
 
 @validate_arguments(job=is_job, seed=optional(integer), budget=optional(seconds), progress=is_callable)

@@ -27,7 +27,7 @@ def escape_html(text: str) -> str:
 
 
 def escape_unprintable(text: str) -> str:
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def render_inline_markdown(markdown: str) -> str:
@@ -38,7 +38,8 @@ def render_inline_markdown(markdown: str) -> str:
     if len(pieces) % 2 == 0:  # an odd backtick is a character
         return _render_emphasis(markdown)
     return "".join(
-        f"<code>{escape_html(piece)}</code>" if at % 2 else _render_emphasis(piece) for at, piece in enumerate(pieces)
+        f"<code>{escape_html(piece)}</code>" if number % 2 else _render_emphasis(piece)
+        for number, piece in enumerate(pieces)
     )
 
 
@@ -46,20 +47,20 @@ def _render_emphasis(text: str) -> str:
     marked = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escape_html(text))
     marked = re.sub(r"(?<![\w*])\*(\w[^*]*\w)\*(?![\w*])", r"<em>\1</em>", marked)
     return _NUMBERED_CHARACTER.sub(
-        lambda found: escape_html(chr(int(found[1]))) if int(found[1]) < 0x110000 else "", marked
+        lambda match: escape_html(chr(int(match[1]))) if int(match[1]) < 0x110000 else "", marked
     )
 
 
 def render_readme_markdown(markdown: str) -> str:
     """Render paragraphs, lists, tables and blocks of code of a README."""
-    found = []
+    blocks = []
     for block in re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL):
         if block.startswith("```"):
             inside = block.split("\n", 1)[1].rsplit("\n", 1)[0]
-            found.append(f'<pre tabindex="0"><code>{escape_html(inside)}</code></pre>')
+            blocks.append(f'<pre tabindex="0"><code>{escape_html(inside)}</code></pre>')
         else:
-            found += [_render_readme_block(part) for part in re.split(r"\n\s*\n", block) if part.strip()]
-    return "\n".join(found)
+            blocks += [_render_readme_block(part) for part in re.split(r"\n\s*\n", block) if part.strip()]
+    return "\n".join(blocks)
 
 
 def _render_readme_block(block: str) -> str:
@@ -75,7 +76,7 @@ def _render_readme_block(block: str) -> str:
 
 
 def _render_readme_table(lines: list[str]) -> str:
-    head, _, *rows = [[cell.strip() for cell in one.strip().strip("|").split("|")] for one in lines]
+    head, _, *rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
     top = "".join(f'<th scope="col">{render_inline_markdown(cell)}</th>' for cell in head)
     body = "".join(
         "<tr>" + "".join(f"<td>{render_inline_markdown(cell)}</td>" for cell in row) + "</tr>" for row in rows
@@ -141,8 +142,10 @@ def render_html(facts: Mapping[str, Any]) -> str:
 
 def render_html_body(facts: Mapping[str, Any]) -> str:
     lead = "".join(f"<p>{escape_html(sentence)}</p>" for sentence in facts["lead"])
-    inside = "".join(f'<li><a href="#{one["id"]}">{escape_html(one["title"])}</a></li>' for one in facts["sections"])
-    sections = "\n".join(_render_html_section(one) for one in facts["sections"])
+    inside = "".join(
+        f'<li><a href="#{section["id"]}">{escape_html(section["title"])}</a></li>' for section in facts["sections"]
+    )
+    sections = "\n".join(_render_html_section(section) for section in facts["sections"])
     return (
         f'<header><p class="edition">reticent: {facts["edition"]} edition</p><h1>{escape_html(facts["title"])}</h1>{lead}</header>\n'
         f'<nav aria-label="Sections"><ul>{inside}</ul></nav>\n<main>\n{sections}\n</main>'
@@ -168,13 +171,15 @@ def _render_html_block(part: Mapping[str, Any]) -> str:
 
 def _render_figure(part: Mapping[str, Any]) -> str:
     """Render the chart with its caption, and the same numbers as a table below it."""
-    shown, (label, value) = part["table"], (part["chart"]["labels"], part["chart"]["values"])
-    names = [escape_unprintable(str(row[label])) for row in shown["rows"]]
-    values = [row[value] for row in shown["rows"]]
-    drawn = charts.draw_bars(names, values, shown["caption"], shown["head"][value]).svg
+    table = part["table"]
+    label = part["chart"]["labels"]
+    value = part["chart"]["values"]
+    names = [escape_unprintable(str(row[label])) for row in table["rows"]]
+    values = [row[value] for row in table["rows"]]
+    svg = charts.draw_bars(names, values, table["caption"], table["head"][value]).svg
     return (
-        f"<figure>{_label_svg(drawn, shown['caption'])}<figcaption>{escape_html(shown['caption'])}</figcaption>"
-        f"<details><summary>The numbers of {escape_html(shown['caption'])}</summary>{_render_html_table(shown)}</details></figure>"
+        f"<figure>{_label_svg(svg, table['caption'])}<figcaption>{escape_html(table['caption'])}</figcaption>"
+        f"<details><summary>The numbers of {escape_html(table['caption'])}</summary>{_render_html_table(table)}</details></figure>"
     )
 
 
@@ -188,10 +193,12 @@ def _render_html_table(table: Mapping[str, Any]) -> str:
     rows = table["rows"]
     head = table["head"]
     right = [
-        all(_is_number(row[at]) for row in rows) and any(row[at] is not None for row in rows) for at in range(len(head))
+        all(_is_number(row[column]) for row in rows) and any(row[column] is not None for row in rows)
+        for column in range(len(head))
     ]
     top = "".join(
-        f'<th scope="col"{_format_alignment(at)}>{escape_html(name)}</th>' for name, at in zip(head, right, strict=True)
+        f'<th scope="col"{_format_alignment(column)}>{escape_html(name)}</th>'
+        for name, column in zip(head, right, strict=True)
     )
     lines = "".join(f"<tr>{''.join(map(_render_html_cell, row, right))}</tr>" for row in rows)
     return (
