@@ -24,6 +24,10 @@ from reticent.validation import integer, integers, names, optional, require_know
 
 POSTERIOR_SAMPLES = 2_000
 MAX_ENUMERATED_ROWS = 40  # tables of more rows are too many to list
+METHOD_OPTIONS = {
+    "suppression": ("l", "counts", "rows", "values", "prior", "kinds"),
+    "perturbed-generalization": ("p", "k", "s", "lambda_", "rho1", "rho2", "delta", "domain"),
+}
 
 
 @validate_arguments(method=text)
@@ -64,6 +68,15 @@ def calibrate_suppression(
         "suppression is calibrated from counts, or from rows and values.",
         attempt="counts=[10, 4, 2, 1, 1], l=3, or rows=18, values=5, l=3.",
     )
+
+
+def calibrate_perturbed_generalization(**options: Any) -> dict[str, Any]:
+    """Compute what p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
+    from reticent.methods.perturbed_generalization.calibration import answer_calibration
+
+    if options.get("domain") is not None:
+        options["domain"] = integer(options["domain"], "domain")
+    return answer_calibration({name.removesuffix("_"): value for name, value in options.items() if value is not None})
 
 
 def _calibrate_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
@@ -140,17 +153,4 @@ def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Se
     return calibration
 
 
-def calibrate_perturbed_generalization(**options: Any) -> dict[str, Any]:
-    """Compute what p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
-    from reticent.methods.perturbed_generalization.calibration import answer_calibration
-
-    if options.get("domain") is not None:
-        options["domain"] = integer(options["domain"], "domain")
-    return answer_calibration({name.removesuffix("_"): value for name, value in options.items() if value is not None})
-
-
-METHOD_OPTIONS = {
-    "suppression": ("l", "counts", "rows", "values", "prior", "kinds"),
-    "perturbed-generalization": ("p", "k", "s", "lambda_", "rho1", "rho2", "delta", "domain"),
-}
 CALIBRATORS = {"suppression": calibrate_suppression, "perturbed-generalization": calibrate_perturbed_generalization}

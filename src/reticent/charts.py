@@ -15,6 +15,17 @@ import polars as pl
 from reticent.errors import DiskError, RequestError
 from reticent.validation import path, validate_arguments
 
+CHART_WIDTH = 560
+CHART_HEIGHT = 340
+LETTER_WIDTH = 5.7
+LINE_HEIGHT = 12
+"""Of a chart of named points: its width and height, and the room that a letter and a line of a name take."""
+BAR_HEIGHT = 22
+LABEL_WIDTH = 165
+BAR_AREA_WIDTH = 255
+MAX_LABEL_LETTERS = 24
+"""Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:
@@ -66,13 +77,6 @@ def draw_lines(
     values = altair.Data(values=used.to_dicts())
     chart = altair.Chart(values, title=title, description=title).mark_line(point=True).encode(**marks)
     return Chart(_render_svg(chart.properties(width=420, height=260).to_dict()), title)
-
-
-CHART_WIDTH = 560
-CHART_HEIGHT = 340
-LETTER_WIDTH = 5.7
-LINE_HEIGHT = 12
-"""Of a chart of named points: its width and height, and the room that a letter and a line of a name take."""
 
 
 def draw_frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
@@ -144,13 +148,6 @@ def place_names(points: Sequence[tuple[float, float, str]], wide: float, tall: f
     return placed_names
 
 
-BAR_HEIGHT = 22
-LABEL_WIDTH = 165
-BAR_AREA_WIDTH = 255
-MAX_LABEL_LETTERS = 24
-"""Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
-
-
 def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) -> Chart:
     """Draw a bar for each label, in the order given.
 
@@ -175,14 +172,6 @@ def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: 
     return Chart(_render_svg({**page, "autosize": {"type": "none"}, "padding": padding}), title)
 
 
-def _make_axis(altair: Any, values: pl.Series) -> Any:
-    """Make an axis with a tick at each value if there are few; short names are upright."""
-    distinct = values.unique().sort().to_list()
-    if len(distinct) > 12:
-        return altair.Axis()
-    return altair.Axis(values=distinct) if values.dtype.is_numeric() else altair.Axis(labelAngle=0)
-
-
 def load_altair() -> Any:
     """Return altair, or raise an error that names the extra."""
     try:
@@ -193,6 +182,14 @@ def load_altair() -> Any:
             "Charts need altair and vl-convert, which are not installed.", attempt="pip install 'reticent[charts]'."
         ) from None
     return altair
+
+
+def _make_axis(altair: Any, values: pl.Series) -> Any:
+    """Make an axis with a tick at each value if there are few; short names are upright."""
+    distinct = values.unique().sort().to_list()
+    if len(distinct) > 12:
+        return altair.Axis()
+    return altair.Axis(values=distinct) if values.dtype.is_numeric() else altair.Axis(labelAngle=0)
 
 
 def _render_svg(chart: dict[str, Any]) -> str:

@@ -94,36 +94,6 @@ def evaluate(
         yield _evaluate_candidate(candidate, make, metrics, clock, refusals)
 
 
-def _evaluate_candidate(
-    candidate: Candidate,
-    make: Callable[[Candidate], Subject],
-    metrics: Sequence[Metric[Subject]],
-    clock: BudgetClock | None,
-    refusals: tuple[type[ReticentError], ...],
-) -> Evaluation[Subject]:
-    if clock is not None and not clock.remaining():
-        return Evaluation(candidate, None)
-    if candidate.job is None:
-        return Evaluation(candidate, False)
-    try:
-        subject = run_within_budget(clock, partial(make, candidate))
-    except TimeLimitReached:
-        return Evaluation(candidate, None)
-    except PromiseUnreachable as error:
-        return Evaluation(candidate, False, refusal=error)
-    except refusals as error:
-        if not candidate.is_alternative:
-            raise
-        return Evaluation(candidate, False, refusal=error)
-    figures: dict[str, Any] = {}
-    for metric in metrics:
-        try:
-            figures[metric.name] = run_within_budget(clock, partial(metric.measure, candidate, subject))
-        except TimeLimitReached:
-            return Evaluation(candidate, True, subject, figures, unmeasured=metric.name)
-    return Evaluation(candidate, True, subject, figures)
-
-
 class BudgetClock:
     """Measures how many CPU seconds of a budget are used since it was made or started."""
 
@@ -210,13 +180,34 @@ def measure_cost() -> Iterator[Cost]:
         cost.memory = max(high_water_mark - memory_before, 0)
 
 
-def _reset_high_water_mark() -> bool:
-    """Reset the high-water mark of what ran before."""
+def _evaluate_candidate(
+    candidate: Candidate,
+    make: Callable[[Candidate], Subject],
+    metrics: Sequence[Metric[Subject]],
+    clock: BudgetClock | None,
+    refusals: tuple[type[ReticentError], ...],
+) -> Evaluation[Subject]:
+    if clock is not None and not clock.remaining():
+        return Evaluation(candidate, None)
+    if candidate.job is None:
+        return Evaluation(candidate, False)
     try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
+        subject = run_within_budget(clock, partial(make, candidate))
+    except TimeLimitReached:
+        return Evaluation(candidate, None)
+    except PromiseUnreachable as error:
+        return Evaluation(candidate, False, refusal=error)
+    except refusals as error:
+        if not candidate.is_alternative:
+            raise
+        return Evaluation(candidate, False, refusal=error)
+    figures: dict[str, Any] = {}
+    for metric in metrics:
+        try:
+            figures[metric.name] = run_within_budget(clock, partial(metric.measure, candidate, subject))
+        except TimeLimitReached:
+            return Evaluation(candidate, True, subject, figures, unmeasured=metric.name)
+    return Evaluation(candidate, True, subject, figures)
 
 
 def _read_memory_field(name: str) -> int | None:
@@ -225,3 +216,12 @@ def _read_memory_field(name: str) -> int | None:
     except OSError:
         return None
     return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith(f"{name}:")), None)
+
+
+def _reset_high_water_mark() -> bool:
+    """Reset the high-water mark of what ran before."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True

@@ -24,6 +24,12 @@ _TEXT_CELL_STYLE = "text-align: left; vertical-align: top; padding: 0.15em 0.8em
 _NUMBER_CELL_STYLE = (
     "text-align: right; vertical-align: top; padding: 0.15em 0.8em 0.15em 0; font-variant-numeric: tabular-nums;"
 )
+VERDICT_SENTENCES = {
+    True: "every promise is kept",
+    False: "NOT every promise is kept",
+    None: "the files alone do not show every promise",
+}
+KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
 
 
 def format_value(value: Any) -> str:
@@ -72,26 +78,6 @@ def render_list(sentences: Iterable[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-def _render_cell(tag: str, text: str, right: bool) -> str:
-    return f'<{tag} style="{_NUMBER_CELL_STYLE if right else _TEXT_CELL_STYLE}">{_escape_text(text)}</{tag}>'
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
-
-
-def _escape_text(value: Any) -> str:
-    return escape(str(value), quote=True)
-
-
-VERDICT_SENTENCES = {
-    True: "every promise is kept",
-    False: "NOT every promise is kept",
-    None: "the files alone do not show every promise",
-}
-KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
-
-
 def render_job(self: Any) -> str:
     """Render what is published and what is promised; the source is left out because it may hold a password."""
     columns = [
@@ -104,25 +90,6 @@ def render_job(self: Any) -> str:
         render_table(("promise", "parameters"), [_describe_component(promise) for promise in self.promises]),
         render_table(("preparing stage", "parameters"), [_describe_component(stage) for stage in self.prepare]),
     )
-
-
-def _describe_column_options(column: Any) -> str:
-    is_set = {
-        "hierarchy": column.hierarchy is not None,
-        "order": column.order is not None,
-        "top": column.top is not None,
-        "bottom": column.bottom is not None,
-        "round_to": column.round_to is not None,
-        "rows_per_person": column.rows_per_person is not None,
-    }
-    return ", ".join(name for name, is_option_set in is_set.items() if is_option_set) or "-"
-
-
-def _describe_component(part: Any) -> tuple[str, str]:
-    from dataclasses import fields
-
-    parameters = {field.name.removesuffix("_"): getattr(part, field.name) for field in fields(part)}
-    return part.name, format_value({name: value for name, value in parameters.items() if value is not None}) or "-"
 
 
 def render_check(self: Any) -> str:
@@ -204,3 +171,34 @@ def render_attack(self: Any) -> str:
         f"The attack {outcome.get('attack', '')}".strip(),
         render_table(("", ""), rows[1:] if "attack" in outcome else rows),
     )
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
+
+
+def _render_cell(tag: str, text: str, right: bool) -> str:
+    return f'<{tag} style="{_NUMBER_CELL_STYLE if right else _TEXT_CELL_STYLE}">{_escape_text(text)}</{tag}>'
+
+
+def _escape_text(value: Any) -> str:
+    return escape(str(value), quote=True)
+
+
+def _describe_column_options(column: Any) -> str:
+    is_set = {
+        "hierarchy": column.hierarchy is not None,
+        "order": column.order is not None,
+        "top": column.top is not None,
+        "bottom": column.bottom is not None,
+        "round_to": column.round_to is not None,
+        "rows_per_person": column.rows_per_person is not None,
+    }
+    return ", ".join(name for name, is_option_set in is_set.items() if is_option_set) or "-"
+
+
+def _describe_component(part: Any) -> tuple[str, str]:
+    from dataclasses import fields
+
+    parameters = {field.name.removesuffix("_"): getattr(part, field.name) for field in fields(part)}
+    return part.name, format_value({name: value for name, value in parameters.items() if value is not None}) or "-"

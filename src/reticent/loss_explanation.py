@@ -37,6 +37,7 @@ _WEAKER_PARAMETERS: Mapping[str, Callable[[Any], Any]] = {
     "delta": lambda delta: 2 * delta,
     "alpha": lambda alpha: min((1 + alpha) / 2, Fraction(1)),
 }
+ProposedChange = tuple[str, str, Promises, Cells, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,15 @@ def explain_loss(
     return LossExplanation(by_column, starred, rare, tuple(changes), skipped, None if trials is None else trials.base)
 
 
+def format_promise_toml(promise: Promise) -> str:
+    """Format a promise as a job file has it."""
+    defaults = {
+        registry.strip_keyword_suffix(parameter.name): parameter.default for parameter in fields(cast("Any", promise))
+    }
+    table = {name: value for name, value in registry.describe(promise).items() if defaults.get(name, MISSING) != value}
+    return "[[promise]]\n" + "\n".join(f"{name} = {job.format_toml_value(value)}" for name, value in table.items())
+
+
 def _find_rare_values(cells: Cells, promise: Promise) -> RareValues | None:
     """Find what the rarest values require of a group, if that keeps the table from being divided into twenty groups."""
     if not isinstance(promise, CountCappedPromise) or not promise.needs_sensitive:
@@ -153,9 +163,6 @@ def _find_rare_values(cells: Cells, promise: Promise) -> RareValues | None:
     return RareValues(domain.name, promise.name, equally_rare, int((totals > 0).sum()), rows, least_group, cells.rows)
 
 
-ProposedChange = tuple[str, str, Promises, Cells, str]
-
-
 def _propose_changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterator[ProposedChange]:
     """Yield (promise, what changes, the promises then, the cells then, what to paste), the most informative first."""
     every = tuple(promises)
@@ -172,25 +179,8 @@ def _propose_changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterat
             yield promise.name, weaker[0], changed, cells, format_promise_toml(weaker[1])
 
 
-def _weaken_promise(promise: Promise) -> tuple[str, Promise] | None:
-    """Return a weaker promise and its words; None if there is none to name."""
-    if not is_dataclass(promise):
-        return None
-    for parameter in fields(promise):
-        value = getattr(promise, parameter.name)
-        if (
-            parameter.name not in _WEAKER_PARAMETERS
-            or value is None
-            or (weaker := _WEAKER_PARAMETERS[parameter.name](value)) == value
-        ):
-            continue
-        try:
-            return f"{parameter.name} = {registry.convert_to_plain(weaker)}", replace(
-                cast("Any", promise), **{parameter.name: weaker}
-            )
-        except RequestError:  # beyond what the promise can express
-            return None
-    return None
+def _find_column_name(cells: Cells, promise: Promise) -> str:
+    return cells.sensitive[cells.find_sensitive(getattr(promise, "column", None))].name
 
 
 def _propose_families(cells: Cells, every: tuple[Promise, ...], position: int) -> Iterator[ProposedChange]:
@@ -227,6 +217,27 @@ def _propose_families(cells: Cells, every: tuple[Promise, ...], position: int) -
         )
 
 
+def _weaken_promise(promise: Promise) -> tuple[str, Promise] | None:
+    """Return a weaker promise and its words; None if there is none to name."""
+    if not is_dataclass(promise):
+        return None
+    for parameter in fields(promise):
+        value = getattr(promise, parameter.name)
+        if (
+            parameter.name not in _WEAKER_PARAMETERS
+            or value is None
+            or (weaker := _WEAKER_PARAMETERS[parameter.name](value)) == value
+        ):
+            continue
+        try:
+            return f"{parameter.name} = {registry.convert_to_plain(weaker)}", replace(
+                cast("Any", promise), **{parameter.name: weaker}
+            )
+        except RequestError:  # beyond what the promise can express
+            return None
+    return None
+
+
 def _apply_hierarchy(cells: Cells, column: int, tree: Any) -> Cells:
     """Return the cells with a sensitive column under another hierarchy: its codes in the hierarchy's order."""
     old = cells.sensitive[column]
@@ -237,16 +248,3 @@ def _apply_hierarchy(cells: Cells, column: int, tree: Any) -> Cells:
     values[:, column] = code[values[:, column]]
     sensitive = (*cells.sensitive[:column], new, *cells.sensitive[column + 1 :])
     return replace(cells, sensitive=sensitive, values=values)
-
-
-def _find_column_name(cells: Cells, promise: Promise) -> str:
-    return cells.sensitive[cells.find_sensitive(getattr(promise, "column", None))].name
-
-
-def format_promise_toml(promise: Promise) -> str:
-    """Format a promise as a job file has it."""
-    defaults = {
-        registry.strip_keyword_suffix(parameter.name): parameter.default for parameter in fields(cast("Any", promise))
-    }
-    table = {name: value for name, value in registry.describe(promise).items() if defaults.get(name, MISSING) != value}
-    return "[[promise]]\n" + "\n".join(f"{name} = {job.format_toml_value(value)}" for name, value in table.items())

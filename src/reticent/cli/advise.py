@@ -61,12 +61,12 @@ def advise(
     """
     from reticent.cli.options import split_names
     from reticent.cli.output import say, say_json, say_table, show_progress
-    from reticent.compare.advise import advise as advised
+    from reticent.compare.advise import advise as make_advice
     from reticent.job.job import Job
 
     parsed_job = Job.read(job)
     with show_progress(json) as progress:
-        advice = advised(
+        advice = make_advice(
             parsed_job,
             purpose=purpose,
             methods=split_names(methods),

@@ -39,6 +39,8 @@ EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bay
 PLAIN_TABLE_HELP_PLACE = 2  # of the options that describe a plain file, among those of attacks
 SOURCE_NEEDED_SENTENCE = "This attack needs the data that the release was made from (--source DATA)."
 DEFAULT_RHO1 = "0.2"
+_VALUE_TYPES = {"text": str, "number": str, "whole": int, "file": Path, "number by column": str}
+"""Types of the command's values; an attack parses a number itself, exactly."""
 
 
 def attack(
@@ -203,68 +205,30 @@ def collect_attack_options(name: str | None, arguments: Mapping[str, Any]) -> di
     }
 
 
-def _make_option_parameters(places: range) -> list[Parameter]:
-    """Make the command's parameters for the options of attacks at these places of its help."""
-    parameters = []
-    for word, (option, names) in list_attack_options(places).items():
-        help_text = f"{', '.join(names)}: {option.doc}"
-        if option.kind == "flag":
-            annotation: Any = Annotated[bool, typer.Option(word, help=help_text)]
-        else:
-            value_type: Any = _VALUE_TYPES[option.kind]
-            value_type = list[value_type] if option.repeatable else value_type
-            settings = typer.Option(word, metavar=option.metavar, help=help_text, show_default=False)
-            annotation = Annotated[value_type | None, settings]
-        default = False if option.kind == "flag" else None
-        parameters.append(
-            Parameter(_name_argument(word), Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        )
-    return parameters
+def list_skipped_attacks(skipped: Mapping[str, Sequence[str]]) -> list[str]:
+    """List one line for each reason, with the attacks that were not tried for it."""
+    return [f"Not tried: {', '.join(names)}. {reason}" for reason, names in skipped.items()]
 
 
-_VALUE_TYPES = {"text": str, "number": str, "whole": int, "file": Path, "number by column": str}
-"""Types of the command's values; an attack parses a number itself, exactly."""
+def name_targets(outcome: Mapping[str, Any]) -> str:
+    """Name the targets of an attack: people, or rows if people have several."""
+    return "people" if outcome.get("rows_per_person", 1) == 1 else "rows"
 
 
-def _name_argument(word: str) -> str:
-    """Name the command's argument for an option: `--lambda` alone would be a word of Python."""
-    return f"option_{word.lstrip('-').replace('-', '_')}"
+def counts_persons(outcome: Mapping[str, Any]) -> bool:
+    """Tell whether lone people were counted as persons: everybody has one row, or a column has the person of each row."""
+    return outcome.get("rows_per_person", 1) == 1 or outcome.get("persons") is not None
 
 
-def _require_options_taken(name: str | None, used: Mapping[str, Any]) -> None:
-    """Refuse options of other attacks than the named one."""
-    from reticent.errors import RequestError
-
-    words_by_takers: dict[tuple[str, ...], list[str]] = {}
-    for word, (_, attack_names) in list_attack_options().items():
-        words_by_takers.setdefault(tuple(attack_names), []).append(word)
-    for takers, words in words_by_takers.items():
-        row = catalogue.ATTACKS[takers[0]]
-        words_used = [word for word in words if word in used]
-        is_taken = name in takers or (name is None and not row.options_need_name)
-        if words_used and not is_taken:
-            usual = f"{_join_with_and(words)} {'is' if len(words) == 1 else 'are'} for "
-            usual += f"{' and '.join(f'--as {taker}' for taker in takers)}."
-            raise RequestError((row.options_refusal or usual).format(given=", ".join(words_used)))
-
-
-def _join_with_and(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def _parse_by_column(word: str, entries: Sequence[str]) -> Any:
-    """Parse one number for all columns, or one for each named column."""
-    from reticent.errors import RequestError
-
-    if len(entries) == 1 and "=" not in entries[0]:
-        return entries[0]
-    pairs = [entry.rpartition("=") for entry in entries]
-    if not all(column and value for column, _, value in pairs):
-        raise RequestError(
-            f"{word} is given for all columns and for single ones.",
-            attempt=f"{word} 0.3, or {word} COLUMN=0.2 for each column.",
-        )
-    return {column: value for column, _, value in pairs}
+def explain_row_targets(outcomes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line that targets are rows, if a person may have several."""
+    several = [outcome for outcome in outcomes if outcome.get("rows_per_person", 1) > 1]
+    if not several:
+        return []
+    rows_per_person = several[0]["rows_per_person"]
+    persons = several[0]["persons"]
+    people = "How many people that are is not known" if persons is None else f"They are those of {persons:,} people"
+    return [f"Targets are rows, and a person may have {rows_per_person:,} of them. {people}."]
 
 
 def _run_within_budget(budget: float | None, run: Callable[[], Any]) -> Any:
@@ -347,6 +311,62 @@ def _print_outcomes(outcomes: Sequence[Mapping[str, Any]], reasons: Sequence[str
             say(*_describe_corruption_bounds(outcome, rho1))
 
 
+def _make_option_parameters(places: range) -> list[Parameter]:
+    """Make the command's parameters for the options of attacks at these places of its help."""
+    parameters = []
+    for word, (option, names) in list_attack_options(places).items():
+        help_text = f"{', '.join(names)}: {option.doc}"
+        if option.kind == "flag":
+            annotation: Any = Annotated[bool, typer.Option(word, help=help_text)]
+        else:
+            value_type: Any = _VALUE_TYPES[option.kind]
+            value_type = list[value_type] if option.repeatable else value_type
+            settings = typer.Option(word, metavar=option.metavar, help=help_text, show_default=False)
+            annotation = Annotated[value_type | None, settings]
+        default = False if option.kind == "flag" else None
+        parameters.append(
+            Parameter(_name_argument(word), Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        )
+    return parameters
+
+
+def _name_argument(word: str) -> str:
+    """Name the command's argument for an option: `--lambda` alone would be a word of Python."""
+    return f"option_{word.lstrip('-').replace('-', '_')}"
+
+
+def _parse_by_column(word: str, entries: Sequence[str]) -> Any:
+    """Parse one number for all columns, or one for each named column."""
+    from reticent.errors import RequestError
+
+    if len(entries) == 1 and "=" not in entries[0]:
+        return entries[0]
+    pairs = [entry.rpartition("=") for entry in entries]
+    if not all(column and value for column, _, value in pairs):
+        raise RequestError(
+            f"{word} is given for all columns and for single ones.",
+            attempt=f"{word} 0.3, or {word} COLUMN=0.2 for each column.",
+        )
+    return {column: value for column, _, value in pairs}
+
+
+def _require_options_taken(name: str | None, used: Mapping[str, Any]) -> None:
+    """Refuse options of other attacks than the named one."""
+    from reticent.errors import RequestError
+
+    words_by_takers: dict[tuple[str, ...], list[str]] = {}
+    for word, (_, attack_names) in list_attack_options().items():
+        words_by_takers.setdefault(tuple(attack_names), []).append(word)
+    for takers, words in words_by_takers.items():
+        row = catalogue.ATTACKS[takers[0]]
+        words_used = [word for word in words if word in used]
+        is_taken = name in takers or (name is None and not row.options_need_name)
+        if words_used and not is_taken:
+            usual = f"{_join_with_and(words)} {'is' if len(words) == 1 else 'are'} for "
+            usual += f"{' and '.join(f'--as {taker}' for taker in takers)}."
+            raise RequestError((row.options_refusal or usual).format(given=", ".join(words_used)))
+
+
 def _describe_corruption_bounds(outcome: Mapping[str, Any], rho1: str) -> list[str]:
     lines = [
         f"corruption: no belief of {rho1} can exceed {outcome['bound']:.6f} (theorem 2: {outcome['bound_theorem2']:.6f}); "
@@ -360,30 +380,8 @@ def _describe_corruption_bounds(outcome: Mapping[str, Any], rho1: str) -> list[s
     return lines
 
 
-def list_skipped_attacks(skipped: Mapping[str, Sequence[str]]) -> list[str]:
-    """List one line for each reason, with the attacks that were not tried for it."""
-    return [f"Not tried: {', '.join(names)}. {reason}" for reason, names in skipped.items()]
-
-
-def name_targets(outcome: Mapping[str, Any]) -> str:
-    """Name the targets of an attack: people, or rows if people have several."""
-    return "people" if outcome.get("rows_per_person", 1) == 1 else "rows"
-
-
-def counts_persons(outcome: Mapping[str, Any]) -> bool:
-    """Tell whether lone people were counted as persons: everybody has one row, or a column has the person of each row."""
-    return outcome.get("rows_per_person", 1) == 1 or outcome.get("persons") is not None
-
-
-def explain_row_targets(outcomes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line that targets are rows, if a person may have several."""
-    several = [outcome for outcome in outcomes if outcome.get("rows_per_person", 1) > 1]
-    if not several:
-        return []
-    rows_per_person = several[0]["rows_per_person"]
-    persons = several[0]["persons"]
-    people = "How many people that are is not known" if persons is None else f"They are those of {persons:,} people"
-    return [f"Targets are rows, and a person may have {rows_per_person:,} of them. {people}."]
+def _join_with_and(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _describe_singling_out(outcome: Mapping[str, Any]) -> list[str]:

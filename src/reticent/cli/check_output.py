@@ -36,22 +36,6 @@ def make_plan_printer(progress: Callable[[str], None]) -> Callable[[Any, Any], N
     return print_summary
 
 
-def _format_line(cells: tuple[str, ...]) -> str:
-    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, COLUMN_WIDTHS, strict=True)).rstrip()
-
-
-def _format_summary(summary: Any) -> tuple[str, ...]:
-    from reticent.cli.output import format_number
-
-    ail = None if summary.ail is None else f"{summary.ail:.4f}"
-    figures = (summary.groups, summary.smallest, summary.withheld, ail)
-    return (
-        summary.method,
-        "?" if summary.reachable is None else format_number(summary.reachable),
-        *("" if value is None else format_number(value) for value in figures),
-    )
-
-
 def format_explanation(result: Any, source: Any) -> list[str]:
     """Format loss by column, what became of the columns, what binds, and what would help, each with its figure."""
     why = result.explained
@@ -71,6 +55,22 @@ def format_explanation(result: Any, source: Any) -> list[str]:
         sentence = f"{pluralize(why.skipped, 'other promise', 'was', 'were')} not tried, for want of time"
         lines += ["", f"{sentence}; --budget SECONDS gives more."]
     return lines
+
+
+def _format_line(cells: tuple[str, ...]) -> str:
+    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, COLUMN_WIDTHS, strict=True)).rstrip()
+
+
+def _format_summary(summary: Any) -> tuple[str, ...]:
+    from reticent.cli.output import format_number
+
+    ail = None if summary.ail is None else f"{summary.ail:.4f}"
+    figures = (summary.groups, summary.smallest, summary.withheld, ail)
+    return (
+        summary.method,
+        "?" if summary.reachable is None else format_number(summary.reachable),
+        *("" if value is None else format_number(value) for value in figures),
+    )
 
 
 def _format_loss(change: Any, own: float | None) -> str:

@@ -20,6 +20,12 @@ from reticent.errors import OutputExists, RequestError, pluralize
 from reticent.limits import require_moderate_number
 
 EXAMPLE = "reticent compare patients.toml --methods mondrian,burel,beta-perturbation --sweep beta=1..5"
+USEFULNESS_COLUMNS = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error",
+          "average_range": "average range", "accuracy": "accuracy",
+          "marginal_error": "marginals", "association_error": "association", "attack_gain": "adversary's gain", "seconds": "CPU s",
+          "memory": "memory MB"}  # fmt: skip
+MAX_SWEEP_STEPS = 1_000
+_SWEEP_EXAMPLE = "--sweep beta=1..5, --sweep t=0.1..0.5..0.1, or --sweep k=2,5,10."
 
 
 def compare(
@@ -112,7 +118,7 @@ def compare(
     began = process_time()
     from reticent.cli.options import split_names
     from reticent.cli.output import say, say_json, show_progress
-    from reticent.compare import compare as measured
+    from reticent.compare import compare as compare_jobs
     from reticent.job.job import Job
 
     require_output_paths({"--csv": csv, "--chart": chart}, force)
@@ -125,7 +131,7 @@ def compare(
         None if budget is None else max(budget - (process_time() - began), 0.0)
     )  # loading modules is a part of it
     with show_progress(json) as progress:
-        comparison = measured(
+        comparison = compare_jobs(
             named_jobs,
             methods=split_names(methods),
             rows=rows,
@@ -145,20 +151,6 @@ def compare(
         return
     print_comparison(comparison)
     say(*(f"{path} written" for path in paths))
-
-
-def _name_jobs(paths: list[Path], job: Any) -> Any:
-    """Name jobs by their files; by the whole path if two files have one name."""
-    if len(paths) == 1:
-        return job.read(paths[0])
-    stems = [path.stem for path in paths]
-    return {path.stem if stems.count(path.stem) == 1 else str(path): job.read(path) for path in paths}
-
-
-USEFULNESS_COLUMNS = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error",
-          "average_range": "average range", "accuracy": "accuracy",
-          "marginal_error": "marginals", "association_error": "association", "attack_gain": "adversary's gain", "seconds": "CPU s",
-          "memory": "memory MB"}  # fmt: skip
 
 
 def parse_named_files(entries: list[str] | None) -> dict[str, str]:
@@ -248,12 +240,25 @@ def print_comparison(comparison: Any) -> None:
         say(line)
 
 
-def _format_figure(name: str, value: Any) -> str:
-    if value is None:
-        return "-"
-    if name == "memory":
-        return f"{value / 1e6:.0f}"
-    return f"{value:.4f}" if isinstance(value, float) else format_number(value)
+def parse_sweeps(entries: list[str] | None) -> dict[str, list[Any]]:
+    """Parse each parameter with its values, in the order given."""
+    values: dict[str, list[Any]] = {}
+    for entry in entries or []:
+        name, mark, listed = entry.partition("=")
+        if not mark or not name.strip() or not listed.strip():
+            raise RequestError("A sweep names a parameter and its values.", attempt=_SWEEP_EXAMPLE)
+        if name.strip() in values:
+            raise RequestError(f"{name.strip()!r} is swept twice.", attempt="all of its values in one list.")
+        values[name.strip().replace("-", "_")] = _parse_values(listed.strip())
+    return values
+
+
+def _name_jobs(paths: list[Path], job: Any) -> Any:
+    """Name jobs by their files; by the whole path if two files have one name."""
+    if len(paths) == 1:
+        return job.read(paths[0])
+    stems = [path.stem for path in paths]
+    return {path.stem if stems.count(path.stem) == 1 else str(path): job.read(path) for path in paths}
 
 
 def _print_privacy(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -264,12 +269,6 @@ def _print_privacy(rows: Sequence[Mapping[str, Any]]) -> None:
         ["measure", *(row["name"] for row in reached)],
         [[name, *(_format_measure(row.get("privacy", {}), name) for row in reached)] for name in names],
     )
-
-
-def _format_measure(measures: Mapping[str, Any], name: str) -> str:
-    if name not in measures:
-        return "-"
-    return "none holds" if measures[name] is None else format_number(measures[name])
 
 
 def _print_attacks(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -284,8 +283,12 @@ def _print_attacks(rows: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-def _format_guesses(outcome: Mapping[str, Any] | None) -> str:
-    return "-" if outcome is None else f"{outcome['success']:.3f} ({outcome['baseline']:.3f})"
+def _format_figure(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if name == "memory":
+        return f"{value / 1e6:.0f}"
+    return f"{value:.4f}" if isinstance(value, float) else format_number(value)
 
 
 def _list_unmeasured(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -306,32 +309,6 @@ def _list_unmeasured(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     )
 
 
-def _list_subjects(names: Mapping[str, Sequence[str]]) -> str:
-    """List the subjects of a reason, and what was not measured of them; once if it is the same for all."""
-    listed = {", ".join(measures) for measures in names.values()}
-    if len(listed) == 1:
-        (measures,) = listed
-        return ", ".join(names) + (f": {measures}" if measures else "")
-    return "; ".join(f"{name}: {', '.join(measures)}" if measures else name for name, measures in names.items())
-
-
-MAX_SWEEP_STEPS = 1_000
-_SWEEP_EXAMPLE = "--sweep beta=1..5, --sweep t=0.1..0.5..0.1, or --sweep k=2,5,10."
-
-
-def parse_sweeps(entries: list[str] | None) -> dict[str, list[Any]]:
-    """Parse each parameter with its values, in the order given."""
-    values: dict[str, list[Any]] = {}
-    for entry in entries or []:
-        name, mark, listed = entry.partition("=")
-        if not mark or not name.strip() or not listed.strip():
-            raise RequestError("A sweep names a parameter and its values.", attempt=_SWEEP_EXAMPLE)
-        if name.strip() in values:
-            raise RequestError(f"{name.strip()!r} is swept twice.", attempt="all of its values in one list.")
-        values[name.strip().replace("-", "_")] = _parse_values(listed.strip())
-    return values
-
-
 def _parse_values(listed: str) -> list[Any]:
     if ".." not in listed:
         return [_parse_value(part.strip()) for part in listed.split(",") if part.strip()]
@@ -349,12 +326,23 @@ def _parse_values(listed: str) -> list[Any]:
     return [_simplify_fraction(first + number * step) for number in range(int((last - first) / step) + 1)]
 
 
-def _parse_number(text: str) -> Fraction | None:
-    require_moderate_number(text, "A value of a sweep")
-    try:
-        return Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
-        return None
+def _format_measure(measures: Mapping[str, Any], name: str) -> str:
+    if name not in measures:
+        return "-"
+    return "none holds" if measures[name] is None else format_number(measures[name])
+
+
+def _format_guesses(outcome: Mapping[str, Any] | None) -> str:
+    return "-" if outcome is None else f"{outcome['success']:.3f} ({outcome['baseline']:.3f})"
+
+
+def _list_subjects(names: Mapping[str, Sequence[str]]) -> str:
+    """List the subjects of a reason, and what was not measured of them; once if it is the same for all."""
+    listed = {", ".join(measures) for measures in names.values()}
+    if len(listed) == 1:
+        (measures,) = listed
+        return ", ".join(names) + (f": {measures}" if measures else "")
+    return "; ".join(f"{name}: {', '.join(measures)}" if measures else name for name, measures in names.items())
 
 
 def _parse_value(text: str) -> Any:
@@ -362,6 +350,14 @@ def _parse_value(text: str) -> Any:
         return text == "true"
     number = _parse_number(text)
     return text if number is None else _simplify_fraction(number)
+
+
+def _parse_number(text: str) -> Fraction | None:
+    require_moderate_number(text, "A value of a sweep")
+    try:
+        return Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def _simplify_fraction(number: Fraction) -> Any:

@@ -144,7 +144,7 @@ def _build_hierarchy(
     values: Any, column: str | None, build: str | None, parameters: list[str] | None
 ) -> tuple[tuple[dict[str, Any], str], Any]:
     """Return what was asked for, why, and the hierarchy."""
-    from reticent.data.hierarchy_builders import build as made
+    from reticent.data.hierarchy_builders import build as build_hierarchy
     from reticent.data.hierarchy_proposal import propose_builder
     from reticent.errors import RequestError
 
@@ -152,7 +152,7 @@ def _build_hierarchy(
     if not request:
         raise RequestError(f"Column {column!r} needs no hierarchy: {why}.", attempt="--build if you want one.")
     request |= dict(map(_parse_parameter, parameters or ()))
-    return (request, why), made(request, values, name=column or "")
+    return (request, why), build_hierarchy(request, values, name=column or "")
 
 
 def _parse_parameter(text: str) -> tuple[str, Any]:

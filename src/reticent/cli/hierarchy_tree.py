@@ -46,11 +46,6 @@ def draw_tree(tree: Hierarchy, *, leaves: int = 8, rows: Mapping[str, int] | Non
     return "\n".join(lines)
 
 
-def _find_children(tree: Hierarchy, node: int, level: int) -> list[int]:
-    below = tree.paths[tree.first[node] : tree.last[node] + 1, level - 1]
-    return below[np.flatnonzero(np.diff(below, prepend=-1))].tolist()
-
-
 @dataclass(frozen=True, slots=True)
 class HierarchyFit:
     """How a hierarchy fits a column: counts are safe to print, `lacking` holds values and is for `--show-values` only."""
@@ -98,3 +93,8 @@ def fit_hierarchy(tree: Hierarchy, values: pl.Series | Sequence[Any]) -> Hierarc
         tuple(levels),
         tuple(smallest),
     )
+
+
+def _find_children(tree: Hierarchy, node: int, level: int) -> list[int]:
+    below = tree.paths[tree.first[node] : tree.last[node] + 1, level - 1]
+    return below[np.flatnonzero(np.diff(below, prepend=-1))].tolist()

@@ -18,6 +18,17 @@ from reticent.cli.progress import show_progress as show_progress
 from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
 from reticent.errors import OutputExists
 
+VERDICT_SENTENCES = {
+    "kept": "Every promise is kept.",
+    "broken": "NOT every promise is kept.",
+    "undecided": "The files alone do not show every promise.",
+    "differs": "No promise is broken, but the release is NOT what its source or job says.",
+}
+UNDECIDED_SOURCE_SENTENCE = "Every promise is kept, but whether the release is that of its source could not be decided."
+REREAD_HINT = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
+UNKNOWN_TEXT = "not known (see the notes)"
+KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
+
 
 def say(*lines: str) -> None:
     """Print plain lines, never wrapped: paths and digests are there to be copied."""
@@ -62,18 +73,6 @@ def format_number(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-VERDICT_SENTENCES = {
-    "kept": "Every promise is kept.",
-    "broken": "NOT every promise is kept.",
-    "undecided": "The files alone do not show every promise.",
-    "differs": "No promise is broken, but the release is NOT what its source or job says.",
-}
-UNDECIDED_SOURCE_SENTENCE = "Every promise is kept, but whether the release is that of its source could not be decided."
-REREAD_HINT = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
-UNKNOWN_TEXT = "not known (see the notes)"
-KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
 
 
 def format_headline(report: Mapping[str, Any], lost_promises: str | None = None) -> str:
@@ -132,6 +131,30 @@ def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) ->
         say("", identity["says"])
 
 
+@contextmanager
+def write_new_file(target: Path, force: bool) -> Iterator[Path]:
+    """Yield a path to write to; the file that is there when the block ends replaces the target."""
+    from reticent.ledger import staging
+
+    if target.is_dir() or (target.exists() and not force):
+        raise OutputExists(
+            f"{target} exists.", attempt="another name" + (" (-o)." if target.is_dir() else " (-o), or --force.")
+        )
+    with staging.stage_file(target) as path:
+        yield path
+
+
+def _format_promise(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    about = f" of {entry['column']}" if entry.get("column") else ""
+    return (
+        entry["model"] + about,
+        _format_pairs(entry["asked"]),
+        _format_pairs(entry["achieved"]),
+        KEPT_WORDS[entry["kept"]],
+        entry["evidence"],
+    )
+
+
 def _say_measures(report: Mapping[str, Any]) -> None:
     """Print every measure; if several columns are sensitive, the worst of them and each column's own."""
     columns: Mapping[str, Mapping[str, Any]] = report.get("achieved_by_column", {})
@@ -154,17 +177,6 @@ def _say_measures(report: Mapping[str, Any]) -> None:
         say_table(("measure", "achieved, at worst" if columns else "achieved", *columns), rows, indent=2)
 
 
-def _format_promise(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    about = f" of {entry['column']}" if entry.get("column") else ""
-    return (
-        entry["model"] + about,
-        _format_pairs(entry["asked"]),
-        _format_pairs(entry["achieved"]),
-        KEPT_WORDS[entry["kept"]],
-        entry["evidence"],
-    )
-
-
 def _format_pairs(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {_format_measure(value)}" for name, value in values.items())
 
@@ -175,16 +187,3 @@ def _format_measure(value: Any) -> str:
     if isinstance(value, list):
         return "; ".join(map(_format_measure, value)) or "none"
     return "none holds" if value is None else format_number(value)
-
-
-@contextmanager
-def write_new_file(target: Path, force: bool) -> Iterator[Path]:
-    """Yield a path to write to; the file that is there when the block ends replaces the target."""
-    from reticent.ledger import staging
-
-    if target.is_dir() or (target.exists() and not force):
-        raise OutputExists(
-            f"{target} exists.", attempt="another name" + (" (-o)." if target.is_dir() else " (-o), or --force.")
-        )
-    with staging.stage_file(target) as path:
-        yield path

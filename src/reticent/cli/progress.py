@@ -23,6 +23,8 @@ from reticent.redaction import redact
 
 MIN_FRACTION_FOR_ETA = 0.05  # of the run: before, what is left is a guess
 MIN_SECONDS_FOR_ETA = 2.0  # seconds: of a shorter run nobody asks what is left
+LOG_FLAGS = ("--quiet", "--log-json")
+LOG_FILE_OPTION = "--log"
 
 
 class EtaDisplay:
@@ -60,10 +62,6 @@ def format_duration(seconds: float) -> str:
     if seconds < 60:
         return f"{max(round(seconds), 1)} s"
     return f"{round(seconds / 60)} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
-
-
-LOG_FLAGS = ("--quiet", "--log-json")
-LOG_FILE_OPTION = "--log"
 
 
 @dataclass(slots=True)
@@ -143,20 +141,6 @@ def split_log_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     return rest, options
 
 
-def _open_log(path: Path) -> TextIO:
-    from reticent.format.folder import translate_disk_errors
-
-    if path.is_dir():
-        raise RequestError(f"The log {path} is a folder.", attempt="--log with a file's name.")
-    with translate_disk_errors(path):
-        return path.open("a", encoding="utf-8")
-
-
-def _apply_settings(settings: LogSettings) -> None:
-    for name in ("quiet", "as_json", "file", "command", "began"):
-        setattr(LOG_SETTINGS, name, getattr(settings, name))
-
-
 def log_exit_code(code: int) -> None:
     """Write the last line of a log: how the run ended."""
     if LOG_SETTINGS.logs and LOG_SETTINGS.command:
@@ -181,6 +165,20 @@ def _print_to_stderr(text: str) -> None:
     """Print progress; a stream that cannot be written to ends no command."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
+
+
+def _open_log(path: Path) -> TextIO:
+    from reticent.format.folder import translate_disk_errors
+
+    if path.is_dir():
+        raise RequestError(f"The log {path} is a folder.", attempt="--log with a file's name.")
+    with translate_disk_errors(path):
+        return path.open("a", encoding="utf-8")
+
+
+def _apply_settings(settings: LogSettings) -> None:
+    for name in ("quiet", "as_json", "file", "command", "began"):
+        setattr(LOG_SETTINGS, name, getattr(settings, name))
 
 
 @contextmanager

@@ -134,6 +134,17 @@ def publish(
     return None
 
 
+def shorten_notices(lines: Sequence[str], path: Path) -> list[str]:
+    """Return the first of many lines and the last, which is about the releases together; `where` lists all of them."""
+    if len(lines) <= MAX_NOTICES_SHOWN:
+        return list(lines)
+    return [
+        *lines[: MAX_NOTICES_SHOWN - 2],
+        f"{len(lines) - MAX_NOTICES_SHOWN + 1} more like these stand in {path}.",
+        lines[-1],
+    ]
+
+
 def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any) -> int:
     """Publish every batch by itself; return 2 if one could not be published."""
     from reticent.batches import publish_batches
@@ -164,14 +175,3 @@ def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any
         if options["seed"] is not None:
             say_note("Not for publication: a seeded release can be undone by who guesses the seed.")
     return PromiseUnreachable.exit_code if result["unreachable"] else 0
-
-
-def shorten_notices(lines: Sequence[str], path: Path) -> list[str]:
-    """Return the first of many lines and the last, which is about the releases together; `where` lists all of them."""
-    if len(lines) <= MAX_NOTICES_SHOWN:
-        return list(lines)
-    return [
-        *lines[: MAX_NOTICES_SHOWN - 2],
-        f"{len(lines) - MAX_NOTICES_SHOWN + 1} more like these stand in {path}.",
-        lines[-1],
-    ]

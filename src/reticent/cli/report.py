@@ -86,10 +86,12 @@ def report(
     from reticent.job.job import Job
     from reticent.ledger.source_options import resolve_source
     from reticent.report import paths
-    from reticent.report import report as made
+    from reticent.report import report as make_report
 
     if not release.is_dir():
-        raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
+        raise RequestError(
+            f"There is no release folder {release}.", attempt="the folder that `reticent publish` made."
+        )
     if form not in paths.FILE_ENDINGS:
         raise RequestError(f"There is no format {form!r}.", attempt="--format html, md or json.")
     reading_options = collect_reading_options(
@@ -114,7 +116,7 @@ def report(
         )[0]
     with show_progress(json) as progress:
         progress("reading the release")
-        page = made(release, progress=progress, budget=budget, **arguments)
+        page = make_report(release, progress=progress, budget=budget, **arguments)
         progress(ProgressEvent("drawing", 0.85))
         text = page.text(form)
     if internal:

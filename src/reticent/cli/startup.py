@@ -27,6 +27,9 @@ MIN_ADDRESS_BYTES = 2 << 30  # bytes of addresses, of which a small table fills 
 AMPLE_ADDRESS_BYTES = 16 << 30  # a limit that needs no care
 FRUGAL_ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _M_ARENA_MAX = -8  # of mallopt
+READING_COMMANDS = ("check", "audit", "risk", "query", "attack", "advise", "calibrate")
+SECONDS_PER_DAY = 86_400.0  # seconds: a run of an older version may be using what is younger
+WRITING_COMMANDS = ("init", "hierarchy", "publish", "export", "report", "compare", "data", "demo")
 
 
 def require_address_space() -> None:
@@ -55,11 +58,6 @@ def exit_if_out_of_memory(code: int) -> None:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
-
-
-READING_COMMANDS = ("check", "audit", "risk", "query", "attack", "advise", "calibrate")
-SECONDS_PER_DAY = 86_400.0  # seconds: a run of an older version may be using what is younger
-WRITING_COMMANDS = ("init", "hierarchy", "publish", "export", "report", "compare", "data", "demo")
 
 
 def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
@@ -107,15 +105,15 @@ def drop_polars_settings() -> None:
             del os.environ[name]
 
 
+def silence_stdout() -> None:
+    """Write nothing more to standard output: its reader has gone, or it is full, and Python would try again at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _make_usable(stream: Any) -> Any:
     if stream is None or getattr(stream, "closed", False):
         return open(os.devnull, "w", encoding="utf-8")  # as long as the process
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
     return stream
-
-
-def silence_stdout() -> None:
-    """Write nothing more to standard output: its reader has gone, or it is full, and Python would try again at its end."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

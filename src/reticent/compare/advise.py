@@ -48,6 +48,13 @@ SQUARE_ROOT_EXPONENT = 0.5
 """The relative error that is assumed of an exponent, and the exponent that is always possible."""
 SAMPLE_RATIO = 4
 """How many times as many rows the larger part has as the smaller one."""
+MIN_PAIRED_RUNS = 3
+STUDENT_T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""Both tails at 95 %, by degrees of freedom from 1 on."""
+NORMAL_95 = 1.96
+DEFAULT_RUNS = 3
+MIN_CPU_SECONDS = 20.0
+READING_TIME_FACTOR = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +112,6 @@ def find_possible_overtakers(
     return [name for name, way in projections.items() if name != first and may(way)]
 
 
-def _compute_shortfall(figure: Mapping[str, Any], less_is_better: bool) -> tuple[float, float]:
-    """Return the figure's ends as something to be made small: where more is better, what is missing to 1."""
-    return (figure["low"], figure["high"]) if less_is_better else (1 - figure["high"], 1 - figure["low"])
-
-
-def _divide_safely(after: float, before: float) -> float:
-    return after / before if before > 0 else 1.0
-
-
-MIN_PAIRED_RUNS = 3
-STUDENT_T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-"""Both tails at 95 %, by degrees of freedom from 1 on."""
-NORMAL_95 = 1.96
-
-
 def is_level(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     """Whether the runs do not show that one of two candidates is better."""
     if a["low"] <= b["high"] and b["low"] <= a["high"]:
@@ -160,11 +152,6 @@ PURPOSES = {
     ),
     "sharing-rows": Purpose("row_loss", "share of a person's row that is not shown"),
 }
-
-
-DEFAULT_RUNS = 3
-MIN_CPU_SECONDS = 20.0
-READING_TIME_FACTOR = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,6 +331,35 @@ def advise(
     )
 
 
+def _compute_shortfall(figure: Mapping[str, Any], less_is_better: bool) -> tuple[float, float]:
+    """Return the figure's ends as something to be made small: where more is better, what is missing to 1."""
+    return (figure["low"], figure["high"]) if less_is_better else (1 - figure["high"], 1 - figure["low"])
+
+
+def _divide_safely(after: float, before: float) -> float:
+    return after / before if before > 0 else 1.0
+
+
+def _format_figure(row: Mapping[str, Any]) -> str:
+    return f"{row['value']:.4g}, {row['low']:.4g} to {row['high']:.4g} in {pluralize(row['runs'], 'run')}"
+
+
+def _format_row(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} ({row['value']:.4g})"
+
+
+def _select_one_of_each_kind(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    first: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        first.setdefault(row["kind"], row)
+    return list(first.values())
+
+
+def _format_change(before: Mapping[str, Any] | None, row: Mapping[str, Any]) -> str:
+    first = "not known" if before is None else f"{before['value']:.4g}"
+    return f"{row['name']} ({first} to {row['value']:.4g})"
+
+
 def _make_advice(compared: Comparison, purpose: str, refused: dict[str, str]) -> Advice:
     chosen = PURPOSES[purpose]
     unreached = {row["name"]: row["why"] for row in compared.rows if not row["reached"]}
@@ -376,23 +392,3 @@ def _find_figure(row: Mapping[str, Any], chosen: Purpose) -> dict[str, Any] | No
         accuracies = [accuracy for accuracy in (row.get("classification") or {}).values() if accuracy is not None]
         return max(accuracies, key=lambda accuracy: accuracy["value"], default=None)
     return row.get(chosen.figure)
-
-
-def _select_one_of_each_kind(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    first: dict[str, Mapping[str, Any]] = {}
-    for row in rows:
-        first.setdefault(row["kind"], row)
-    return list(first.values())
-
-
-def _format_figure(row: Mapping[str, Any]) -> str:
-    return f"{row['value']:.4g}, {row['low']:.4g} to {row['high']:.4g} in {pluralize(row['runs'], 'run')}"
-
-
-def _format_row(row: Mapping[str, Any]) -> str:
-    return f"{row['name']} ({row['value']:.4g})"
-
-
-def _format_change(before: Mapping[str, Any] | None, row: Mapping[str, Any]) -> str:
-    first = "not known" if before is None else f"{before['value']:.4g}"
-    return f"{row['name']} ({first} to {row['value']:.4g})"

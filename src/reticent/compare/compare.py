@@ -75,6 +75,11 @@ FIGURE_WORDS = {
     "seconds": "CPU seconds of publishing",
 }
 """Names of figures in a chart."""
+TABLE_ROLE = "table"
+CLASSIFICATION_NOTE = "learned from the table of all people, and asked about them"
+GIVES_UP_TEXT = "what it says of itself is not known: it has no manifest"
+YARDSTICK_SHARE = 0.25
+"""The share of a budget that the yardsticks may use; the rest is for candidates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,11 +198,6 @@ def find_frontier(figures: pl.DataFrame, privacy: str, utility: str) -> list[boo
     return [a is not None and b is not None and not is_beaten(a, b) for a, b in points]
 
 
-TABLE_ROLE = "table"
-CLASSIFICATION_NOTE = "learned from the table of all people, and asked about them"
-GIVES_UP_TEXT = "what it says of itself is not known: it has no manifest"
-
-
 def check_tables(tables: Any) -> dict[str, Any]:
     """Check tables by name, each a path or a frame."""
     if tables is None:
@@ -213,35 +213,6 @@ def measure_tables(
             "A table of another tool is of all rows, and a part of them is compared.", attempt="leaving rows out."
         )
     return [_measure_table(name, table, job, setting) for name, table in tables.items()]
-
-
-def _measure_table(name: str, table: Any, job: Job, setting: ComparisonSetting) -> dict[str, Any]:
-    setting.progress(f"{name}: measuring")
-    rows, cells, _ = setting.encode_rows(job)
-    sight = locate_plain_labels(table, cells, job)
-    report = audit(table, job=job).to_dict()
-    row: dict[str, Any] = {
-        "name": name,
-        "role": TABLE_ROLE,
-        "gives_up": GIVES_UP_TEXT,
-        "reached": True,
-        "why": "",
-        **summarize_audit(report),
-    }
-    row |= measure_attacks(table, setting, name, [promise.name for promise in job.promises], job=job)
-    row |= measure_answers([answer_from_view(sight)] * setting.runs, cells, setting)
-    row["row_loss"] = summarize_spread([compute_table_loss(report, cells)])
-    if setting.learning:
-        learned = Exam(cells, cells, rows).of_groups(sight)
-        row |= {
-            "classification": {learner: summarize_spread([accuracy]) for learner, accuracy in learned.items()},
-            "classification_asked": CLASSIFICATION_NOTE,
-        }
-    return row
-
-
-YARDSTICK_SHARE = 0.25
-"""The share of a budget that the yardsticks may use; the rest is for candidates."""
 
 
 @validate_arguments(
@@ -331,6 +302,31 @@ def measure_candidates(
         measure_source(cells, setting, job),
     ]
     return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed, setting.of)
+
+
+def _measure_table(name: str, table: Any, job: Job, setting: ComparisonSetting) -> dict[str, Any]:
+    setting.progress(f"{name}: measuring")
+    rows, cells, _ = setting.encode_rows(job)
+    sight = locate_plain_labels(table, cells, job)
+    report = audit(table, job=job).to_dict()
+    row: dict[str, Any] = {
+        "name": name,
+        "role": TABLE_ROLE,
+        "gives_up": GIVES_UP_TEXT,
+        "reached": True,
+        "why": "",
+        **summarize_audit(report),
+    }
+    row |= measure_attacks(table, setting, name, [promise.name for promise in job.promises], job=job)
+    row |= measure_answers([answer_from_view(sight)] * setting.runs, cells, setting)
+    row["row_loss"] = summarize_spread([compute_table_loss(report, cells)])
+    if setting.learning:
+        learned = Exam(cells, cells, rows).of_groups(sight)
+        row |= {
+            "classification": {learner: summarize_spread([accuracy]) for learner, accuracy in learned.items()},
+            "classification_asked": CLASSIFICATION_NOTE,
+        }
+    return row
 
 
 def _select_attacks(names: Sequence[str] | None) -> tuple[str, ...]:

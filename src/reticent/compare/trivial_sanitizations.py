@@ -86,9 +86,9 @@ def make_trivial_sanitizations(cells: Cells) -> list[TrivialSanitization]:
     ]
 
 
-def _count_points(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
-    points, point_of_cell = np.unique(cells.codes, axis=0, return_inverse=True)
-    return points, np.bincount(point_of_cell.reshape(-1), weights=cells.counts).astype(np.int64)
+def measure_source_privacy(cells: Cells) -> dict[str, Any]:
+    """Measure how many people share all quasi-identifiers in the table as it is, at the least."""
+    return {"k-anonymity": anonymity.measure_k(_count_points(cells)[1], cells.rows_per_person)}
 
 
 def _measure_one_group(cells: Cells, totals: np.ndarray) -> dict[str, Any]:
@@ -103,6 +103,6 @@ def _measure_one_group(cells: Cells, totals: np.ndarray) -> dict[str, Any]:
     )
 
 
-def measure_source_privacy(cells: Cells) -> dict[str, Any]:
-    """Measure how many people share all quasi-identifiers in the table as it is, at the least."""
-    return {"k-anonymity": anonymity.measure_k(_count_points(cells)[1], cells.rows_per_person)}
+def _count_points(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    points, point_of_cell = np.unique(cells.codes, axis=0, return_inverse=True)
+    return points, np.bincount(point_of_cell.reshape(-1), weights=cells.counts).astype(np.int64)

@@ -64,6 +64,16 @@ ATTACK_TABLE_HEAD = (
     "promised",
     "a promise speaks of it",
 )
+MAX_WORST_GROUPS = 10
+MAX_VALUES_LISTED = 15
+SHARE_STEPS = 10
+"""The most groups and values that are listed, and the number of steps of shares."""
+QUERY_COUNT = 1_000
+QUERY_SEED = 1
+QUERY_SHAPES = ((1, 0.1), (2, 0.1), (3, 0.1), (2, 0.05), (2, 0.2))
+"""Columns in a question, and the share of the rows that it would select if rows were spread evenly."""
+PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl-convert-python")
+MAX_JOB_LETTERS = 20_000  # letters of a job
 
 
 def build_attack_section(
@@ -120,22 +130,11 @@ def build_attack_section(
     )
 
 
-def _describe_row_targets(release: Release, persons: int | None) -> str:
-    people = "how many people that are is not known" if persons is None else f"they are those of {persons:,} people"
-    return f"Targets are rows, and a person may have {release.manifest.rows_per_person:,} of them: {people}."
-
-
 def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
     """Collect the prior beliefs that the promises assume of an adversary, where the attack takes them."""
     words = {"lambda": "lambda_", "rho1": "rho1"} if name == "corruption" else {}
     stated = [promise.parameters for promise in release.manifest.promises]
     return {word: parameters[key] for key, word in words.items() for parameters in stated if key in parameters}
-
-
-MAX_WORST_GROUPS = 10
-MAX_VALUES_LISTED = 15
-SHARE_STEPS = 10
-"""The most groups and values that are listed, and the number of steps of shares."""
 
 
 def build_group_sections(view: Any, cells: Any) -> Iterator[dict[str, Any]]:
@@ -148,6 +147,133 @@ def build_group_sections(view: Any, cells: Any) -> Iterator[dict[str, Any]]:
     shares = counts / sizes[:, None]
     yield _build_worst_groups(view, cells, occupied, sizes, shares)
     yield _build_value_spread(cells, counts, sizes, shares)
+
+
+def build_loss_section(release: Release, report: Mapping[str, Any], cells: Cells | str) -> dict[str, Any]:
+    """Build the section on information loss; `cells` is a text (the reason) where the source was not counted."""
+    lost = report["utility"].get("ail_by_column") or {}
+    frame = release.frame()
+    sizes = {} if isinstance(cells, str) else {domain.name: domain.size for domain in cells.quasi}
+    names = [column.name for column in release.manifest.find_columns_with_role(Role.QUASI)]
+    distinct = [
+        (
+            name,
+            sizes.get(name),
+            frame[name].n_unique() if name in frame.columns else None,
+            convert_to_plain(lost.get(name)),
+        )
+        for name in names
+    ]
+    by_column = [(name, convert_to_plain(value)) for name, value in lost.items()]
+    return make_section(
+        "loss",
+        "Loss by column",
+        make_text(
+            "The loss of a column is the mean share of its domain that a label covers beyond one value: 0 is exact, 1 says nothing."
+        ),
+        make_table("Information loss", ("column", "loss"), by_column, bars=(0, 1))
+        if by_column
+        else make_text("The quasi-identifiers are published as they are: no column lost anything."),
+        make_table("Distinct values and labels", ("column", "in the source", "in the release", "loss"), distinct),
+    )
+
+
+def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any]:
+    """Build the section on errors of random COUNT questions, as the papers ask them.
+
+    The baseline knows no group at all.
+    """
+    if isinstance(cells, str):
+        return make_section("utility", "Utility", make_text(cells))
+    if not cells.quasi:
+        return make_section(
+            "utility", "Utility", make_text("Random questions are about quasi-identifiers; there are none.")
+        )
+    try:
+        ask = make_answerer(release.tables, release.manifest, cells)
+    except RequestError as error:
+        return make_section("utility", "Utility", make_text(f"Random questions were not asked. {error.what}"))
+    rng = np.random.default_rng(QUERY_SEED)
+    rows = []
+    answers = []
+    for predicates, selectivity in QUERY_SHAPES:
+        if predicates > len(cells.quasi):
+            continue
+        workload = Workload.draw(cells, predicates=predicates, selectivity=selectivity, queries=QUERY_COUNT, rng=rng)
+        selected = workload.histograms(cells)
+        truth = workload.exact(cells, selected)
+        estimate = ask(workload)
+        baseline = workload.baseline(cells, selected)
+        rows.append(
+            (
+                predicates,
+                selectivity,
+                _replace_nan(median_relative_error(estimate, truth)),
+                _replace_nan(mean_relative_error(estimate, truth)),
+                _replace_nan(median_relative_error(baseline, truth)),
+            )
+        )
+        answers.append((estimate, truth))
+    head = ("columns asked about", "selectivity", "median error", "mean error", "median error without groups")
+    return make_section(
+        "utility",
+        "Utility",
+        make_text(
+            f"{QUERY_COUNT:,} random questions of each form, SELECT COUNT(*) with ranges over some columns and the sensitive one; the error is "
+            "|estimate - truth| / truth. Estimates are those that a recipient makes of this kind. Without groups: exact quasi-identifiers "
+            "beside the overall distribution of the sensitive column."
+        ),
+        make_table("Relative error of counts", head, rows),
+        _build_selectivity_table(answers, cells.rows),
+        _build_range_table(release, cells),
+    )
+
+
+def build_internal_facts(
+    release: Release,
+    source: Any,
+    missing: tuple[str, ...],
+    progress: Callable[[str], None],
+    budget: float | None = None,
+) -> dict[str, Any]:
+    """Build all facts of the internal edition; attacks take about `budget` CPU seconds at most."""
+    resolved_source, frame = resolve_source(release, source, missing=missing)
+    data = resolved_source if frame is None else frame
+    progress(ProgressEvent("auditing against the source", 0))
+    report = audit(release, source=data, missing=missing).to_dict()
+    progress(ProgressEvent("measuring risks", 0.15))
+    before = compute_risk_before(release, data, missing=resolved_source.missing).to_dict()
+    progress(ProgressEvent("counting the source", 0.25))
+    cells = _count_source(release, data, resolved_source.missing)
+    view = cells if isinstance(cells, str) else _view_release(release, cells)
+    return {
+        "edition": "internal",
+        "title": f"{release.manifest.kind.capitalize()} release of {release.manifest.rows:,} rows: for its owner",
+        "digest": release.digest,
+        "lead": [
+            "Never to be handed out: this page tells what the release keeps back.",
+            *_describe_lost_promises(release),
+            *report.get("source", {}).get("sentences", ()),
+        ],
+        "sections": [
+            build_recount_section(report),
+            _build_risk_section(before, report.get("risk")),
+            build_attack_section(release, data, resolved_source.missing, scale_progress(progress, 0.3, 0.8), budget),
+            *build_group_sections(view, cells),
+            build_loss_section(release, report, cells),
+            build_utility_section(release, cells),
+            build_distribution_section(release),
+            build_method_section(release),
+            _build_job_section(release),
+            _build_environment_section(),
+            _build_earlier_section(release),
+        ],
+    }
+
+
+def _describe_row_targets(release: Release, persons: int | None) -> str:
+    people = "how many people that are is not known" if persons is None else f"they are those of {persons:,} people"
+    return f"Targets are rows, and a person may have {release.manifest.rows_per_person:,} of them: {people}."
 
 
 def _build_worst_groups(
@@ -233,108 +359,8 @@ def _build_value_spread(cells: Cells, counts: np.ndarray, sizes: np.ndarray, sha
     )
 
 
-def _list_value_names(cells: Cells) -> list[str]:
-    domain = cells.sensitive[0]
-    return [*domain.texts, *(["(missing)"] if domain.null else [])]
-
-
-def _label_group(view: Any, cells: Cells, group: int) -> str:
-    """Name a group by its labels where it has some, else by its number."""
-    if not isinstance(view, Boxes):
-        return f"group {group:,}"
-    ends = [
-        (view.first[axis, group : group + 1], view.last[axis, group : group + 1]) for axis in range(len(cells.quasi))
-    ]
-    spans = [domain.labels(low, high)[0] for domain, (low, high) in zip(cells.quasi, ends, strict=True)]
-    return ", ".join(
-        f"{domain.name} {'missing' if span is None else span}" for domain, span in zip(cells.quasi, spans, strict=True)
-    )
-
-
-QUERY_COUNT = 1_000
-QUERY_SEED = 1
-QUERY_SHAPES = ((1, 0.1), (2, 0.1), (3, 0.1), (2, 0.05), (2, 0.2))
-"""Columns in a question, and the share of the rows that it would select if rows were spread evenly."""
-
-
-def build_loss_section(release: Release, report: Mapping[str, Any], cells: Cells | str) -> dict[str, Any]:
-    """Build the section on information loss; `cells` is a text (the reason) where the source was not counted."""
-    lost = report["utility"].get("ail_by_column") or {}
-    frame = release.frame()
-    sizes = {} if isinstance(cells, str) else {domain.name: domain.size for domain in cells.quasi}
-    names = [column.name for column in release.manifest.find_columns_with_role(Role.QUASI)]
-    distinct = [
-        (
-            name,
-            sizes.get(name),
-            frame[name].n_unique() if name in frame.columns else None,
-            convert_to_plain(lost.get(name)),
-        )
-        for name in names
-    ]
-    by_column = [(name, convert_to_plain(value)) for name, value in lost.items()]
-    return make_section(
-        "loss",
-        "Loss by column",
-        make_text(
-            "The loss of a column is the mean share of its domain that a label covers beyond one value: 0 is exact, 1 says nothing."
-        ),
-        make_table("Information loss", ("column", "loss"), by_column, bars=(0, 1))
-        if by_column
-        else make_text("The quasi-identifiers are published as they are: no column lost anything."),
-        make_table("Distinct values and labels", ("column", "in the source", "in the release", "loss"), distinct),
-    )
-
-
-def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any]:
-    """Build the section on errors of random COUNT questions, as the papers ask them.
-
-    The baseline knows no group at all.
-    """
-    if isinstance(cells, str):
-        return make_section("utility", "Utility", make_text(cells))
-    if not cells.quasi:
-        return make_section(
-            "utility", "Utility", make_text("Random questions are about quasi-identifiers; there are none.")
-        )
-    try:
-        ask = make_answerer(release.tables, release.manifest, cells)
-    except RequestError as error:
-        return make_section("utility", "Utility", make_text(f"Random questions were not asked. {error.what}"))
-    rng = np.random.default_rng(QUERY_SEED)
-    rows = []
-    answers = []
-    for predicates, selectivity in QUERY_SHAPES:
-        if predicates > len(cells.quasi):
-            continue
-        workload = Workload.draw(cells, predicates=predicates, selectivity=selectivity, queries=QUERY_COUNT, rng=rng)
-        selected = workload.histograms(cells)
-        truth = workload.exact(cells, selected)
-        estimate = ask(workload)
-        baseline = workload.baseline(cells, selected)
-        rows.append(
-            (
-                predicates,
-                selectivity,
-                _replace_nan(median_relative_error(estimate, truth)),
-                _replace_nan(mean_relative_error(estimate, truth)),
-                _replace_nan(median_relative_error(baseline, truth)),
-            )
-        )
-        answers.append((estimate, truth))
-    head = ("columns asked about", "selectivity", "median error", "mean error", "median error without groups")
-    return make_section(
-        "utility",
-        "Utility",
-        make_text(
-            f"{QUERY_COUNT:,} random questions of each form, SELECT COUNT(*) with ranges over some columns and the sensitive one; the error is "
-            "|estimate - truth| / truth. Estimates are those that a recipient makes of this kind. Without groups: exact quasi-identifiers "
-            "beside the overall distribution of the sensitive column."
-        ),
-        make_table("Relative error of counts", head, rows),
-        _build_selectivity_table(answers, cells.rows),
-        _build_range_table(release, cells),
-    )
+def _replace_nan(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def _build_selectivity_table(answers: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> Block:
@@ -366,56 +392,6 @@ def _build_range_table(release: Release, cells: Cells) -> Block | None:
     return make_table("Guaranteed ranges of averages, as shares of the column's span", head, [line])
 
 
-def _replace_nan(value: float) -> float | None:
-    return None if np.isnan(value) else value
-
-
-PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl-convert-python")
-MAX_JOB_LETTERS = 20_000  # letters of a job
-
-
-def build_internal_facts(
-    release: Release,
-    source: Any,
-    missing: tuple[str, ...],
-    progress: Callable[[str], None],
-    budget: float | None = None,
-) -> dict[str, Any]:
-    """Build all facts of the internal edition; attacks take about `budget` CPU seconds at most."""
-    resolved_source, frame = resolve_source(release, source, missing=missing)
-    data = resolved_source if frame is None else frame
-    progress(ProgressEvent("auditing against the source", 0))
-    report = audit(release, source=data, missing=missing).to_dict()
-    progress(ProgressEvent("measuring risks", 0.15))
-    before = compute_risk_before(release, data, missing=resolved_source.missing).to_dict()
-    progress(ProgressEvent("counting the source", 0.25))
-    cells = _count_source(release, data, resolved_source.missing)
-    view = cells if isinstance(cells, str) else _view_release(release, cells)
-    return {
-        "edition": "internal",
-        "title": f"{release.manifest.kind.capitalize()} release of {release.manifest.rows:,} rows: for its owner",
-        "digest": release.digest,
-        "lead": [
-            "Never to be handed out: this page tells what the release keeps back.",
-            *_describe_lost_promises(release),
-            *report.get("source", {}).get("sentences", ()),
-        ],
-        "sections": [
-            build_recount_section(report),
-            _build_risk_section(before, report.get("risk")),
-            build_attack_section(release, data, resolved_source.missing, scale_progress(progress, 0.3, 0.8), budget),
-            *build_group_sections(view, cells),
-            build_loss_section(release, report, cells),
-            build_utility_section(release, cells),
-            build_distribution_section(release),
-            build_method_section(release),
-            _build_job_section(release),
-            _build_environment_section(),
-            _build_earlier_section(release),
-        ],
-    }
-
-
 def _count_source(release: Release, data: Any, missing: tuple[str, ...]) -> Cells | str:
     """Count the source's cells; return the reason, as a text, where the release has no sensitive column or several."""
     sensitive = len(release.manifest.find_columns_with_role("sensitive"))
@@ -430,6 +406,12 @@ def _view_release(release: Release, cells: Any) -> Any:
         return release.sight(cells)
     except RequestError as error:
         return error.what
+
+
+def _describe_lost_promises(release: Release) -> list[str]:
+    """Describe, as one line, the promises that no longer hold where earlier releases of the same people are out."""
+    lost = summarize_lost_promises(Ledger.open().find_joined_entries(Path(release.folder)))
+    return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
 
 
 def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -468,35 +450,6 @@ def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | No
     )
 
 
-def _list_measures(risk: Mapping[str, Any] | None) -> list[Any]:
-    """List the measures of a table, in the order of the rows that name them; no people where they were not counted."""
-    if risk is None:
-        return [None] * 8
-    prosecutor = risk["prosecutor"]
-    people = risk.get("people", {})
-    return [
-        risk["rows"],
-        people.get("count"),
-        risk["groups"],
-        prosecutor["highest"],
-        prosecutor["average"],
-        prosecutor["at_risk"],
-        people.get("at_risk"),
-        risk["sample_uniques"],
-    ]
-
-
-def _describe_counting(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> str:
-    rows_per_person = (after or before).get("rows_per_person", 1)
-    if rows_per_person == 1 and "people" not in before:
-        return "The risk of a row is one divided by how many rows read the same in every quasi-identifier."
-    counted = "" if "people" in before else " So it is in the source, where no column says whose a row is."
-    return (
-        "The risk of a row is one divided by how many people have rows that read the same in every quasi-identifier. The release "
-        f"does not say whose a row is: its rows are taken to be those of as few people as can be, {rows_per_person:,} of each.{counted}"
-    )
-
-
 def _build_job_section(release: Release) -> dict[str, Any]:
     """Build the section with the job as the owner's folder keeps it."""
     words = release.job_text
@@ -527,12 +480,6 @@ def _build_environment_section() -> dict[str, Any]:
     return make_section("environment", "Environment", make_table("Where this page was made", ("what", "version"), rows))
 
 
-def _describe_lost_promises(release: Release) -> list[str]:
-    """Describe, as one line, the promises that no longer hold where earlier releases of the same people are out."""
-    lost = summarize_lost_promises(Ledger.open().find_joined_entries(Path(release.folder)))
-    return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
-
-
 def _build_earlier_section(release: Release) -> dict[str, Any]:
     """Build the section on what earlier releases of the same people change, as the ledger notes them."""
     noted = Ledger.open().find_joined_entries(Path(release.folder))
@@ -550,3 +497,50 @@ def _build_earlier_section(release: Release) -> dict[str, Any]:
             make_table("Releases of these people", ("release", "published", "rows", "digest"), rows),
         ]
     return make_section("earlier", "Earlier releases of the same people", *parts)
+
+
+def _list_value_names(cells: Cells) -> list[str]:
+    domain = cells.sensitive[0]
+    return [*domain.texts, *(["(missing)"] if domain.null else [])]
+
+
+def _label_group(view: Any, cells: Cells, group: int) -> str:
+    """Name a group by its labels where it has some, else by its number."""
+    if not isinstance(view, Boxes):
+        return f"group {group:,}"
+    ends = [
+        (view.first[axis, group : group + 1], view.last[axis, group : group + 1]) for axis in range(len(cells.quasi))
+    ]
+    spans = [domain.labels(low, high)[0] for domain, (low, high) in zip(cells.quasi, ends, strict=True)]
+    return ", ".join(
+        f"{domain.name} {'missing' if span is None else span}" for domain, span in zip(cells.quasi, spans, strict=True)
+    )
+
+
+def _list_measures(risk: Mapping[str, Any] | None) -> list[Any]:
+    """List the measures of a table, in the order of the rows that name them; no people where they were not counted."""
+    if risk is None:
+        return [None] * 8
+    prosecutor = risk["prosecutor"]
+    people = risk.get("people", {})
+    return [
+        risk["rows"],
+        people.get("count"),
+        risk["groups"],
+        prosecutor["highest"],
+        prosecutor["average"],
+        prosecutor["at_risk"],
+        people.get("at_risk"),
+        risk["sample_uniques"],
+    ]
+
+
+def _describe_counting(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> str:
+    rows_per_person = (after or before).get("rows_per_person", 1)
+    if rows_per_person == 1 and "people" not in before:
+        return "The risk of a row is one divided by how many rows read the same in every quasi-identifier."
+    counted = "" if "people" in before else " So it is in the source, where no column says whose a row is."
+    return (
+        "The risk of a row is one divided by how many people have rows that read the same in every quasi-identifier. The release "
+        f"does not say whose a row is: its rows are taken to be those of as few people as can be, {rows_per_person:,} of each.{counted}"
+    )

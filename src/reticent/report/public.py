@@ -29,28 +29,6 @@ from reticent.report.blocks import (
 from reticent.report.distributions import build_distribution_section
 
 READING_TITLE = "How to read the data"
-
-
-def read_title(readme: str) -> str:
-    return readme.partition("\n")[0].removeprefix("# ")
-
-
-def split_readme(readme: str) -> dict[str, dict[str, Any]]:
-    """Split a README into sections by title; the text before the first has the title of how to read the data."""
-    lead, *rest = re.split(r"^## ", readme.partition("\n")[2], flags=re.MULTILINE)
-    bodies = {READING_TITLE: lead}
-    for section in rest:
-        name, _, body = section.partition("\n")
-        bodies[name.strip()] = body
-    return {
-        name: make_section(_make_section_id(name), name, {"markdown": body.strip()}) for name, body in bodies.items()
-    }
-
-
-def _make_section_id(name: str) -> str:
-    return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
-
-
 VERDICT_SENTENCES = {
     "kept": "Every promise is kept, as a recount of the files by formulas of its own finds.",
     "broken": "NOT every promise is kept, as a recount of the files finds.",
@@ -73,6 +51,22 @@ MEASURE_EXPLANATIONS = {
 }
 """Explanations of measures whose names are not clear by themselves; the others are explained with the promises."""
 KEPT_WORDS = {True: "yes", False: "NO", None: "not shown by the files"}
+
+
+def read_title(readme: str) -> str:
+    return readme.partition("\n")[0].removeprefix("# ")
+
+
+def split_readme(readme: str) -> dict[str, dict[str, Any]]:
+    """Split a README into sections by title; the text before the first has the title of how to read the data."""
+    lead, *rest = re.split(r"^## ", readme.partition("\n")[2], flags=re.MULTILINE)
+    bodies = {READING_TITLE: lead}
+    for section in rest:
+        name, _, body = section.partition("\n")
+        bodies[name.strip()] = body
+    return {
+        name: make_section(_make_section_id(name), name, {"markdown": body.strip()}) for name, body in bodies.items()
+    }
 
 
 def build_public_facts(release: Release) -> dict[str, Any]:
@@ -100,16 +94,6 @@ def build_public_facts(release: Release) -> dict[str, Any]:
     }
 
 
-def _build_lead(release: Release, report: Mapping[str, Any]) -> list[str]:
-    seeded = ["Not for publication: this release was made with a fixed seed, for tests and studies."]
-    return [
-        *(seeded if release.manifest.seeded else ()),
-        VERDICT_SENTENCES[report["verdict"]] if report["promises"] else "No promise is stated.",
-        "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
-        f"reticent {release.manifest.reticent}: reticent report FOLDER.",
-    ]
-
-
 def build_method_section(release: Release) -> dict[str, Any]:
     manifest = release.manifest
     steps = [("method", manifest.method), *(("stage before it", stage) for stage in manifest.prepare)]
@@ -125,10 +109,6 @@ def build_method_section(release: Release) -> dict[str, Any]:
         make_table("How it was made", ("what", "name", "parameters"), rows),
         make_table("Columns that are published", ("column", "role", "type", "stored as"), columns),
     )
-
-
-def _format_parameters(component: ComponentEntry) -> str:
-    return format_value(component.parameters) or "none"
 
 
 def build_recount_section(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,28 +139,18 @@ def build_recount_section(report: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _complete_sentence(note: str) -> str:
-    return note if note.endswith(".") else f"{note[:1].upper()}{note[1:]}."
+def _make_section_id(name: str) -> str:
+    return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
 
 
-def _build_risk_table(risk: Mapping[str, Any]) -> Block:
-    prosecutor = risk["prosecutor"]
-    rows_per_person = risk.get("rows_per_person", 1)
-    alone = (
-        "rows that are alone with what they show" if rows_per_person == 1 else "groups that may be of one person alone"
-    )
-    rows = [
-        ("highest risk of a row to be told from all others", prosecutor["highest"]),
-        ("average risk", prosecutor["average"]),
-        (f"rows with a risk above {format_value(risk['threshold'])}", prosecutor["at_risk"]),
-        (alone, risk["sample_uniques"]),
+def _build_lead(release: Release, report: Mapping[str, Any]) -> list[str]:
+    seeded = ["Not for publication: this release was made with a fixed seed, for tests and studies."]
+    return [
+        *(seeded if release.manifest.seeded else ()),
+        VERDICT_SENTENCES[report["verdict"]] if report["promises"] else "No promise is stated.",
+        "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
+        f"reticent {release.manifest.reticent}: reticent report FOLDER.",
     ]
-    several = "" if rows_per_person == 1 else f"; people are counted, who have up to {rows_per_person:,} rows each"
-    return make_table(
-        f"Risk of re-identification by the quasi-identifiers{several}",
-        ("measure", "value"),
-        [(name, convert_to_plain(value)) for name, value in rows],
-    )
 
 
 def _build_usage_section(release: Release) -> dict[str, Any]:
@@ -208,6 +178,48 @@ def _build_usage_section(release: Release) -> dict[str, Any]:
     )
 
 
+def _build_checksum_section(release: Release) -> dict[str, Any]:
+    files = [(name, facts["bytes"], facts["sha256"]) for name, facts in sorted(release.manifest.files.items())]
+    return make_section(
+        "checksums",
+        "Checksums",
+        make_text(
+            f"The digest of the release is {release.digest}: the SHA-256 of its manifest.json, which holds those of all other files. "
+            "A digest that was got from the publisher, and not with the folder, shows that nobody changed it."
+        ),
+        make_table("Files", ("file", "bytes", "SHA-256"), files),
+        make_text(f"Made with reticent {release.manifest.reticent}."),
+    )
+
+
+def _format_parameters(component: ComponentEntry) -> str:
+    return format_value(component.parameters) or "none"
+
+
+def _build_risk_table(risk: Mapping[str, Any]) -> Block:
+    prosecutor = risk["prosecutor"]
+    rows_per_person = risk.get("rows_per_person", 1)
+    alone = (
+        "rows that are alone with what they show" if rows_per_person == 1 else "groups that may be of one person alone"
+    )
+    rows = [
+        ("highest risk of a row to be told from all others", prosecutor["highest"]),
+        ("average risk", prosecutor["average"]),
+        (f"rows with a risk above {format_value(risk['threshold'])}", prosecutor["at_risk"]),
+        (alone, risk["sample_uniques"]),
+    ]
+    several = "" if rows_per_person == 1 else f"; people are counted, who have up to {rows_per_person:,} rows each"
+    return make_table(
+        f"Risk of re-identification by the quasi-identifiers{several}",
+        ("measure", "value"),
+        [(name, convert_to_plain(value)) for name, value in rows],
+    )
+
+
+def _complete_sentence(note: str) -> str:
+    return note if note.endswith(".") else f"{note[:1].upper()}{note[1:]}."
+
+
 def _find_question(release: Release) -> str | None:
     """Find a question that this release answers; None where it answers none."""
     question = "SELECT COUNT(*) FROM release"
@@ -224,17 +236,3 @@ def _list_reading_lines(release: Release) -> Iterator[str]:
     for name, files in group_files_by_table(release.manifest.data).items():
         reader = "read_csv" if files[0].endswith(".csv") else "read_parquet"
         yield f'{name} = pl.{reader}("{format_file_pattern(files)}")'
-
-
-def _build_checksum_section(release: Release) -> dict[str, Any]:
-    files = [(name, facts["bytes"], facts["sha256"]) for name, facts in sorted(release.manifest.files.items())]
-    return make_section(
-        "checksums",
-        "Checksums",
-        make_text(
-            f"The digest of the release is {release.digest}: the SHA-256 of its manifest.json, which holds those of all other files. "
-            "A digest that was got from the publisher, and not with the folder, shows that nobody changed it."
-        ),
-        make_table("Files", ("file", "bytes", "SHA-256"), files),
-        make_text(f"Made with reticent {release.manifest.reticent}."),
-    )

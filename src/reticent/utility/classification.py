@@ -38,6 +38,12 @@ from reticent.labels.adversary_view import Boxes
 MAX_SINGLE_CLASSES = 10
 MAX_CLASSES = 64
 OTHERS = "any other value"
+NUMBER_BINS = 16
+MAX_CATEGORIES = 128
+"""The most categories with a column of their own; the rarest beyond share one."""
+LEARNER_SEED = 1
+MAX_WORK = 1 << 28
+"""The most lines times features times classes to train on; beyond, a random choice of lines is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,22 +83,6 @@ def make_classes(domain: Domain, totals: np.ndarray) -> SensitiveClasses:
     names = tuple(dict.fromkeys(class_names))
     place = {name: number for number, name in enumerate(names)}
     return SensitiveClasses(np.array([place[name] for name in class_names], np.int64), names)
-
-
-def _join_rare(class_names: list[str], totals: np.ndarray) -> list[str]:
-    """Return the class of each value, at most MAX_CLASSES in all: those of the fewest rows are one class, named OTHERS."""
-    rows: dict[str, int] = {}
-    for name, total in zip(class_names, totals.tolist(), strict=True):
-        rows[name] = rows.get(name, 0) + total
-    if len(rows) <= MAX_CLASSES:
-        return class_names
-    frequent = set(sorted(rows, key=lambda name: -rows[name])[: MAX_CLASSES - 1])
-    return [name if name in frequent else OTHERS for name in class_names]
-
-
-NUMBER_BINS = 16
-MAX_CATEGORIES = 128
-"""The most categories with a column of their own; the rarest beyond share one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,27 +151,6 @@ def make_examples_from_cells(cells: Cells, encoder: Encoder, classes: SensitiveC
     people = np.zeros((len(points), len(classes.names)))
     np.add.at(people, (point_of_cell.reshape(-1), classes.of[cells.values[:, 0]]), cells.counts)
     return encoder.encode_codes(points, people)
-
-
-def _count_rows_by_code(cells: Cells, axis: int) -> np.ndarray:
-    return np.bincount(cells.codes[:, axis], weights=cells.counts, minlength=cells.quasi[axis].size)
-
-
-def _make_feature_tables(domain: Domain, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make the features of each code: (codes, places) and (codes, masses)."""
-    if isinstance(domain, RangeDomain):
-        places = np.full((domain.size, 1), 0.5)
-        positions = np.asarray(domain.positions, float)[: len(domain.texts)]
-        span = (positions[-1] - positions[0]) if len(positions) else 0
-        places[: len(positions), 0] = (positions - positions[0]) / span if span else 0.5
-        until = np.cumsum(rows) - rows / 2
-        stretch = np.minimum((until / max(rows.sum(), 1) * NUMBER_BINS).astype(int), NUMBER_BINS - 1)
-        return places, np.eye(NUMBER_BINS)[stretch]
-    order = np.argsort(-rows, kind="stable")
-    column = np.empty(domain.size, np.int64)
-    column[order] = np.minimum(np.arange(domain.size), MAX_CATEGORIES - 1)
-    shares = np.eye(min(domain.size, MAX_CATEGORIES))[column]
-    return shares, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,11 +224,6 @@ def score_release(release: Any, exam: Exam) -> dict[str, float]:
         raise RequestError(f"Nothing can be learned from the release: {error.what}") from None
 
 
-LEARNER_SEED = 1
-MAX_WORK = 1 << 28
-"""The most lines times features times classes to train on; beyond, a random choice of lines is taken."""
-
-
 def naive_bayes(taught: Examples, test: Examples) -> np.ndarray:
     """Predict with naive Bayes: every column's shares of values are independent given the class, with one half added to
     each.
@@ -327,8 +291,36 @@ def require_stats_extra() -> None:
         ) from None
 
 
-def _max_lines(taught: Examples, features: np.ndarray) -> int:
-    return max(MAX_WORK // max(features.shape[1] * taught.people.shape[1], 1), 1)
+def _join_rare(class_names: list[str], totals: np.ndarray) -> list[str]:
+    """Return the class of each value, at most MAX_CLASSES in all: those of the fewest rows are one class, named OTHERS."""
+    rows: dict[str, int] = {}
+    for name, total in zip(class_names, totals.tolist(), strict=True):
+        rows[name] = rows.get(name, 0) + total
+    if len(rows) <= MAX_CLASSES:
+        return class_names
+    frequent = set(sorted(rows, key=lambda name: -rows[name])[: MAX_CLASSES - 1])
+    return [name if name in frequent else OTHERS for name in class_names]
+
+
+def _make_feature_tables(domain: Domain, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Make the features of each code: (codes, places) and (codes, masses)."""
+    if isinstance(domain, RangeDomain):
+        places = np.full((domain.size, 1), 0.5)
+        positions = np.asarray(domain.positions, float)[: len(domain.texts)]
+        span = (positions[-1] - positions[0]) if len(positions) else 0
+        places[: len(positions), 0] = (positions - positions[0]) / span if span else 0.5
+        until = np.cumsum(rows) - rows / 2
+        stretch = np.minimum((until / max(rows.sum(), 1) * NUMBER_BINS).astype(int), NUMBER_BINS - 1)
+        return places, np.eye(NUMBER_BINS)[stretch]
+    order = np.argsort(-rows, kind="stable")
+    column = np.empty(domain.size, np.int64)
+    column[order] = np.minimum(np.arange(domain.size), MAX_CATEGORIES - 1)
+    shares = np.eye(min(domain.size, MAX_CATEGORIES))[column]
+    return shares, shares
+
+
+def _count_rows_by_code(cells: Cells, axis: int) -> np.ndarray:
+    return np.bincount(cells.codes[:, axis], weights=cells.counts, minlength=cells.quasi[axis].size)
 
 
 def _predict(learner: Any, taught: Examples, features: np.ndarray, test_features: np.ndarray) -> np.ndarray:
@@ -349,3 +341,7 @@ def _predict(learner: Any, taught: Examples, features: np.ndarray, test_features
             "ignore"
         )  # warnings on many classes, or on too few steps: accuracy shows how well it went
         return np.asarray(learner.fit(X, y, sample_weight=weight).predict(test_features))
+
+
+def _max_lines(taught: Examples, features: np.ndarray) -> int:
+    return max(MAX_WORK // max(features.shape[1] * taught.people.shape[1], 1), 1)

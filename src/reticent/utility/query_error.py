@@ -43,6 +43,7 @@ QUERY_SELECTIVITY = 0.1
 AVERAGE_QUERIES_RANGE = (20, 200)
 MAX_COUNTS_FOR_AVERAGES = 20_000
 """The fewest and most AVG questions, and the most counts that they may need: one for each value."""
+RANGE_QUERIES = 20
 
 
 def measure_count_errors(ask: Answerer, cells: Cells, seed: int, queries: int = COUNT_QUERIES) -> dict[str, Any]:
@@ -100,47 +101,6 @@ def measure_average_errors(ask: Answerer, cells: Cells, seed: int) -> dict[str, 
     return {**summary, "median": _aggregate_or_none(np.median, errors), "mean": _aggregate_or_none(np.mean, errors)}
 
 
-def _split_by_value(workload: Workload, axis: int, values: int, sensitive_size: int) -> Workload:
-    """Ask each question once for each value of a column; without a range over the sensitive column if that is the one."""
-    lower, upper = (np.repeat(side, values, axis=0) for side in (workload.lower, workload.upper))
-    if axis == lower.shape[1] - 1:
-        lower[:, -1] = 0
-        upper[:, -1] = sensitive_size - 1
-    lower[:, axis] = upper[:, axis] = np.tile(np.arange(values), len(workload))
-    assert NO_RANGE not in upper[:, axis]
-    return Workload(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
-
-
-def _count_by_value(workload: Workload, axis: int, cells: Cells) -> np.ndarray:
-    """Count (questions, values): the rows of the source that each question selects, by the value of a column it has no
-    range over.
-    """
-    lower = workload.lower.copy()
-    upper = workload.upper.copy()
-    lower[:, axis] = 0
-    upper[:, axis] = NO_RANGE
-    column = np.column_stack([cells.codes, cells.values[:, 0]])[:, axis]
-    return Workload(lower, upper).count_by(cells, column, [*cells.quasi, cells.sensitive[0]][axis].size)
-
-
-def _compute_means(counts: np.ndarray, places: np.ndarray, span: float) -> np.ndarray:
-    """Compute the mean of each line.
-
-    Reconstructed counts may be negative, so a mean is kept within the column, or is a whole span away.
-    """
-    total = counts.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.clip(counts @ places / total, places[0], places[-1])
-    return np.where(total > 0, mean, places[0] - span)
-
-
-def _aggregate_or_none(of: Any, errors: np.ndarray) -> float | None:
-    return float(min(of(errors), 1.0)) if len(errors) else None
-
-
-RANGE_QUERIES = 20
-
-
 def measure_average_ranges(
     tables: Mapping[str, pl.DataFrame], manifest: Manifest, cells: Cells, seed: int, queries: int = RANGE_QUERIES
 ) -> dict[str, Any] | None:
@@ -195,6 +155,44 @@ def make_conditions(workload: Workload, cells: Cells, types: Mapping[str, str]) 
         ]
         conditions.append(CompoundCondition(True, tuple(parts)) if parts else None)
     return conditions
+
+
+def _split_by_value(workload: Workload, axis: int, values: int, sensitive_size: int) -> Workload:
+    """Ask each question once for each value of a column; without a range over the sensitive column if that is the one."""
+    lower, upper = (np.repeat(side, values, axis=0) for side in (workload.lower, workload.upper))
+    if axis == lower.shape[1] - 1:
+        lower[:, -1] = 0
+        upper[:, -1] = sensitive_size - 1
+    lower[:, axis] = upper[:, axis] = np.tile(np.arange(values), len(workload))
+    assert NO_RANGE not in upper[:, axis]
+    return Workload(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
+
+
+def _count_by_value(workload: Workload, axis: int, cells: Cells) -> np.ndarray:
+    """Count (questions, values): the rows of the source that each question selects, by the value of a column it has no
+    range over.
+    """
+    lower = workload.lower.copy()
+    upper = workload.upper.copy()
+    lower[:, axis] = 0
+    upper[:, axis] = NO_RANGE
+    column = np.column_stack([cells.codes, cells.values[:, 0]])[:, axis]
+    return Workload(lower, upper).count_by(cells, column, [*cells.quasi, cells.sensitive[0]][axis].size)
+
+
+def _compute_means(counts: np.ndarray, places: np.ndarray, span: float) -> np.ndarray:
+    """Compute the mean of each line.
+
+    Reconstructed counts may be negative, so a mean is kept within the column, or is a whole span away.
+    """
+    total = counts.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.clip(counts @ places / total, places[0], places[-1])
+    return np.where(total > 0, mean, places[0] - span)
+
+
+def _aggregate_or_none(of: Any, errors: np.ndarray) -> float | None:
+    return float(min(of(errors), 1.0)) if len(errors) else None
 
 
 def _make_range_condition(domain: Domain, lower: int, upper: int, dtype: str) -> Condition:

@@ -49,6 +49,12 @@ from reticent.release.kind import reader_for
 from reticent.validation import instance_of, integer, integers, share, validate_arguments
 
 SELECTIVITIES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 1.0)
+MAX_GROUPS_COUNTED = 64  # where people are in so few groups, the people that a query selects are counted by group
+NO_RANGE = -1
+_check_generator = instance_of(
+    "numpy.random._generator.Generator", "a generator of random numbers", "np.random.default_rng(1)."
+)
+Tables = Mapping[str, pl.DataFrame]
 
 
 def relative_errors(estimate: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -113,17 +119,8 @@ def range_errors(answers: Iterable[Answer], span: float) -> np.ndarray:
     )
 
 
-MAX_GROUPS_COUNTED = 64  # where people are in so few groups, the people that a query selects are counted by group
-NO_RANGE = -1
-
-
 def _check_sizes(value: Any, name: str) -> Any:
     return value if isinstance(value, Cells) else integers(value, name)
-
-
-_check_generator = instance_of(
-    "numpy.random._generator.Generator", "a generator of random numbers", "np.random.default_rng(1)."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,14 +314,6 @@ class SampledRows:
         return cls(frame, quasi, column, list(own["domain"]), float(Fraction(str(own["p"]))))
 
 
-def _sum_in_range(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:
-    return (histograms * among).sum(axis=1)
-
-
-Answerer = Callable[[Workload], np.ndarray]
-Tables = Mapping[str, pl.DataFrame]
-
-
 def make_answerer(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
     """Make an answerer by the estimator of the release's kind."""
     answerer: Answerer = catalogue.load_object(catalogue.KINDS[manifest.kind].answers)(tables, manifest, cells)
@@ -360,3 +349,10 @@ def answer_from_sampled(tables: Tables, manifest: Manifest, cells: Cells) -> Ans
     """Answer by reconstruction, weighted by G, uniform within boxes."""
     release = SampledRows.from_frame(tables["data"], manifest)
     return lambda workload: workload.sampled(release, cells)
+
+
+def _sum_in_range(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:
+    return (histograms * among).sum(axis=1)
+
+
+Answerer = Callable[[Workload], np.ndarray]

@@ -12,9 +12,9 @@ RETENTION_PROBABILITIES = tuple(Fraction(part, 100) for part in range(15, 50, 5)
 
 
 def answer(options: Mapping[str, Any]) -> dict[str, Any]:
-    from reticent.methods.perturbed_generalization.calibration import answer_calibration as answered
+    from reticent.methods.perturbed_generalization.calibration import answer_calibration
 
-    return answered(options)
+    return answer_calibration(options)
 
 
 def show(result: dict[str, Any]) -> None:

@@ -22,20 +22,6 @@ def answer(options: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _parse_counts(text: str) -> list[int]:
-    from reticent.errors import RequestError
-
-    try:
-        counts = [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        counts = []
-    if not counts or min(counts) < 1:
-        raise RequestError(
-            "--counts takes whole numbers above 0, with commas between them.", attempt="--counts 10,4,2,1,1."
-        )
-    return counts
-
-
 def show(result: dict[str, Any]) -> None:
     from reticent.cli.output import say, say_table
 
@@ -70,6 +56,26 @@ def show(result: dict[str, Any]) -> None:
     say(*_format_advice(result))
 
 
+def _parse_counts(text: str) -> list[int]:
+    from reticent.errors import RequestError
+
+    try:
+        counts = [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        counts = []
+    if not counts or min(counts) < 1:
+        raise RequestError(
+            "--counts takes whole numbers above 0, with commas between them.", attempt="--counts 10,4,2,1,1."
+        )
+    return counts
+
+
+def _format_posterior(worst: float, method: str, low: float | None, high: float | None) -> str:
+    if method == "exact":
+        return f"{worst:.4f}, exact"
+    return f"{low:.6g} to {high:.6g}, {'certain' if method == 'bounds' else '95 %'}"
+
+
 def _format_advice(result: dict[str, Any]) -> list[str]:
     """Format where a figure may not be the worst of all, and where `safe` is the kind to take."""
     proven = {"calibrated"} if result["prior"] == "uniform" else set()  # to stay within 1 / l
@@ -88,9 +94,3 @@ def _format_advice(result: dict[str, Any]) -> list[str]:
     if above:
         lines.append(f'Above it, or not shown to stay within it: {", ".join(above)}. kind = "safe" stays within it.')
     return lines
-
-
-def _format_posterior(worst: float, method: str, low: float | None, high: float | None) -> str:
-    if method == "exact":
-        return f"{worst:.4f}, exact"
-    return f"{low:.6g} to {high:.6g}, {'certain' if method == 'bounds' else '95 %'}"
