@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
-from fractions import Fraction
 from functools import partial
 from time import process_time
 from typing import Any
@@ -31,22 +30,20 @@ from reticent.engines.engine import Engine, EngineContext
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
 from reticent.evaluation import BudgetClock, Candidate, Evaluation, Metric, evaluate, take_cells
 from reticent.job.job import Job
+from reticent.job_table import load_populations, read_and_count
 from reticent.ledger.staging import make_temp_dirs
 from reticent.loss_explanation import LossExplanation, PromiseTrials, explain_loss
 from reticent.methods.base import Method
 from reticent.methods.recipe_planning import (
     count_lone_people,
-    plan_recipe,
-    relabel_recipe,
     select_method_promises,
     warn_of_lone_people,
 )
 from reticent.models.promise import CandidateGroups, Promises
+from reticent.planning import plan_recipe
 from reticent.preconditions import require_promises_supported, require_whole_table_engine
 from reticent.progress import ProgressCallback, ProgressEvent
-from reticent.publish import load_populations, read_and_count
 from reticent.randomness import Random
-from reticent.recipe.group_labels import draw_padded_ends
 from reticent.recipe.kind import Writer
 from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached, run_within
@@ -342,8 +339,8 @@ def _plan_candidate(
 ) -> PlannedCells:
     """Plan a candidate on cells; return the recipe and its writer."""
     assert candidate.job is not None
-    recipe = _plan_recipe(candidate.job, cells, watch, progress)
-    return recipe, registry.load_writer(candidate.job.method.kind).from_recipe(recipe, columns)
+    planned = plan_recipe(candidate.job, cells, columns, Random.secure(), progress=progress, watch=watch)
+    return planned.recipe, planned.writer
 
 
 def _plan_other_method(
@@ -356,7 +353,7 @@ def _plan_other_method(
     def plan_few(sample: Cells) -> None:
         assert candidate.job is not None
         try:
-            _plan_recipe(candidate.job, sample, lambda state: True)
+            plan_recipe(candidate.job, sample, columns, Random.secure(), watch=lambda state: True)
         except ReticentError:
             return
 
@@ -365,14 +362,6 @@ def _plan_other_method(
 
     clock.require_time_for(cells, plan_few)
     return _plan_candidate(candidate, cells=cells, columns=columns, watch=watch)
-
-
-def _plan_recipe(job: Job, cells: Cells, watch: Watch = None, progress: ProgressCallback = lambda step: None) -> Recipe:
-    generalizes = registry.load_writer(job.method.kind).generalizes
-    suppress_at_most = job.release.suppress_at_most if generalizes else Fraction(0)
-    rng = Random.secure()
-    recipe = plan_recipe(job.prepare, job.method, cells, job.promises, rng, suppress_at_most, progress, watch=watch)
-    return relabel_recipe(select_method_promises(job.prepare, job.promises), cells, draw_padded_ends(recipe, rng))
 
 
 def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:

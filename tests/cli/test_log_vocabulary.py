@@ -110,9 +110,8 @@ def test_the_loss_of_a_plan_is_shown_on_a_terminal_and_in_no_log():
 # The same for stages that no test here reaches: what is told stands in the code.
 
 NAMES = {
-    "at", "at + 1", "candidate.label", "candidate.method", "job.method.name", "len(candidates)", "len(parts)", "method.name", "name",
-    "now.sweep", "number + 1", "one", "prefix", "self._format_progress(now - self.started)", "self.doing", "state.sweep", "step",
-    "stride",
+    "candidate.label", "candidate.method", "job.method.name", "len(candidates)", "len(source_batches)", "name", "number + 1",
+    "prefix", "self._format_progress(now - self.started)", "self.doing", "state.sweep", "step", "stride",
 }  # fmt: skip
 """What may stand between the words of a stage: names of methods, attacks and candidates, counts of what is done, and a stage that is
 passed on with words before it (`prefix`, `step`)."""

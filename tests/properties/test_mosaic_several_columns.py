@@ -11,7 +11,7 @@ from reticent.data.cells import Cells, build_cells, combine_sensitive
 from reticent.data.domain import build_tree_domain
 from reticent.errors import ColumnError, PromiseUnreachable
 from reticent.methods.mosaic import Mosaic
-from reticent.methods.recipe_planning import plan_recipe
+from reticent.methods.recipe_planning import compose_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.group_labels import merge_equal_labels
@@ -39,7 +39,9 @@ def several_columns(rng: np.random.Generator) -> Cells:
     for i in range(int(rng.integers(2, 4))):
         size = int(rng.integers(2, 6))
         null = bool(rng.random() < 0.25)
-        domains.append(build_tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, given=True))
+        domains.append(
+            build_tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, is_from_steward=True)
+        )
         weights = rng.random(size + null) ** 2 + 0.05
         drawn = rng.choice(size + null, rows, p=weights / weights.sum())
         follows = rng.random(rows) < 0.6 if i and rng.random() < 0.3 else np.zeros(rows, bool)
@@ -96,7 +98,7 @@ def test_every_promise_on_every_column_passes_the_oracle(kinds: str):
         method = Mosaic(effort="quick", threads=1, weights={"q0": 3} if number % 4 == 0 else None)
         withheld = Fraction(1, 5) if number % 5 == 0 else Fraction(0)
         try:
-            recipe = plan_recipe((), method, cells, promises, Random.from_seed(number), withheld)
+            recipe = compose_recipe((), method, cells, promises, Random.from_seed(number), suppress_at_most=withheld)
         except PromiseUnreachable:
             # closed under union: where it is refused, all rows in one group must break it
             whole = Recipe.of_groups(cells, np.zeros(len(cells), np.int64))

@@ -89,9 +89,7 @@ def report(
     from reticent.report import report as make_report
 
     if not release.is_dir():
-        raise RequestError(
-            f"There is no release folder {release}.", attempt="the folder that `reticent publish` made."
-        )
+        raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     if form not in paths.FILE_ENDINGS:
         raise RequestError(f"There is no format {form!r}.", attempt="--format html, md or json.")
     reading_options = collect_reading_options(

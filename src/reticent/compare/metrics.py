@@ -39,7 +39,8 @@ from reticent.evaluation import (
     run_within_budget,
 )
 from reticent.job.job import Job
-from reticent.publish import publish, read_rows
+from reticent.job_table import read_rows
+from reticent.publish import publish
 from reticent.release.release import Release
 from reticent.report.internal import collect_assumed_beliefs
 from reticent.time_limit import TimeLimitReached
