@@ -51,7 +51,7 @@ def calibrate_suppression(
     prior: str = "uniform",
     kinds: Sequence[str] = tuple(SUPPRESSION_KINDS),
 ) -> dict[str, Any]:
-    """For each kind what it withholds on average, and the worst posteriors of who knows the algorithm."""
+    """Compute for each kind what it withholds on average, and the worst posteriors of an adversary who knows the algorithm."""
     CountPrior(prior)
     if l < 2:
         raise RequestError(f"l = {l} asks for nothing.", attempt="l = 2 or more.")

@@ -55,7 +55,7 @@ class Chart:
 def draw_lines(
     frame: pl.DataFrame, across: str, up: str, title: str, line_by: str | None = None, rows: str | None = None
 ) -> Chart:
-    """A line with points of `up` over `across`, one for each value of `apart`, one picture for each of `rows`."""
+    """Draw lines with points of `up` over `across`: a line for each value of `line_by`, a picture for each of `rows`."""
     altair = load_altair()
     # Values are put in by name: a column may be called anything, and altair reads marks such as `:` in a name.
     data = {"x": across, "y": up, "line": line_by, "row": rows}

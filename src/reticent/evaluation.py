@@ -102,7 +102,7 @@ class BudgetClock:
         self.budget = budget
 
     def start(self, factor: float, min_seconds: float) -> None:
-        """Start the clock now; without a budget it gets `factor` times the time that was used before, and `least` at the least."""
+        """Start the clock now; without a budget it gets `factor` times the time that was used before, and at least `min_seconds`."""
         now = process_time()
         if self.budget is None:
             self.budget = max(factor * (now - self.began), min_seconds)

@@ -76,7 +76,7 @@ def format_number(value: Any) -> str:
 
 
 def format_headline(report: Mapping[str, Any], lost_promises: str | None = None) -> str:
-    """Format the verdict on a release alone and, if there are earlier ones of the same people, `together` with them."""
+    """Format the verdict on a release alone; `lost_promises` is what earlier releases of the same people change."""
     stated = report["promises"] or report["verdict"] == "differs"
     verdict = VERDICT_SENTENCES[report["verdict"]] if stated else "No promise was stated."
     if (

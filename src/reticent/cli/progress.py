@@ -36,7 +36,7 @@ class EtaDisplay:
         self.whole = 0.0
 
     def reach(self, fraction: float | None, now: float) -> None:
-        """Record progress; it never goes back: a share is rough, and a shrinking bar tells nothing."""
+        """Record progress; it never goes back: a share is rough, and a bar that shrinks is of no use."""
         if fraction is None or fraction < self.done:
             return
         self.done = fraction

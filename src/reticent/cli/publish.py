@@ -135,7 +135,7 @@ def publish(
 
 
 def shorten_notices(lines: Sequence[str], path: Path) -> list[str]:
-    """Return the first of many lines and the last, which is about the releases together; `where` lists all of them."""
+    """Return the first of many lines and the last, which is about the releases together; `path` lists all of them."""
     if len(lines) <= MAX_NOTICES_SHOWN:
         return list(lines)
     return [

@@ -339,7 +339,7 @@ def _select_attacks(names: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _can_learn(classification: bool | None) -> bool:
-    """Whether learners are tried; if they are asked for without the extra, a refusal names it."""
+    """Whether learners are tried; refuses, and names the extra, if they are requested and it is not installed."""
     if classification is False:
         return False
     try:

@@ -80,7 +80,7 @@ def _rename_counts(counts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _show_column(frame: pl.DataFrame, column: Any, floor: int, labelled: bool) -> Block:
-    """Labels that are ranges by their middle where there are many, else each value or label by itself."""
+    """Show labels that are ranges by their middle if there are many, else each value or label by itself."""
     ends = (f"{column.name}_lower", f"{column.name}_upper")
     labelled = labelled and column.role == "quasi-identifying"
     ordered = column.role == "quasi-identifying" and column.type != "categorical" and set(ends) <= set(frame.columns)
@@ -124,7 +124,7 @@ def _show_counts(
 ) -> Block:
     """Show bins of numbers of many values, else the most frequent values.
 
-    `left` are rows that have no number, by the reason.
+    `without_number` are rows that have no number, by the reason.
     """
     rows = int(counts["count"].sum())
     if counts["value"].dtype in (pl.Date, pl.Datetime) and counts.height > MAX_NAMED_VALUES:

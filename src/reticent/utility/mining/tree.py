@@ -227,7 +227,7 @@ class Grower:
     em: bool
 
     def branch(self, rows: np.ndarray, part: np.ndarray, stretch: np.ndarray, depth: int) -> Branch:
-        """Grow the subtree of rows `here` with these parts of their weight."""
+        """Grow the subtree of `rows` with these parts of their weight."""
         weight = part * self.rows.weight[rows]
         value_counts = np.bincount(self.rows.shown[rows], weights=weight, minlength=len(self.contribution))
         cut = self._find_best_cut(rows, part, stretch) if depth and len(rows) else None
