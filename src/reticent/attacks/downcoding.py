@@ -281,6 +281,17 @@ def attack_by_downcoding(
     `k`: what groups were to have, by default as promised, else the size of the smallest; `programme` also solves the
     linear programme.
     """
+    return downcode(seen, k, programme, seed)
+
+
+def downcode(
+    seen: AttackTarget,
+    k: int | None = None,
+    programme: bool = False,
+    seed: int = 0,
+    max_ranges: int = MAX_RANGES_PER_COLUMN,
+) -> DowncodingOutcome:
+    """Run the attack with at most so many linear programmes for each column."""
     sight = seen.sight
     if not isinstance(sight, Boxes):
         raise RequestError(
@@ -298,7 +309,7 @@ def attack_by_downcoding(
     for axis in lines:
         _attack_column(seen, sight, axis, who, least, tally)
         if programme:
-            _solve_column_programs(seen, sight, axis, least, tally, rng)
+            _solve_column_programs(seen, sight, axis, least, tally, rng, max_ranges)
     if not tally.targets:
         raise RequestError(
             "This attack asks for values that ranges hide; this release has no range.",
@@ -360,7 +371,13 @@ def _find_likeliest_value(expected: np.ndarray) -> int:
 
 
 def _solve_column_programs(
-    seen: AttackTarget, sight: Boxes, axis: int, k: int, tally: GuessTally, rng: np.random.Generator
+    seen: AttackTarget,
+    sight: Boxes,
+    axis: int,
+    k: int,
+    tally: GuessTally,
+    rng: np.random.Generator,
+    max_ranges: int,
 ) -> None:
     cover = sight.covers[axis]
     ends = sight.ends[axis]
@@ -373,7 +390,7 @@ def _solve_column_programs(
     totals = np.bincount(seen.points[:, axis], weights=seen.people, minlength=seen.quasi[axis].size)
     width = cover.upper[label] - cover.lower[label] + 1
     column = RangeColumn(cover.lower[label], width, sizes, ends.known[label] & ends.ranged[label][:, None], totals)
-    asked = np.sort(rng.choice(ranged, min(MAX_RANGES_PER_COLUMN, len(ranged)), replace=False)).tolist()
+    asked = np.sort(rng.choice(ranged, min(max_ranges, len(ranged)), replace=False)).tolist()
     with_ = find_possible_values(column, asked, k)
     without = find_possible_values(column, asked, None)
     if with_ is not None and without is not None:

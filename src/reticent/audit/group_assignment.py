@@ -189,7 +189,7 @@ class AssignmentProblem:
         )
 
 
-def decide_assignment(published: PairTally, listed: PairTally, held: PairTally) -> str:
+def decide_assignment(published: PairTally, listed: PairTally, held: PairTally, max_rows: int = MAX_ROWS) -> str:
     """Decide whether the people could have been put into the groups.
 
     Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value). Returns
@@ -197,17 +197,17 @@ def decide_assignment(published: PairTally, listed: PairTally, held: PairTally) 
     """
     try:
         problem = fix_determined_people(AssignmentProblem.of(published, listed, held))
-        return _decide(problem)
+        return _decide(problem, max_rows)
     except NoAssignmentError:
         return NO_ASSIGNMENT
 
 
-def _decide(problem: AssignmentProblem) -> str:
+def _decide(problem: AssignmentProblem, max_rows: int) -> str:
     if not len(problem.published):
         return ASSIGNMENT_EXISTS
     rows = int(problem.published.count.sum())
     in_group = _sum_by(problem.published.second, problem.published.count, problem.groups)
-    if rows > MAX_ROWS or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
+    if rows > max_rows or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
         return ASSIGNMENT_UNDECIDED
     exchange = ValueExchange(problem)
     if exchange.run(MAX_FIRST_LOOKS + 8 * rows):

@@ -97,12 +97,12 @@ def _convert_to_integers(series: pl.Series) -> pl.Series:
     return series.rank("dense").cast(pl.Int64)
 
 
-def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
+def pack_columns(columns: Sequence[NumberedColumn], rows: int, max_word: int = _MAX_WORD) -> np.ndarray:
     """Pack each row's combination of codes into one number, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
     room = 1
     for column in columns:
-        if room * len(column) > _MAX_WORD:
+        if room * len(column) > max_word:
             distinct, word = np.unique(word, return_inverse=True)
             room = len(distinct)
         word *= len(column)
@@ -111,9 +111,9 @@ def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
     return word
 
 
-def enumerate_words(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+def enumerate_words(words: np.ndarray, room: int, max_marked: int = _MAX_MARKED_WORDS) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct words (all below `room`) in order, and the place of each word among them."""
-    if room > _MAX_MARKED_WORDS:
+    if room > max_marked:
         distinct, place = np.unique(words, return_inverse=True)
         return distinct, place.reshape(-1)
     occurs = np.zeros(room, bool)
@@ -122,21 +122,21 @@ def enumerate_words(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarra
     return np.flatnonzero(occurs), take_in_pieces(place, words)
 
 
-def combine_columns(columns: Sequence[NumberedColumn], rows: int) -> tuple[int, np.ndarray]:
+def combine_columns(
+    columns: Sequence[NumberedColumn], rows: int, max_word: int = _MAX_WORD, max_marked: int = _MAX_MARKED_WORDS
+) -> tuple[int, np.ndarray]:
     """Return how many combinations occur, and the number of each row's combination, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
     room = 1
     for column in columns:
         wide = room * len(column)
-        if (
-            wide > _MAX_WORD or room <= _MAX_MARKED_WORDS < wide
-        ):  # those that do not occur are left out while that is cheap
-            distinct, word = enumerate_words(word, room)
+        if wide > max_word or room <= max_marked < wide:  # those that do not occur are left out while that is cheap
+            distinct, word = enumerate_words(word, room, max_marked)
             room = len(distinct)
         word *= len(column)
         word += column.codes
         room *= len(column)
-    distinct, word = enumerate_words(word, room)
+    distinct, word = enumerate_words(word, room, max_marked)
     return len(distinct), word
 
 
@@ -160,11 +160,11 @@ class PublishedGroups:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def counts(self, values: NumberedColumn) -> GroupCounts:
+    def counts(self, values: NumberedColumn, max_word: int = _MAX_WORD) -> GroupCounts:
         """Count how many rows of each group hold each value."""
         word = self.word
         m = len(values)
-        if len(word) and (int(word.max()) + 1) * m > _MAX_WORD:
+        if len(word) and (int(word.max()) + 1) * m > max_word:
             word = np.unique(word, return_inverse=True)[1]
         both = word * m
         both += values.codes
@@ -182,11 +182,13 @@ def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarra
     return distinct, np.bincount(which, weights=times, minlength=len(distinct)).astype(np.int64)
 
 
-def group_rows(columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None) -> PublishedGroups:
+def group_rows(
+    columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None, max_word: int = _MAX_WORD
+) -> PublishedGroups:
     """Group rows by the combination of these columns; each row stands for `times` published ones."""
-    word = pack_columns(columns, rows)
+    word = pack_columns(columns, rows, max_word)
     distinct, sizes = _count_words(word, times)
-    if prod(len(column) for column in columns) <= _MAX_WORD:
+    if prod(len(column) for column in columns) <= max_word:
         labels = unpack_words(distinct, columns)
     else:
         row = np.empty(len(distinct), np.int64)

@@ -61,15 +61,16 @@ def require_columns(names: Sequence[str], present: Sequence[str]) -> None:
         )
 
 
-def is_small_source(source: Source, frame: Any = None) -> bool:
+def is_small_source(source: Source, frame: Any = None, max_bytes: int = MAX_COUNTED_BYTES) -> bool:
     """Whether a source is small enough to be read whole; a larger one is read as a stream."""
     if frame is not None or source.url is not None or source.path is None:
         return True
     files = resolve_files(source.path)
-    return COPIES_IN_MEMORY * sum(_estimate_bytes(path, files.suffix) for path in files.paths) <= MAX_COUNTED_BYTES
+    needed_bytes = COPIES_IN_MEMORY * sum(_estimate_bytes(path, files.suffix, max_bytes) for path in files.paths)
+    return needed_bytes <= max_bytes
 
 
-def _estimate_bytes(path: Path, suffix: str) -> float:
+def _estimate_bytes(path: Path, suffix: str, max_bytes: int) -> float:
     """Estimate how many bytes the rows of a file take when they are read.
 
     Formats other than Parquet and CSV count as small.
@@ -84,7 +85,7 @@ def _estimate_bytes(path: Path, suffix: str) -> float:
             return 0  # the reader will report why it cannot be read
         held = sum(found.row_group(group).total_byte_size for group in range(found.num_row_groups))
         return held + TEXT_OVERHEAD_BYTES * found.num_columns * found.num_rows
-    if suffix not in CSV_SUFFIXES or size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
+    if suffix not in CSV_SUFFIXES or size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= max_bytes:
         return 2 * size if suffix in CSV_SUFFIXES else 0
     with open_text(path) as handle:
         begin = handle.read(1 << 20)

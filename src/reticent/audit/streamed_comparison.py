@@ -3,7 +3,7 @@
 Only distinct rows of one part, and batches of rows, are in memory.
 
 A part is chosen by a hash of the keys' texts, and every part is a pass over both tables; there are so many parts that
-each has about MAX_DISTINCT_ROWS_PER_PART distinct rows.
+each has about `part_rows` distinct rows.
 """
 
 from __future__ import annotations
@@ -32,14 +32,20 @@ from reticent.data.source import collect_frame, is_text, iterate_batches
 from reticent.format.data_files import scan_data
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
-MAX_DISTINCT_ROWS_PER_PART = 1 << 22  # distinct rows of a part
-MAX_TEXTS_AT_ONCE = 1 << 20  # texts that are searched at once
-BATCH_ROWS = 1 << 20  # rows that are read at once
 MULTIPLICITY_COLUMN = "\x00times"
 PLACE_COLUMN = "\x00place"
 EARLY_COLUMN = "\x00early"
 READING_STEP = "Reading the source"
 COUNTING_STEP = "Counting the source"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSizes:
+    """How much of two tables is compared at a time."""
+
+    part_rows: int = 1 << 22  # distinct rows of a part
+    texts: int = 1 << 20  # texts that are searched at once
+    batch_rows: int = 1 << 20  # rows that are read at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,7 @@ class StreamedComparison:
     published: int
     _values: dict[str, tuple[pl.Series, np.ndarray]] = field(default_factory=dict)
     _reads: dict[str, bool] = field(default_factory=dict)
+    sizes: ComparisonSizes = ComparisonSizes()
 
     @cached_property
     def rows(self) -> int:
@@ -67,17 +74,16 @@ class StreamedComparison:
         return self.ours.collect_schema().names()
 
     def pieces(self, name: str) -> Iterator[pl.Series]:
-        for piece in iterate_batches(self.ours.select(name), "Reading the release", BATCH_ROWS):
+        for piece in iterate_batches(self.ours.select(name), "Reading the release", self.sizes.batch_rows):
             yield piece[name]
 
     def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
         ours = self.ours
         theirs = self.lazy.select(names)
         parts = 1
-        if keys and max(self.rows, self.published) > MAX_DISTINCT_ROWS_PER_PART:
-            parts = (
-                max(_estimate_distinct_rows(ours), _estimate_distinct_rows(theirs)) // MAX_DISTINCT_ROWS_PER_PART + 1
-            )
+        if keys and max(self.rows, self.published) > self.sizes.part_rows:
+            distinct = max(_estimate_distinct_rows(ours), _estimate_distinct_rows(theirs))
+            parts = distinct // self.sizes.part_rows + 1
         for part in range(parts):
             here = (part, parts) if parts > 1 else None
             yield self._tally(ours, keys, 0, here), self._tally(theirs, keys, 1, here)
@@ -108,7 +114,7 @@ class StreamedComparison:
         return self._reads[name]
 
     def _can_read_all(self, name: str, strictly: TextFunction) -> bool:
-        for piece in iterate_batches(self.lazy.select(name), READING_STEP, BATCH_ROWS):
+        for piece in iterate_batches(self.lazy.select(name), READING_STEP, self.sizes.batch_rows):
             try:
                 strictly(_normalize_values(piece[name]))
             except Exception:
@@ -122,7 +128,8 @@ class StreamedComparison:
         if not keys:
             return min(self.rows, self.published)
         ours, theirs = (
-            _read_hashes(lazy.select(_hash_keys(keys, side))) for side, lazy in enumerate((self.ours, self.lazy))
+            _read_hashes(lazy.select(_hash_keys(keys, side)), self.sizes.batch_rows)
+            for side, lazy in enumerate((self.ours, self.lazy))
         )
         one = next(ours, None)
         other = next(theirs, None)
@@ -149,7 +156,7 @@ class StreamedComparison:
         if not names:
             return 1
         each = self.lazy.select(pl.col(name).hash().approx_n_unique() for name in names)
-        return int(sum(collect_frame(each, READING_STEP, "streaming").row(0))) // MAX_TEXTS_AT_ONCE + 1
+        return int(sum(collect_frame(each, READING_STEP, "streaming").row(0))) // self.sizes.texts + 1
 
 
 def compare_with_source(found: RecomputedRelease, source: pl.DataFrame | pl.LazyFrame) -> SourceComparison:
@@ -187,8 +194,8 @@ def _normalize_values(series: pl.Series) -> pl.Series:
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
-def _read_hashes(lazy: pl.LazyFrame) -> Iterator[np.ndarray]:
-    for frame in iterate_batches(lazy, READING_STEP, BATCH_ROWS):
+def _read_hashes(lazy: pl.LazyFrame, batch_rows: int) -> Iterator[np.ndarray]:
+    for frame in iterate_batches(lazy, READING_STEP, batch_rows):
         yield frame.to_series().to_numpy()
 
 

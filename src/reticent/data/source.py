@@ -14,7 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from reticent.data import csv
-from reticent.data.columnar import scan_columnar
+from reticent.data.columnar import DEFAULT_SPAN_SIZES, SpanSizes, scan_columnar
 from reticent.data.files import (
     ARROW_SUFFIXES,
     CSV_SUFFIXES,
@@ -86,13 +86,15 @@ class TextRows:
     rows: Any
 
 
-def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.LazyFrame:
-    """Scan the rows lazily, null values replaced by null; with `by_pieces` they need not fit memory."""
+def scan_source(
+    source: Source, frame: Any = None, *, by_pieces: bool = False, sizes: SpanSizes = DEFAULT_SPAN_SIZES
+) -> pl.LazyFrame:
+    """Scan the rows lazily, null values replaced by null; with `by_pieces`, of these sizes, they need not fit memory."""
     frame = frame.rows if isinstance(frame, TextRows) else frame
     if frame is not None:
         lazy = _scan_frame(frame)
     else:
-        lazy = _scan_database(source) if source.url else _scan_files(source, by_pieces)
+        lazy = _scan_database(source) if source.url else _scan_files(source, by_pieces, sizes)
     schema = _collect_schema(lazy)
     if not len(schema):
         raise SourceError(
@@ -209,7 +211,7 @@ def _scan_database(source: Source) -> pl.LazyFrame:
     return read_database(str(source.url), source.table, source.query).lazy()
 
 
-def _scan_files(source: Source, by_pieces: bool) -> pl.LazyFrame:
+def _scan_files(source: Source, by_pieces: bool, sizes: SpanSizes = DEFAULT_SPAN_SIZES) -> pl.LazyFrame:
     if source.path is None:
         raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
     files = resolve_files(source.path)
@@ -223,7 +225,7 @@ def _scan_files(source: Source, by_pieces: bool) -> pl.LazyFrame:
         lazy = _scan_by_suffix(files, source)
         schema = lazy.collect_schema()
         if by_pieces and suffix in PARQUET_SUFFIXES | ARROW_SUFFIXES:
-            lazy = scan_columnar(files.paths, schema, hive=bool(files.keys))
+            lazy = scan_columnar(files.paths, schema, hive=bool(files.keys), sizes=sizes)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceError(
             f"The file {name} cannot be read as {suffix[1:]}: {type(error).__name__}.",

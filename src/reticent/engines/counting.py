@@ -13,6 +13,7 @@ makes the rows of a person look more than they are, never fewer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,9 +27,21 @@ from reticent.kernels.cell_tallies import tally_numbers
 
 MAX_ARRAY_COMBINATIONS = 1 << 24  # possible combinations that are tallied in an array, 8 bytes each
 MAX_COMBINATIONS_PER_ROW = 32  # of them for each row so far, so that a small table needs no large array
-BATCH_ROWS = 1 << 19  # rows looked at together
-BLOCK_ROWS = 1 << 16  # of them packed at once, so that memory is used again and not asked for anew
-MAX_HELD_ROWS = 1 << 21  # rows that cannot be tallied, held before all are grouped
+BLOCK_ROWS = 1 << 16  # rows packed at once, so that memory is used again and not asked for anew
+
+
+@dataclass(frozen=True, slots=True)
+class TallyLimits:
+    """How many combinations are tallied in an array, and how many rows are worked on at once."""
+
+    combinations: int = MAX_ARRAY_COMBINATIONS
+    combinations_per_row: int = MAX_COMBINATIONS_PER_ROW
+    batch_rows: int = 1 << 19  # rows looked at together
+    block_rows: int = BLOCK_ROWS
+    held_rows: int = 1 << 21  # rows that cannot be tallied, held before all are grouped
+
+
+DEFAULT_TALLY_LIMITS = TallyLimits()
 
 
 class CodeSpan(NamedTuple):
@@ -49,14 +62,16 @@ class CodeSpan(NamedTuple):
         return CodeSpan(min(self.low, other.low), max(self.high, other.high), self.missing or other.missing)
 
 
-def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
+def count_combinations(
+    lazy: pl.LazyFrame, name: str, doing: str, limits: TallyLimits = DEFAULT_TALLY_LIMITS
+) -> pl.DataFrame:
     """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
-    tallies = CombinationCounter()
+    tallies = CombinationCounter(limits)
     others = list[pl.DataFrame]()
-    for piece in iterate_batches(lazy, doing, BATCH_ROWS):
+    for piece in iterate_batches(lazy, doing, limits.batch_rows):
         if tallies.add(piece):
             continue
-        if sum(map(len, others)) + len(piece) > MAX_HELD_ROWS:
+        if sum(map(len, others)) + len(piece) > limits.held_rows:
             return _group_rows(lazy, name, doing)
         others.append(piece)
     others = [piece for piece in others if not tallies.add(piece, again=True)]  # more rows came since
@@ -70,7 +85,8 @@ def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFram
 class CombinationCounter:
     """Counts rows batch by batch: how often each packed number occurs, and a row that has it."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: TallyLimits = DEFAULT_TALLY_LIMITS) -> None:
+        self.limits = limits
         self.spans: list[CodeSpan] = []
         self.rows = 0  # that came, counted or not
         self.multiplicity = np.zeros(0, np.int64)
@@ -90,7 +106,7 @@ class CombinationCounter:
         if self.spans:
             spans = [had.union(met) for had, met in zip(self.spans, spans, strict=True)]
         room = prod(span.size for span in spans)
-        if room > min(MAX_ARRAY_COMBINATIONS, MAX_COMBINATIONS_PER_ROW * self.rows) or any(
+        if room > min(self.limits.combinations, self.limits.combinations_per_row * self.rows) or any(
             max(abs(span.low), abs(span.high)) >= 1 << 62 for span in spans
         ):
             return False
@@ -99,11 +115,12 @@ class CombinationCounter:
         first = np.empty(min(room, len(piece)), np.int64)
         fresh = 0
         columns = [_to_array(column, span) for column, span in zip(stored, spans, strict=True)]
-        word = np.empty(min(BLOCK_ROWS, len(piece)), np.int64)
+        block_rows = self.limits.block_rows
+        word = np.empty(min(block_rows, len(piece)), np.int64)
         known = []
-        for start in range(0, len(piece), BLOCK_ROWS):
-            here = word[: min(BLOCK_ROWS, len(piece) - start)]
-            self._pack([column[start : start + BLOCK_ROWS] for column in columns], here)
+        for start in range(0, len(piece), block_rows):
+            here = word[: min(block_rows, len(piece) - start)]
+            self._pack([column[start : start + block_rows] for column in columns], here)
             before = fresh
             fresh = tally_numbers(here, start, self.multiplicity, first, fresh)
             known.append(here[first[before:fresh] - start])
@@ -180,7 +197,8 @@ _SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
 class FrequencyCounter:
     """Counts the values of one column, batch by batch.  `room` makes a folder, called when there are first too many values."""
 
-    def __init__(self, room: Callable[[], Path]):
+    def __init__(self, room: Callable[[], Path], max_held: int = MAX_HELD_VALUES):
+        self.max_held = max_held
         self.make_temp_dir = room
         self.missing = 0
         self.hashes = np.zeros(0, np.uint64)
@@ -195,9 +213,9 @@ class FrequencyCounter:
         counted = (values.cast(pl.String) if is_text(values.dtype) else values).alias("value").hash(1).value_counts()
         self.waiting.append((counted.to_series(0).to_numpy(), counted.to_series(1).to_numpy().astype(np.int64)))
         self.pending += len(counted)
-        if self.pending > MAX_HELD_VALUES // 4:
+        if self.pending > self.max_held // 4:
             self._merge()
-        if len(self.hashes) > MAX_HELD_VALUES:
+        if len(self.hashes) > self.max_held:
             self._spill()
 
     def _merge(self) -> None:

@@ -128,7 +128,7 @@ def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = 
     user's own is settled, and no folder is removed but the one that its journal is about. This user's folders of
     older versions beside the outputs of `targets` are only named.
     """
-    if not private_files.HAS_DIRECTORY_HANDLES or (only_journal and not _is_own_ledger(ledger)):
+    if not private_files.has_directory_handles() or (only_journal and not _is_own_ledger(ledger)):
         return []
     sentences: list[str] = []
     if journal.is_pending(ledger):

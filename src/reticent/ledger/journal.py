@@ -121,7 +121,7 @@ def read_intent(ledger: Path) -> CommitIntent | None:
     """
     if not os.path.lexists(ledger / JOURNAL_FOLDER):
         return None
-    if not private_files.HAS_DIRECTORY_HANDLES:
+    if not private_files.has_directory_handles():
         raise _make_journal_error(ledger, "This system has no user ids, modes or folder handles to know its maker by.")
     try:
         with open_folder(ledger / JOURNAL_FOLDER) as journal:

@@ -43,6 +43,11 @@ MAX_READERS = 64  # tasks that read a release
 AUDIT_PART_ROWS = 1 << 20  # rows of a release that are judged in one part
 
 
+def count_audit_parts(rows: int, part_rows: int = AUDIT_PART_ROWS) -> int:
+    """Return in how many parts a release of so many rows is judged."""
+    return -(-rows // part_rows)
+
+
 @dataclass(frozen=True, eq=False)
 class PartitionedTable:
     """The counted table: combinations in parts, and how their values are coded."""
@@ -213,7 +218,7 @@ class PartitionedPlan:
         )
         by_column = read.repartition(in_parts.COLUMN_KEY, len(subject.quasi))
         labelled = by_column.map_collect(in_parts.measure_labels, subject, folder, doing="Auditing labels")
-        into = -(-whole.rows // AUDIT_PART_ROWS)
+        into = count_audit_parts(whole.rows)
         given = subject, whole, folder, into
         rows = worker.number_partitions(readers).map_partitions(
             _read_release, in_parts.make_scatter_schema(subject), in_parts.scatter_rows, given, readers

@@ -67,6 +67,7 @@ class Release:
         self.manifest: Manifest = (
             bundle.verify_bundle(self.folder) if owned is None else bundle.read_manifest(self.folder)
         )
+        self._max_rows_read = MAX_ROWS_READ
         self._question_cache: dict[str, Any] = {}  # what questions found of the tables
         self._partial: dict[tuple[tuple[str, NeededColumns], ...], tuple[dict[str, pl.DataFrame], dict[str, Any]]] = {}
         self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
@@ -170,7 +171,7 @@ class Release:
         A large release is not read whole: only the needed columns of each file are read, as counts of distinct rows if
         these suffice, and cached for the next questions about the same columns.
         """
-        if self.manifest.rows < MAX_ROWS_READ or "tables" in self.__dict__:
+        if self.manifest.rows < self._max_rows_read or "tables" in self.__dict__:
             return self.tables, self._question_cache
         from reticent.query.run import find_asked_columns
 

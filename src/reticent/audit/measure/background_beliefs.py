@@ -202,8 +202,6 @@ def _make_distance_axis(name: str, places: list[Any], parts: np.ndarray, unit: F
 
 
 MAX_DOUBLES_AT_ONCE = 1 << 23  # doubles held at once
-BLOCK_PAIRS = 1 << 16  # pairs of points computed together: memory is reused and not allocated anew
-GRID_PRODUCTS_PER_PAIR = 16  # products of a grid that cost as much as a pair of points
 INFERENCE_ROUNDS = {"omega": 1, "balanced": 24}
 
 
@@ -257,7 +255,21 @@ class BeliefTable:
             yield slice(first, last), slice(ends[first], ends[last])
 
 
-def compute_priors(table: BeliefTable, each: list[np.ndarray | None]) -> tuple[np.ndarray, int]:
+@dataclass(frozen=True, slots=True)
+class PriorLimits:
+    """What decides which way priors are computed, and how much is held at once."""
+
+    doubles: int = MAX_DOUBLES_AT_ONCE
+    block_pairs: int = 1 << 16  # pairs of points computed together: memory is reused and not allocated anew
+    grid_products_per_pair: int = 16  # products of a grid that cost as much as a pair of points
+
+
+DEFAULT_PRIOR_LIMITS = PriorLimits()
+
+
+def compute_priors(
+    table: BeliefTable, each: list[np.ndarray | None], limits: PriorLimits = DEFAULT_PRIOR_LIMITS
+) -> tuple[np.ndarray, int]:
     """Compute equation 2 at every point, separately for every combination of the axes without neighbours.
 
     Also return how many terms a sum has.
@@ -273,11 +285,15 @@ def compute_priors(table: BeliefTable, each: list[np.ndarray | None]) -> tuple[n
     key = _number_combinations(table.codes[:, alone])
     held, values = np.bincount(key), table.held.shape[1]
     entries = np.bincount(key, weights=np.count_nonzero(table.held, axis=1))
-    if GRID_PRODUCTS_PER_PAIR * (held @ entries) <= len(held) * places * values * sum(map(len, near)):
-        return _normalize_rows(_compute_priors_by_point(table, near, table.codes[:, live], key)), int(held.max())
-    if places > MAX_DOUBLES_AT_ONCE:
-        return _normalize_rows(_compute_priors_by_pairs(table, near, table.codes[:, live], key)), int(held.max())
-    return _normalize_rows(_compute_priors_by_grid(table, near, table.codes[:, live], key)), sum(
+    if limits.grid_products_per_pair * (held @ entries) <= len(held) * places * values * sum(map(len, near)):
+        return _normalize_rows(_compute_priors_by_point(table, near, table.codes[:, live], key, limits)), int(
+            held.max()
+        )
+    if places > limits.doubles:
+        return _normalize_rows(_compute_priors_by_pairs(table, near, table.codes[:, live], key, limits)), int(
+            held.max()
+        )
+    return _normalize_rows(_compute_priors_by_grid(table, near, table.codes[:, live], key, limits)), sum(
         len(w) + 4 for w in near
     )
 
@@ -301,7 +317,7 @@ def _normalize_rows(found: np.ndarray) -> np.ndarray:
 
 
 def _compute_priors_by_point(
-    table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+    table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
 ) -> np.ndarray:
     """Compute the priors from every point and each point of its key, a few points at a time."""
     values = table.held.shape[1]
@@ -315,7 +331,7 @@ def _compute_priors_by_point(
     times = held[holder, value].astype(float)
     length = np.diff(first)[key]
     until = np.cumsum(length)
-    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), BLOCK_PAIRS)))
+    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), limits.block_pairs)))
     for begin, end in pairwise(np.unique(np.append(cuts, len(key)))):
         many = length[begin:end]
         point = np.repeat(np.arange(begin, end), many)
@@ -329,7 +345,7 @@ def _compute_priors_by_point(
 
 
 def _compute_priors_by_grid(
-    table: BeliefTable, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+    table: BeliefTable, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
 ) -> np.ndarray:
     """Compute the priors by one matrix product for each axis, as many keys at once as fit."""
     grid = tuple(len(w) for w in near)
@@ -341,8 +357,8 @@ def _compute_priors_by_grid(
     found = np.zeros(table.held.shape)
     order = np.argsort(key, kind="stable")
     many = int(key.max()) + 1
-    step = max(MAX_DOUBLES_AT_ONCE // (places * values), 1)
-    wide = values if places * values <= MAX_DOUBLES_AT_ONCE else max(MAX_DOUBLES_AT_ONCE // places, 1)
+    step = max(limits.doubles // (places * values), 1)
+    wide = values if places * values <= limits.doubles else max(limits.doubles // places, 1)
     for begin in range(0, many, step):
         rows = order[np.searchsorted(key[order], begin) : np.searchsorted(key[order], begin + step)]
         for low in range(0, values, wide):
@@ -367,11 +383,11 @@ def _multiply_on_grid(
 
 
 def _compute_priors_by_pairs(
-    table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+    table: BeliefTable, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
 ) -> np.ndarray:
     """Compute the priors by pairs, a block of points against all others."""
     found = np.empty(table.held.shape)
-    block = max(MAX_DOUBLES_AT_ONCE // len(codes), 1)
+    block = max(limits.doubles // len(codes), 1)
     for begin in range(0, len(codes), block):
         here = slice(begin, begin + block)
         weight = (key[here, None] == key[None, :]).astype(float)

@@ -96,13 +96,20 @@ def _draw_by_cell(left: np.ndarray, many: np.ndarray, rows: np.ndarray, draw: np
     return found
 
 
-def draw_hypergeometric(good: np.ndarray, bad: np.ndarray, sample: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+def choose_bucket_count(size: int, bucket_bytes: int = BUCKET_BYTES) -> int:
+    """Choose the number of buckets of files of this size: their bytes are about a quarter of those in memory."""
+    return min(max(-(-4 * size // bucket_bytes), 1), MAX_BUCKETS)
+
+
+def draw_hypergeometric(
+    good: np.ndarray,
+    bad: np.ndarray,
+    sample: np.ndarray,
+    draw: np.random.Generator,
+    max_population: int = MAX_HYPERGEOMETRIC_POPULATION,
+) -> np.ndarray:
     """Draw how many good ones are among `sample` items drawn without replacement, for any size of the population."""
-    small = (
-        (good < MAX_HYPERGEOMETRIC_POPULATION)
-        & (bad < MAX_HYPERGEOMETRIC_POPULATION)
-        & (good + bad < MAX_HYPERGEOMETRIC_POPULATION)
-    )
+    small = (good < max_population) & (bad < max_population) & (good + bad < max_population)
     found = np.zeros(len(good), np.int64)
     found[small] = draw.hypergeometric(good[small], bad[small], sample[small])
     for at in np.flatnonzero(~small):
@@ -159,9 +166,7 @@ class SparkPassthroughWriter:
         self.context.progress("writing: drawing outcomes")
         self._write_shares(rows, held, entries > 1, folder)
         size = sum(file.stat().st_size for file in (folder / "rows").glob("*.parquet"))
-        buckets = min(
-            max(-(-4 * size // BUCKET_BYTES), 1), MAX_BUCKETS
-        )  # compressed bytes are about a quarter of those in memory
+        buckets = choose_bucket_count(size)
         known = _broadcast_value(session, self._build_outcomes(entries, folder, buckets), sent)
         self.context.progress("writing: moving rows")
         schema = [*types.values(), pl.Int64(), pl.Int64(), pl.Int32()]

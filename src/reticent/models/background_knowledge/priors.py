@@ -49,7 +49,15 @@ class PriorRoute:
 class KernelPriors:
     """Priors by equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `held`."""
 
-    def __init__(self, held: PointCounts, weights: Sequence[KernelWeights]):
+    def __init__(
+        self,
+        held: PointCounts,
+        weights: Sequence[KernelWeights],
+        max_cells: int = MAX_CONTRACTION_CELLS,
+        max_pairs: int = MAX_PAIRS,
+    ):
+        self.max_cells = max_cells
+        self.max_pairs = max_pairs
         self.held = held
         self.weights = weights
         whole = [are_whole_weights(table) for table in weights]
@@ -67,10 +75,10 @@ class KernelPriors:
             sum(rows * width * size * size for rows, width, size in self.sizes) * held.values / 8 + points * held.values
         )
         room = max([rows * width * size for rows, width, size in self.sizes], default=0)
-        if room <= MAX_CONTRACTION_CELLS and work <= pairs:
+        if room <= self.max_cells and work <= pairs:
             terms = sum(len(self.weights[a]) + 2 for a in self.live)
             return PriorRoute("contraction", work, terms + len(self.weights))
-        if pairs <= MAX_PAIRS:
+        if pairs <= self.max_pairs:
             return PriorRoute("pairs", pairs, len(held.value) + 2 * len(self.weights))
         raise JobError(
             f"Prior beliefs at {points:,} combinations of quasi-identifiers are out of reach at this bandwidth.",
@@ -112,7 +120,7 @@ class KernelPriors:
     def contract_axes(self) -> np.ndarray:
         """Compute (points, values), the numerators of equation 2, axis by axis."""
         room = max(rows * width * size for rows, width, size in self.sizes)
-        step = max(min(MAX_CONTRACTION_CELLS // max(room, 1), self.held.values), 1)
+        step = max(min(self.max_cells // max(room, 1), self.held.values), 1)
         found = np.empty((len(self.held.codes), self.held.values))
         for begin in range(0, self.held.values, step):
             end = min(begin + step, self.held.values)
