@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from reticent.attacks.eligibility import candidate_tables, posterior_bounds
+from reticent.attacks.eligibility import posterior_bounds, suppressed_tables
 from reticent.attacks.eligibility.attack import compute_posterior, compute_suppression_risk, list_releases
-from reticent.attacks.eligibility.candidate_tables import (
+from reticent.attacks.eligibility.suppressed_tables import (
     PRIORS,
     CountPrior,
     PublishedCounts,
@@ -50,7 +50,7 @@ def test_r_suppression_counted_is_enumeration_on_every_release_of_up_to_20_recor
     checked = 0
     for rows, values, l in sizes(20, 7):
         for table, truth in enumerated(rows, values, l, "randomized", "uniform"):
-            found = candidate_tables.compute_counted_weights(PublishedCounts(table, rows, l))
+            found = suppressed_tables.compute_counted_weights(PublishedCounts(table, rows, l))
             assert all(low == high for low, high in found.values())
             assert shares(found, table) == truth, (table, rows, l)
             checked += 1
@@ -62,7 +62,7 @@ def test_r_suppression_counted_is_enumeration_on_every_release_of_up_to_20_recor
 def test_listing_the_tables_behind_a_release_is_enumeration(kind, prior):
     for rows, values, l in sizes(12, 5):
         for table, truth in enumerated(rows, values, l, kind, prior):
-            found = candidate_tables.compute_listed_weights(
+            found = suppressed_tables.compute_listed_weights(
                 PublishedCounts(table, rows, l), SUPPRESSION_KINDS[kind], CountPrior(prior), 10**6
             )
             assert shares(found, table) == truth, (table, rows, l)
@@ -96,11 +96,11 @@ def test_counting_and_listing_agree_on_tables_of_up_to_hundreds_of_records():
     for number in range(60):
         table, rows, l = drawn(number, "randomized")
         published = PublishedCounts(table, rows, l)
-        listed = candidate_tables.compute_listed_weights(
+        listed = suppressed_tables.compute_listed_weights(
             published, SUPPRESSION_KINDS["randomized"], CountPrior("uniform"), 1_000
         )
         if listed is not None:  # else there are too many tables behind it
-            assert shares(candidate_tables.compute_counted_weights(published), table) == shares(listed, table)
+            assert shares(suppressed_tables.compute_counted_weights(published), table) == shares(listed, table)
             checked += 1
     assert checked >= 30
 
@@ -111,7 +111,7 @@ def test_the_mixture_holds_what_listing_finds_on_tables_of_up_to_hundreds_of_rec
     for number in range(100):
         table, rows, l = drawn(number, "calibrated")
         published = PublishedCounts(table, rows, l)
-        listed = candidate_tables.compute_listed_weights(
+        listed = suppressed_tables.compute_listed_weights(
             published, SUPPRESSION_KINDS["calibrated"], CountPrior("uniform"), 1_000
         )
         if listed is not None:
@@ -124,9 +124,9 @@ def test_the_mixture_holds_what_listing_finds_on_tables_of_up_to_hundreds_of_rec
 
 def test_the_long_sum_lies_between_its_bounds():
     published = PublishedCounts((313, 313, 250, 200, 166, 142, 125, 125, *ZIPF[8:]), sum(ZIPF), 8)
-    exact = candidate_tables.compute_counted_weights(published)
+    exact = suppressed_tables.compute_counted_weights(published)
     assert exact and all(low == high for low, high in exact.values())
-    between = candidate_tables.compute_counted_weights(published, TermLimits(exact_terms=10, blocks=50))
+    between = suppressed_tables.compute_counted_weights(published, TermLimits(exact_terms=10, blocks=50))
     assert any(low < high for low, high in between.values())
     for count, (weight, _) in exact.items():
         low, high = between[count]
@@ -138,7 +138,7 @@ def test_the_long_sum_lies_between_its_bounds():
 )
 def test_vectors_are_counted(parts, total, cap):
     most = total if cap is None else cap
-    assert candidate_tables.count_vectors(parts, total, cap) == sum(
+    assert suppressed_tables.count_vectors(parts, total, cap) == sum(
         sum(v) == total for v in product(range(most + 1), repeat=parts)
     )
 
@@ -151,7 +151,7 @@ def test_tied_values_lead_in_equal_shares(others, total, low, most):
     for first, *rest in product(range(low, total + 1), repeat=others + 1):
         if first + sum(rest) == total and first >= max([most, *rest]):
             counted += Fraction(1, 1 + rest.count(first))
-    assert candidate_tables.count_led_tables(others, total, low, most) == (others + 1) * counted
+    assert suppressed_tables.count_led_tables(others, total, low, most) == (others + 1) * counted
 
 
 @pytest.mark.parametrize(("l", "worst"), [(5, 0.939481635), (8, 0.379482673), (10, 0.339596943)])

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from reticent.attacks.eligibility import candidate_tables, posterior_bounds
+from reticent.attacks.eligibility import posterior_bounds, suppressed_tables
 from reticent.attacks.eligibility.attack import compute_posterior
-from reticent.attacks.eligibility.candidate_tables import PRIORS, CountPrior, PublishedCounts
 from reticent.attacks.eligibility.posterior_bounds import (
     compute_bernstein_interval,
     make_sampled_posterior,
     normalize_weights,
 )
+from reticent.attacks.eligibility.suppressed_tables import PRIORS, CountPrior, PublishedCounts
 from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 from tests.support.eligibility_tables import drawn
 
@@ -24,7 +24,7 @@ def test_the_interval_covers_the_exact_worst_posterior_in_at_least_95_of_100(kin
     for number in range(400):
         table, rows, parameter = drawn(number, kind, most=20)
         published = PublishedCounts(table, rows, parameter)
-        exact = candidate_tables.compute_listed_weights(published, SUPPRESSION_KINDS[kind], CountPrior(prior), 500)
+        exact = suppressed_tables.compute_listed_weights(published, SUPPRESSION_KINDS[kind], CountPrior(prior), 500)
         if exact is None or len(exact) < 2:  # where one count alone can have led there is nothing to estimate
             continue
         if tried >= 60:

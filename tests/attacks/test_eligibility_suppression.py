@@ -17,7 +17,7 @@ from reticent.attacks.eligibility.attack import (
     compute_withheld_posterior,
     count_published_values,
 )
-from reticent.attacks.eligibility.candidate_tables import (
+from reticent.attacks.eligibility.suppressed_tables import (
     PRIORS,
     CountPrior,
     PublishedCounts,

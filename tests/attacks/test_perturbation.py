@@ -42,7 +42,7 @@ def test_the_posterior_equals_an_enumeration_of_every_table():
             "ill": ["v0", "v1", "v2", "v0", "v1", "v0", "v2"],
         }
     )
-    rows = PerturbedRows.of(released(frame), frame, ())
+    rows = PerturbedRows.from_release(released(frame), frame, ())
     matrix = [[Fraction(float(part)) for part in line] for line in rows.matrix]
     for prior in (np.repeat(rows.overall[None, :], len(rows.shown), axis=0), learn_prior(rows, "release")):
         found = rows.posterior(prior)

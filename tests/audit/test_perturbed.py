@@ -169,7 +169,7 @@ def test_a_source_value_that_no_published_type_has_stands_for_nobody():
 
 def test_values_the_manifest_lists_twice_or_cannot_hold_are_refused():
     frame = people(50)
-    numbers = [*COLUMNS[:2], COLUMNS[2].at(dtype="Int64")]
+    numbers = [*COLUMNS[:2], COLUMNS[2].with_changes(dtype="Int64")]
     half = [[Fraction(1, 2)] * 2] * 2
     shown = frame.with_columns(pl.lit(1, pl.Int64).alias("illness"))
     for values in (["1", "01"], ["1", "canary"]):
@@ -242,7 +242,7 @@ def test_bounds_and_moments_are_those_of_going_through_every_outcome(matrix, hel
     shown = data.draw(st.lists(st.integers(0, 2), min_size=len(held), max_size=len(held)))
     frame = pl.DataFrame({"q": [0] * len(held)})
     blocks = link_blocks(ComparedRows(frame), ComparedRows(frame), ["q"], (np.array(shown), np.array(held)), 3)
-    found = score_blocks(blocks, TransitionMatrix.of(matrix))
+    found = score_blocks(blocks, TransitionMatrix.from_fractions(matrix))
     likeness = oracle.distribution(held, matrix, lambda seen: oracle.likeness(held, seen))
     mean, variance = oracle.moments(likeness)
     assert found.mean[0] == pytest.approx(float(mean))

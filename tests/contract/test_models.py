@@ -166,10 +166,12 @@ def test_a_conjunction_keeps_what_each_of_its_promises_keeps(groups, asked, tree
 def test_the_table_as_one_group_keeps_a_promise_about_frequencies_and_breaks_one_about_size_only_if_small(name, index):
     promise = made(name, index)
     cells = cells_of([{"s0": 2, "s1": 2, "s2": 2, "s3": 2}, {"s0": 3, "s1": 3, "s2": 3, "s3": 3}])
-    assert Promises.of([promise]).bind(cells).allow_all()
+    assert Promises.from_iterable([promise]).bind(cells).allow_all()
     alone = cells_of([{"s0": 1}])
     mirrors = name in ("t-closeness", "delta-disclosure", "beta-likeness", "k-map")
-    assert Promises.of([promise]).bind(alone).allow_all() == (mirrors and (name != "k-map" or promise.k <= 3))
+    assert Promises.from_iterable([promise]).bind(alone).allow_all() == (
+        mirrors and (name != "k-map" or promise.k <= 3)
+    )
 
 
 @every_promise
@@ -276,5 +278,5 @@ def test_groups_of_cells_are_judged_by_quota_and_not_by_cell():
     cells = cells_of([{"s0": 4, "s1": 4}])
     groups = groups_by(cells, np.zeros(2, np.int64))
     half = type(groups)(cells, groups.cell, np.array([1, 1]), groups.offsets)
-    bound = Promises.of([registry.load_promise_class("k-anonymity")(3)]).bind(cells)
+    bound = Promises.from_iterable([registry.load_promise_class("k-anonymity")(3)]).bind(cells)
     assert bound.allow(groups).tolist() == [True] and bound.allow(half).tolist() == [False]

@@ -345,7 +345,7 @@ def test_a_job_asks_for_a_builder_by_name():
 def test_a_hierarchy_cut_down_for_a_manifest_is_built_again_from_the_source():
     codes = ["11", "12", "21"]
     plain = ColumnEntry(name="zip", role="quasi-identifying", type="categorical")
-    entry = plain.at(hierarchy=[["1* (not shown)", "1*", "*"]], built={"build": "prefixes"})
+    entry = plain.with_changes(hierarchy=[["1* (not shown)", "1*", "*"]], built={"build": "prefixes"})
     assert rebuild_hierarchy(entry, pl.Series(codes)).hierarchy == hierarchy_builders.prefixes(codes).rows()
     assert rebuild_hierarchy(plain, pl.Series(codes)) == plain
 

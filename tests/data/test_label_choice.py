@@ -13,7 +13,7 @@ import pytest
 import reticent as rt
 from reticent.check import check
 from reticent.data.hierarchy_builders import parse_node_ends
-from reticent.data.labels import compute_lone_share
+from reticent.data.label_styles import compute_lone_share
 from reticent.errors import ColumnError
 from reticent.format.data_writer import write_data
 from tests.support.release_folders import resealed

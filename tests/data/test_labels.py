@@ -18,7 +18,7 @@ from reticent.errors import BundleDamaged, ColumnError, JobError, PromiseUnreach
 from reticent.methods.recipe_planning import relabel_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import draw_padded_ends, merge_equal_labels
+from reticent.recipe.group_labels import draw_padded_ends, merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.support.release_folders import resealed
 
@@ -97,7 +97,7 @@ def test_every_row_lies_inside_its_label(name, labels, method):
     release = published(frame, method, **{name: rt.quasi(labels=labels), "town": rt.quasi()})
     found = rt.audit(release.folder, source=frame)
     assert found.kept and found.source.passed
-    assert release.manifest.columns[0].labels == LabelOptions.of(labels).to_plain()
+    assert release.manifest.columns[0].labels == LabelOptions.parse(labels).to_plain()
 
 
 def test_snapped_ends_are_multiples_of_the_step():
@@ -157,7 +157,7 @@ def test_a_promise_that_a_union_breaks_is_checked_again():
     rows = [(20, "x"), (21, "x")] * 49 + [(22, "y"), (23, "y")] + [(30, "y"), (31, "y")] * 49 + [(32, "x"), (33, "x")]
     frame = pl.DataFrame(rows, schema=["age", "s"], orient="row")
     columns = {"age": rt.quasi(labels={"style": "snapped", "step": 10}), "s": rt.sensitive()}
-    promises = Promises.of([rt.DeltaDisclosure(1, absent="ignore")])
+    promises = Promises.from_iterable([rt.DeltaDisclosure(1, absent="ignore")])
     cells = rt.count(rt.Job(columns=columns, promises=promises), frame=frame)
     recipe = Recipe.of_groups(cells, cells.codes[:, 0] // 2)
     assert promises.bind(cells).allow(recipe.as_groups()).all()

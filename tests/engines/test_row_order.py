@@ -52,7 +52,7 @@ def test_an_unseeded_release_differs_every_time_and_a_seeded_one_is_stamped(tabl
 def test_unseeded_keys_come_from_the_operating_system(monkeypatch):
     asked = []
     monkeypatch.setattr("secrets.token_bytes", lambda n: asked.append(n) or bytes(range(n)))
-    assert Random.of(None).key == bytes(range(32))
+    assert Random.from_optional_seed(None).key == bytes(range(32))
     assert asked == [32]
 
 

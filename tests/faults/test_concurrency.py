@@ -62,8 +62,8 @@ def test_twenty_publications_at_once_are_each_kept_or_refused(tmp_path, monkeypa
     kept = [to for (_, to), code in zip(wanted, codes, strict=True) if code == 0]
     assert sum(to.startswith("out/same") for to in kept) == 1
     assert kept.count("out/one-name") == 1
-    noted = {f"out/{entry['release']}": entry["digest"] for entry in Ledger.of().read_entries()}
-    assert len(Ledger.of().read_entries()) == len(kept)
+    noted = {f"out/{entry['release']}": entry["digest"] for entry in Ledger.open().read_entries()}
+    assert len(Ledger.open().read_entries()) == len(kept)
     assert noted == {to: rt.open(to).digest for to in kept}
     for to in kept:
         assert (tmp_path / "out" / "reticent-owner" / Path(to).name / "digest.txt").read_text().strip() == noted[to]

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from reticent.format.data_writer import count_group_rows, write_parquet
-from reticent.format.rows import BATCH_ROWS, CodedColumn, FileRows, RowBatch
+from reticent.format.row_batches import BATCH_ROWS, CodedColumn, FileRows, RowBatch
 
 
 def schema(**columns: tuple[int, pa.DataType]) -> pa.Schema:

@@ -49,7 +49,7 @@ def test_moments_keep_their_nanoseconds(tmp_path: Path):
     moments = pl.Series("at", [datetime(2020, 1, 1)] * 3).cast(pl.Datetime("ns")).to_frame()
     moments = moments.with_columns(pl.col("at") + pl.duration(nanoseconds=pl.Series([0, 7, 7])))
     moments.write_parquet(tmp_path / "data.parquet")
-    found, times = count_distinct_rows(DataFile.of(tmp_path / "data.parquet"), {"at": str(moments["at"].dtype)})
+    found, times = count_distinct_rows(DataFile.from_path(tmp_path / "data.parquet"), {"at": str(moments["at"].dtype)})
     assert sorted(zip(found["at"].to_physical().to_list(), times.tolist(), strict=True)) == sorted(
         Counter(moments["at"].to_physical().to_list()).items()
     )
@@ -61,8 +61,8 @@ def test_some_columns_can_be_read_or_counted_alone(suffix, tmp_path: Path):
     path = tmp_path / f"data.{suffix}"
     (frame.write_parquet if suffix == "parquet" else frame.write_csv)(path)
     schema = {"a": "Int64", "b": "String", "c": "Date"}
-    assert read_data(DataFile.of(path), schema, only=["c", "a"]).equals(frame.select("a", "c"))
-    found, times = count_distinct_rows(DataFile.of(path), schema, only=["a", "c"])
+    assert read_data(DataFile.from_path(path), schema, only=["c", "a"]).equals(frame.select("a", "c"))
+    found, times = count_distinct_rows(DataFile.from_path(path), schema, only=["a", "c"])
     assert dict(zip(found["a"], times.tolist(), strict=True)) == {1: 2, 2: 1}
 
 

@@ -10,8 +10,8 @@ import pytest
 from reticent.data.columns import NO_BOUNDS
 from reticent.data.domain import RangeDomain
 from reticent.format.data_writer import write_data, write_data_parts, write_parquet
-from reticent.format.rows import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch
-from reticent.partitioned import planning
+from reticent.format.row_batches import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch
+from reticent.partitioned import region_planning
 
 TEXTS = pl.Series("city", [f"city {at:03}" for at in range(300)])
 ROWS = 1_000
@@ -81,18 +81,18 @@ def test_a_text_that_looks_like_a_formula_is_seen_and_quoted(tmp_path):
 def test_labels_of_regions_are_numbered_alike_and_looked_up_a_few_at_a_time(null, tmp_path):
     texts = [f"[{low}, {low + 7}]" for low in range(90)]
     for region in range(3):
-        planning.write_region_labels(
+        region_planning.write_region_labels(
             tmp_path, region, (["x"], [*texts[region * 20 : region * 20 + 50], *([None] if null else [])])
         )
     domain = RangeDomain(
         "age", "Int64", tuple(map(str, range(100))), null, np.zeros(0), "numeric", np.arange(100), (0, 99), NO_BOUNDS
     )
-    told = planning.number_labels(tmp_path, 1, domain, 3, batch_labels=16)
-    whole = planning.read_column_labels(tmp_path, 1)
+    told = region_planning.number_labels(tmp_path, 1, domain, 3, batch_labels=16)
+    whole = region_planning.read_column_labels(tmp_path, 1)
     assert whole.to_list() == [*sorted(texts), *([None] if null else [])]
     for wanted in ([], [0], [15, 16, 17], [3, 40, 89], list(range(len(whole)))):
-        found = planning.look_up_labels(tmp_path, 1, np.array(wanted, np.int64), batch_labels=16)
+        found = region_planning.look_up_labels(tmp_path, 1, np.array(wanted, np.int64), batch_labels=16)
         assert found.to_list() == [whole[at] for at in wanted]
     assert sorted(told, key=str) == ["0", "96", *([None] if null else [])]
-    asked = planning.read_region_labels(tmp_path, 2)[1]
-    assert whole.gather(planning.find_label_numbers(whole, asked)).to_list() == asked
+    asked = region_planning.read_region_labels(tmp_path, 2)[1]
+    assert whole.gather(region_planning.find_label_numbers(whole, asked)).to_list() == asked

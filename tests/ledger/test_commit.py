@@ -84,7 +84,7 @@ def test_a_name_is_taken_only_where_nothing_has_it(tmp_path, monkeypatch, there)
 
 
 def test_a_dead_process_s_staging_folder_goes_and_the_owner_is_told(tmp_path):
-    dead = abandon(tmp_path / "other", Ledger.of().folder)
+    dead = abandon(tmp_path / "other", Ledger.open().folder)
     (tmp_path / ".reticent-other").mkdir()
     release = rt.publish(job(), frame=people(), to=tmp_path / "release")
     assert "1 staging folder of interrupted runs was removed." in release.notices
@@ -165,9 +165,9 @@ def test_a_temporary_release_of_a_dead_process_goes_too(tmp_path, monkeypatch):
     rt.publish(job(), frame=people(), to=tmp_path / "release")
     folder = abandon(None)
     assert folder.parent.parent == tmp_path
-    assert recover(Ledger.of().folder, only_journal=True) == []
+    assert recover(Ledger.open().folder, only_journal=True) == []
     assert folder.exists(), "a command that reads removes no folder"
-    assert recover(Ledger.of().folder) == ["1 staging folder of interrupted runs was removed."]
+    assert recover(Ledger.open().folder) == ["1 staging folder of interrupted runs was removed."]
     assert not folder.parent.exists()
 
 
@@ -184,7 +184,7 @@ def test_a_journal_is_settled_by_its_own_ledger_alone(tmp_path, monkeypatch, die
     assert sorted((tmp_path / "first").rglob("*")) == before
     recover(tmp_path / "first", only_journal=True)
     standing = rt.open(tmp_path / "one").digest
-    assert [entry["digest"] for entry in Ledger.of(tmp_path / "first").read_entries()][1:] == [standing]
+    assert [entry["digest"] for entry in Ledger.open(tmp_path / "first").read_entries()][1:] == [standing]
     assert paths.read_digest_file(paths.resolve_notes_folder(tmp_path / "one")) == standing
     assert not left(tmp_path)
 
@@ -204,12 +204,12 @@ def test_between_two_renames_the_old_release_is_put_back(tmp_path, monkeypatch, 
     said = recover(tmp_path / "ledger")
     assert said == ["A publication of 'one' was interrupted: it was rolled back, and what stood there stands."]
     assert rt.audit(tmp_path / "one", expect_digest=old.digest).kept
-    assert len(Ledger.of(tmp_path / "ledger").read_entries()) == 1
+    assert len(Ledger.open(tmp_path / "ledger").read_entries()) == 1
     assert not left(tmp_path)
 
 
 def test_what_was_replaced_is_kept_where_its_place_was_taken_meanwhile(tmp_path):
-    ledger = Ledger.of().folder
+    ledger = Ledger.open().folder
     rt.publish(job(), frame=people(), to=tmp_path / "one")
     dead = abandon(tmp_path / "one", ledger).parent
     (tmp_path / "one").rename(dead / "replaced")
@@ -266,7 +266,7 @@ def test_a_journal_that_cannot_be_synced_is_taken_back(tmp_path, monkeypatch):
         patch.setattr(journal.private_files, "sync_to_disk", refused)
         with pytest.raises(DiskError):
             rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
-    assert Ledger.of(ledger).read_entries() == []
+    assert Ledger.open(ledger).read_entries() == []
     assert not (tmp_path / "one").exists()
     assert not left(tmp_path)
 
@@ -283,7 +283,7 @@ def test_what_cannot_be_undone_is_left_for_the_next_command(tmp_path, monkeypatc
         with pytest.raises(DiskError):
             rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger", force=True, again=True)
     assert "it was rolled back" in "".join(recover(tmp_path / "ledger", [tmp_path / "one"]))
-    assert [entry["digest"] for entry in Ledger.of(tmp_path / "ledger").read_entries()] == [old.digest]
+    assert [entry["digest"] for entry in Ledger.open(tmp_path / "ledger").read_entries()] == [old.digest]
     assert rt.open(tmp_path / "one").digest == old.digest
     assert not left(tmp_path)
 
@@ -301,7 +301,7 @@ def test_a_recovery_that_is_killed_is_recovered_from(tmp_path, monkeypatch, die)
             with pytest.raises(Killed):
                 recover(tmp_path / "ledger")
     assert "it was rolled back" in "".join(recover(tmp_path / "ledger", [tmp_path / "one"]))
-    assert Ledger.of(tmp_path / "ledger").read_entries() == []
+    assert Ledger.open(tmp_path / "ledger").read_entries() == []
     assert not left(tmp_path)
 
 
@@ -309,8 +309,8 @@ def test_save_is_journalled_like_publish(tmp_path, die):
     release = rt.publish(job(), frame=people())
     with die(journal, "append_entry"):
         release.save(tmp_path / "one")
-    recover(Ledger.of().folder)
-    assert [entry["digest"] for entry in Ledger.of().read_entries()] == [release.digest]
+    recover(Ledger.open().folder)
+    assert [entry["digest"] for entry in Ledger.open().read_entries()] == [release.digest]
     assert rt.audit(tmp_path / "one", expect_digest=release.digest).kept
     assert not left(tmp_path)
 

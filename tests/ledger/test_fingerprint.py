@@ -106,7 +106,7 @@ def test_strangers_are_not_taken_for_the_same_people(published, tmp_path):
     few_values = {"age": rt.quasi(), "illness": rt.sensitive()}
     for seed in (3, 4, 5):
         rt.publish(job(columns=few_values), frame=people(5_000, seed), to=tmp_path / str(seed))
-    assert [entry["repeats"] for entry in Ledger.of().read_entries()] == [[]] * 5
+    assert [entry["repeats"] for entry in Ledger.open().read_entries()] == [[]] * 5
 
 
 def test_a_table_of_few_distinct_rows_that_lacks_one_row_is_known_again(tmp_path):
@@ -121,14 +121,14 @@ def test_a_frame_s_release_is_recorded_when_it_is_saved(tmp_path):
     frame = people().to_pandas()
     assert isinstance(frame, pd.DataFrame)
     release = rt.publish(job(), frame=frame)
-    assert Ledger.of().read_entries() == []
+    assert Ledger.open().read_entries() == []
     release.save(tmp_path / "one")
-    assert [entry["release"] for entry in Ledger.of().read_entries()] == ["one"]
+    assert [entry["release"] for entry in Ledger.open().read_entries()] == ["one"]
     with pytest.raises(AlreadyPublished):
         release.save(tmp_path / "two")
     with pytest.raises(AlreadyPublished):
         rt.publish(job(), frame=frame).save(tmp_path / "two")
     release.save(tmp_path / "two", again=True)
-    first, second = Ledger.of().read_entries()
+    first, second = Ledger.open().read_entries()
     assert second["repeats"] == [first["digest"]]
     assert "'one'" in (tmp_path / "reticent-owner/two/README.md").read_text()

@@ -26,12 +26,12 @@ def home(tmp_path, monkeypatch) -> Path:
 
 
 def test_without_a_setting_the_ledger_is_in_the_user_s_state_folder(home, tmp_path, monkeypatch):
-    assert Ledger.of().folder == home / ".local" / "state" / "reticent"
+    assert Ledger.open().folder == home / ".local" / "state" / "reticent"
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert Ledger.of().folder == tmp_path / "state" / "reticent"
+    assert Ledger.open().folder == tmp_path / "state" / "reticent"
     monkeypatch.setenv("RETICENT_LEDGER", str(tmp_path / "ours"))
-    assert Ledger.of().folder == tmp_path / "ours"
-    assert Ledger.of(tmp_path / "given").folder == tmp_path / "given"
+    assert Ledger.open().folder == tmp_path / "ours"
+    assert Ledger.open(tmp_path / "given").folder == tmp_path / "given"
 
 
 def test_the_output_folder_makes_no_difference(home, tmp_path):
@@ -45,7 +45,7 @@ def test_the_output_folder_makes_no_difference(home, tmp_path):
 def test_another_ledger_knows_other_releases(tmp_path):
     release = rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first")
     rt.publish(job(), frame=people(), to=tmp_path / "two", ledger=tmp_path / "second")
-    assert release.digest == Ledger.of(tmp_path / "first").read_entries()[0]["digest"]
+    assert release.digest == Ledger.open(tmp_path / "first").read_entries()[0]["digest"]
     temporary = rt.publish(job(), frame=people(), ledger=tmp_path / "second")
     with pytest.raises(AlreadyPublished, match="'two'"):
         temporary.save(tmp_path / "three")
@@ -60,7 +60,7 @@ def test_only_the_owner_can_read_it_whatever_the_umask(tmp_path, monkeypatch, um
         rt.publish(job(), frame=people(), to=tmp_path / "one")
     finally:
         os.umask(before)
-    owners = [Ledger.of().folder, tmp_path / "reticent-owner"]
+    owners = [Ledger.open().folder, tmp_path / "reticent-owner"]
     for path in [*owners, *(inner for folder in owners for inner in folder.rglob("*"))]:
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
 
@@ -85,14 +85,14 @@ def test_it_holds_no_value_and_its_hashes_need_its_key(tmp_path):
         held = re.sub(rb"[0-9a-f]{32,}", b"", held)  # a hash holds five given digits by chance
         for value in (*people()["zip"].cast(str).to_list(), "mumps"):
             assert value.encode() not in held
-        marks.append(Ledger.of(tmp_path / f"of-{name}").read_entries()[0]["content"])
+        marks.append(Ledger.open(tmp_path / f"of-{name}").read_entries()[0]["content"])
     assert marks[0] != marks[1]
 
 
 @pytest.mark.parametrize("lost", ["ledger.key", "ledger-sketches", "ledger.jsonl"])
 def test_a_broken_ledger_stops_a_publication(tmp_path, lost):
     rt.publish(job(), frame=people(), to=tmp_path / "one")
-    path = Ledger.of().folder / lost
+    path = Ledger.open().folder / lost
     for file in path.iterdir() if path.is_dir() else [path]:
         file.write_text("broken\n")
     with pytest.raises(RequestError, match="cannot be read"):

@@ -195,7 +195,7 @@ LINE = '{"release": "a", "folder": "/", "digest": "0", "at": "2026", "content": 
 )
 def test_a_ledger_that_is_damaged_anyhow_stops_a_publication_and_stays_as_it_is(tmp_path, damage):
     rt.publish(job(), frame=people(), to=tmp_path / "one")
-    path = Ledger.of().folder / "ledger.jsonl"
+    path = Ledger.open().folder / "ledger.jsonl"
     with open(path, "a") as handle:
         handle.write(damage)
     before = path.read_bytes()
@@ -209,7 +209,7 @@ def test_a_ledger_that_is_damaged_anyhow_stops_a_publication_and_stays_as_it_is(
 @pytest.mark.parametrize("damage", [b"", b"ab", b"zz" * 32, b"\xff" * 32, b"00" * 31])
 def test_a_key_that_is_damaged_anyhow_stops_a_publication(tmp_path, damage):
     rt.publish(job(), frame=people(), to=tmp_path / "one")
-    (Ledger.of().folder / "ledger.key").write_bytes(damage)
+    (Ledger.open().folder / "ledger.key").write_bytes(damage)
     with pytest.raises(RequestError, match="cannot be read"):
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", again=True)
 
@@ -226,7 +226,7 @@ def test_a_key_that_is_damaged_anyhow_stops_a_publication(tmp_path, damage):
 )
 def test_a_sketch_that_is_damaged_anyhow_stops_a_publication(tmp_path, head):
     rt.publish(job(), frame=people(), to=tmp_path / "one")
-    (sketch,) = (Ledger.of().folder / "ledger-sketches").iterdir()
+    (sketch,) = (Ledger.open().folder / "ledger-sketches").iterdir()
     sketch.write_bytes(head.encode() + b"\n" + b"\1\0\0\0\0\0\0\0" * 4)
     with pytest.raises(RequestError, match="cannot be read"):
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two")
@@ -237,8 +237,8 @@ def test_a_journal_that_is_damaged_stops_a_publication_and_no_reader(tmp_path, d
     from reticent.cli.main import main
 
     rt.publish(job(), frame=people(), to=tmp_path / "one")
-    (Ledger.of().folder / "ledger.journal").mkdir()
-    (Ledger.of().folder / "ledger.journal" / "intent.json").write_text(damage)
+    (Ledger.open().folder / "ledger.journal").mkdir()
+    (Ledger.open().folder / "ledger.journal" / "intent.json").write_text(damage)
     with pytest.raises(RequestError, match=r"journal .* cannot be read"):
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two")
     assert main(["audit", str(tmp_path / "one")]) == 0

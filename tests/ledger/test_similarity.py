@@ -21,7 +21,7 @@ def rows(count: int, seed: int, values: int) -> list[tuple[int, ...]]:
 
 def hashed(listed: list[tuple[int, ...]]) -> HashedRows:
     frame = pl.LazyFrame(listed, schema=["a", "b", "c"], orient="row")
-    return CountedRows.of(frame, ["a", "b", "c"]).hash_values(KEY)
+    return CountedRows.from_frame(frame, ["a", "b", "c"]).hash_values(KEY)
 
 
 def share(one: list, other: list) -> float:
@@ -54,13 +54,17 @@ def test_what_strangers_share_is_about_what_they_share(values):
 
 
 def test_tables_without_a_common_column_are_not_compared():
-    other = CountedRows.of(pl.LazyFrame({"x": [1, 2]}), ["x"]).hash_values(KEY)
+    other = CountedRows.from_frame(pl.LazyFrame({"x": [1, 2]}), ["x"]).hash_values(KEY)
     assert measure_similarity(other, hashed(rows(10, 1, 5)).content) is None
 
 
 def test_spellings_and_missing_values_are_counted_as_what_they_mean():
-    one = CountedRows.of(pl.LazyFrame({"a": ["1", "1.0", "x", None, " x"], "b": [1, 1, None, 2, None]}), ["a", "b"])
-    two = CountedRows.of(pl.LazyFrame({"b": [None, None, 1.0, 1.0, 2.0], "a": ["x", "x", "1", "1", None]}), ["b", "a"])
+    one = CountedRows.from_frame(
+        pl.LazyFrame({"a": ["1", "1.0", "x", None, " x"], "b": [1, 1, None, 2, None]}), ["a", "b"]
+    )
+    two = CountedRows.from_frame(
+        pl.LazyFrame({"b": [None, None, 1.0, 1.0, 2.0], "a": ["x", "x", "1", "1", None]}), ["b", "a"]
+    )
     first = one.hash_values(KEY).content
     second = two.hash_values(KEY).content
     assert first.mark == second.mark

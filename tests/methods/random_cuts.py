@@ -60,10 +60,10 @@ class Drawn(rt.Mondrian):
         labels = self.labels_for(promises)
         bound = bind_reachable_promises(cells, promises, self.name)
         apart = labels == "nodes" and not promises.union_closed
-        spans = SpanLosses.of(
+        spans = SpanLosses.from_domains(
             cells.quasi, resolve_weights([domain.name for domain in cells.quasi], self.weights), apart=apart
         )
-        nodes = PartitionNodes.of(cells)
+        nodes = PartitionNodes.from_cells(cells)
         chooser = DrawnCuts(
             nodes, Acceptance(bound, nodes), spans, slack=self.slack, draw=rng.stream("mondrian, drawn cuts")
         )

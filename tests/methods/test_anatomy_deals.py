@@ -17,7 +17,7 @@ from reticent.methods.anatomy import Anatomy
 from reticent.models.promise import Promises
 from studies.minimality.adversary import Belief, Points, Release, beliefs, counted, people, tables
 
-HALF = Promises.of([rt.ProbabilisticLDiversity(2)])
+HALF = Promises.from_iterable([rt.ProbabilisticLDiversity(2)])
 
 
 class Deal:

@@ -42,7 +42,7 @@ def test_a_sweep_allows_the_cuts_that_keep_the_caps_and_no_other(promised, apart
     for number in range(25):
         cells = random_cells(number)
         accepts, spans, cuts, ordinals = _every_cut(cells, PROMISED[promised], apart)
-        mask = CutMask.of(accepts.nodes, np.array([0]), np.array([1]), accepts.rules, spans)
+        mask = CutMask.build(accepts.nodes, np.array([0]), np.array([1]), accepts.rules, spans)
         each = accepts._select_within_caps(np.ascontiguousarray(cuts), 1 << 62)
         assert mask.allowed[ordinals].astype(bool).tolist() == each.tolist()
         judged += len(each)
@@ -52,7 +52,7 @@ def test_a_sweep_allows_the_cuts_that_keep_the_caps_and_no_other(promised, apart
 def test_a_plan_is_the_same_whether_cuts_are_judged_one_by_one_or_at_once(monkeypatch):
     for number in range(20):
         cells = random_cells(number, most_rows=90)
-        promises = Promises.of([KAnonymity(2), BetaLikeness(2)])
+        promises = Promises.from_iterable([KAnonymity(2), BetaLikeness(2)])
         plans = []
         for first, crowded in ((32, 1 << 40), (1, 0)):
 
@@ -60,7 +60,7 @@ def test_a_plan_is_the_same_whether_cuts_are_judged_one_by_one_or_at_once(monkey
                 return LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER, first, crowded)
 
             monkeypatch.setattr("reticent.methods.mondrian.method.LossCuts", choose)
-            plans.append(Mondrian().plan(cells, promises, Random.of(1)).group.tolist())
+            plans.append(Mondrian().plan(cells, promises, Random.from_optional_seed(1)).group.tolist())
         assert plans[0] == plans[1]
 
 
@@ -75,11 +75,11 @@ def test_families_say_as_caps_what_they_say_as_a_check():
 
 
 def _every_cut(cells: Cells, promised: list, apart: bool) -> tuple[Acceptance, SpanLosses, np.ndarray, np.ndarray]:
-    bound = Promises.of(promised).bind(cells)
-    nodes = PartitionNodes.of(cells)
+    bound = Promises.from_iterable(promised).bind(cells)
+    nodes = PartitionNodes.from_cells(cells)
     accepts = Acceptance(bound, nodes)
     assert isinstance(accepts.rules, CapTables)
-    spans = SpanLosses.of(cells.quasi, np.ones(len(cells.quasi)), apart=apart)
+    spans = SpanLosses.from_domains(cells.quasi, np.ones(len(cells.quasi)), apart=apart)
     none = np.full((1, 6), -1, np.int64), np.full(1, -1.0)
     chooser = LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
     best, loss = chooser._weigh_candidates(np.array([0]), np.array([1]), CutMask.all(1), 400, none)

@@ -28,7 +28,7 @@ def kernels(request, monkeypatch):
 def random_tree(rng: np.random.Generator, leaves: int, *, null: bool) -> TreeDomain:
     low = np.sort(rng.integers(0, max(leaves // 2, 1), leaves))
     rows = [[f"v{i}", f"n{low[i]}", f"m{low[i] // 2}", "*"] for i in range(leaves)]
-    return build_tree_domain("tree", "String", Hierarchy.from_rows(rows), null=null, given=True)
+    return build_tree_domain("tree", "String", Hierarchy.from_rows(rows), null=null, is_from_steward=True)
 
 
 def random_range(rng: np.random.Generator, size: int, *, null: bool) -> Domain:
@@ -75,7 +75,7 @@ def test_packed_codes_come_back():
 @pytest.mark.parametrize("number", range(8))
 def test_a_cut_keeps_every_atom_and_its_sides_have_tight_boxes(number):
     cells = random_cells(number)
-    nodes = PartitionNodes.of(cells)
+    nodes = PartitionNodes.from_cells(cells)
     rng = np.random.default_rng(number)
     column = int(rng.integers(0, len(cells.quasi)))
     present = np.unique(cells.codes[:, column])
@@ -95,7 +95,7 @@ def test_a_cut_keeps_every_atom_and_its_sides_have_tight_boxes(number):
 @pytest.mark.parametrize("number", range(6))
 def test_both_sides_of_many_cuts_are_counted_as_their_cells_say(number):
     cells = random_cells(number)
-    nodes = PartitionNodes.of(cells)
+    nodes = PartitionNodes.from_cells(cells)
     rng = np.random.default_rng(number)
     cuts = random_cuts(nodes, rng, 25)
     sides = CutSides(nodes, cuts)
@@ -131,7 +131,7 @@ def random_caps(rng: np.random.Generator, values: int) -> Caps:
 @pytest.mark.parametrize("number", range(40))
 def test_the_kernel_keeps_caps_exactly_as_they_are_meant(number):
     cells = random_cells(number, rows=60)
-    nodes = PartitionNodes.of(cells)
+    nodes = PartitionNodes.from_cells(cells)
     rng = np.random.default_rng(1000 + number)
     caps = tuple((int(c), random_caps(rng, cells.sensitive[c].size)) for c in rng.integers(0, 2, rng.integers(1, 4)))
     accepts = Acceptance(BoundPromises(cells, 1, caps, ()), nodes)
@@ -153,7 +153,7 @@ def test_a_span_loses_in_the_kernel_what_its_domain_says(number):
     domain = (random_tree if number % 2 else random_range)(rng, int(rng.integers(2, 40)), null=bool(number % 3 == 0))
     low, high = np.triu_indices(domain.size)
     box = np.stack([low, high], axis=1)[:, :, None].astype(np.int32)
-    found = SpanLosses.of((domain,), np.array([3.0])).losses(box)[:, 0]
+    found = SpanLosses.from_domains((domain,), np.array([3.0])).losses(box)[:, 0]
     np.testing.assert_allclose(found, 3 * domain.loss(low, high), rtol=0, atol=1e-12)
 
 
@@ -182,11 +182,13 @@ def every_cut(cells: Cells, least: int) -> list[tuple[float, int, frozenset]]:
 @pytest.mark.parametrize("number", range(25))
 def test_the_cut_that_leaves_the_least_loss_is_found_among_all(number):
     cells = random_cells(number, rows=50)
-    nodes = PartitionNodes.of(cells)
+    nodes = PartitionNodes.from_cells(cells)
     least = number % 7 + 1
     accepts = Acceptance(BoundPromises(cells, least, (), ()), nodes)
     expected = every_cut(cells, least)
-    chooser = LossCuts(nodes, accepts, SpanLosses.of(cells.quasi, np.ones(len(cells.quasi))), LOOK_AHEAD_NEVER)
+    chooser = LossCuts(
+        nodes, accepts, SpanLosses.from_domains(cells.quasi, np.ones(len(cells.quasi))), LOOK_AHEAD_NEVER
+    )
     chosen, cuts = chooser.choose()
     assert chosen.any() == bool(expected)
     if expected:
@@ -204,9 +206,11 @@ def test_the_cut_that_leaves_the_least_loss_is_found_among_all(number):
 
 def test_rounds_of_candidates_continue_where_the_last_one_ended():
     cells = random_cells(4, rows=200)
-    nodes = PartitionNodes.of(cells)
+    nodes = PartitionNodes.from_cells(cells)
     chooser = LossCuts(
-        nodes, Acceptance(BoundPromises(cells, 1, (), ()), nodes), SpanLosses.of(cells.quasi, np.ones(len(cells.quasi)))
+        nodes,
+        Acceptance(BoundPromises(cells, 1, (), ()), nodes),
+        SpanLosses.from_domains(cells.quasi, np.ones(len(cells.quasi))),
     )
     trying = np.array([0])
     side = np.array([1])
@@ -232,7 +236,7 @@ def test_a_median_cut_is_the_most_even_one_at_the_lowest_fences_around_it(number
     domain = (random_tree if number % 3 else random_range)(rng, int(rng.integers(2, 14)), null=bool(number % 2))
     codes = rng.integers(0, domain.size, 30).astype(np.int32)[:, None]
     cells = build_cells((domain,), (), codes, np.zeros((30, 0), np.int32), np.ones(30, np.int64))[0]
-    nodes = PartitionNodes.of(cells)
+    nodes = PartitionNodes.from_cells(cells)
     span = nodes.spans(np.array([0]), np.array([0]))
     low, high = span[0, 3:]
     if low == high:
@@ -252,6 +256,8 @@ def test_spans_weigh_columns_as_asked():
     rng = np.random.default_rng(0)
     domains = random_range(rng, 9, null=False), random_tree(rng, 9, null=True)
     box = np.array([[[0, 0], [8, 9]]], np.int32)
-    plain, weighed = (SpanLosses.of(domains, np.array(weights)).losses(box)[0] for weights in ([1.0, 1.0], [2.0, 0.0]))
+    plain, weighed = (
+        SpanLosses.from_domains(domains, np.array(weights)).losses(box)[0] for weights in ([1.0, 1.0], [2.0, 0.0])
+    )
     np.testing.assert_allclose(weighed, plain * [2, 0])
-    assert nodes.SUBTREES_SHAPE in SpanLosses.of(domains, np.ones(2), apart=True).shape[:, 0]
+    assert nodes.SUBTREES_SHAPE in SpanLosses.from_domains(domains, np.ones(2), apart=True).shape[:, 0]

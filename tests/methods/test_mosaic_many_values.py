@@ -16,7 +16,7 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_diversity import DistinctLDiversity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.support.pure_kernels import pure
 from tests.support.random_cells import random_cells
@@ -31,21 +31,23 @@ def many_values(rows: int, number: int = 0, *, null: bool = False) -> Cells:
     )
     quasi = (
         build_range_domain("income", "numeric", "Float64", [str(x) for x in income], income, null=null),
-        build_tree_domain("code", "String", prefixes, null=null, given=True),
-        build_tree_domain("sex", "String", Hierarchy.flat(["f", "m"]), null=False, given=True),
-        build_tree_domain("state", "String", Hierarchy.flat([f"{i:02}" for i in range(20)]), null=False, given=True),
+        build_tree_domain("code", "String", prefixes, null=null, is_from_steward=True),
+        build_tree_domain("sex", "String", Hierarchy.flat(["f", "m"]), null=False, is_from_steward=True),
+        build_tree_domain(
+            "state", "String", Hierarchy.flat([f"{i:02}" for i in range(20)]), null=False, is_from_steward=True
+        ),
     )
     codes = np.column_stack([(rng.random(rows) ** 2 * domain.size).astype(np.int32) for domain in quasi])
     codes[:, 0] = rng.permutation(rows)
     if null:
         codes[rng.random(rows) < 0.1, 0] = quasi[0].size - 1
-    sensitive = build_tree_domain("s", "String", Hierarchy.flat(list("abcdef")), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(list("abcdef")), null=False, is_from_steward=True)
     values = rng.integers(0, 6, (rows, 1)).astype(np.int32)
     return build_cells(quasi, (sensitive,), codes, values, np.ones(rows, np.int64))[0]
 
 
 def plan(cells: Cells, *promises: object, **options: object) -> Recipe:
-    return Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.of(promises), Random.from_seed(1))
+    return Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.from_iterable(promises), Random.from_seed(1))
 
 
 def same(one: Recipe, other: Recipe) -> bool:
@@ -79,7 +81,7 @@ def test_groups_along_an_order_by_cuts_are_narrow_in_several_columns_of_many_val
     texts = [str(i) for i in range(rows)]
     quasi = tuple(build_range_domain(name, "numeric", "Int64", texts, np.arange(rows), null=False) for name in "abc")
     codes = np.column_stack([rng.permutation(rows) for _ in quasi]).astype(np.int32)
-    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, is_from_steward=True)
     cells = build_cells(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
     space = make_loss_space(cells)
     least = (5, 1)
@@ -102,10 +104,12 @@ def test_rows_with_equal_values_are_neighbours():
 def test_a_column_in_which_nothing_can_be_told_apart_is_left_for_the_others():
     rows = 400
     quasi = (
-        build_tree_domain("id", "String", Hierarchy.flat([f"{i:04}" for i in range(rows)]), null=False, given=True),
+        build_tree_domain(
+            "id", "String", Hierarchy.flat([f"{i:04}" for i in range(rows)]), null=False, is_from_steward=True
+        ),
         build_range_domain("n", "numeric", "Int64", [str(i) for i in range(rows)], np.arange(rows), null=False),
     )
-    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, is_from_steward=True)
     codes = np.column_stack([np.random.default_rng(2).permutation(rows), np.arange(rows)]).astype(np.int32)
     cells = build_cells(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
     numbers = cells.codes[order_by_cuts(cells.codes, make_loss_space(cells), 5, 9), 1]
@@ -117,7 +121,7 @@ def test_a_column_in_which_nothing_can_be_told_apart_is_left_for_the_others():
 def test_a_promise_is_kept_on_columns_of_very_many_values(promise: object, null: bool):
     recipe = plan(many_values(3000, null=null), promise)
     recipe.require_conserved()
-    assert Promises.of([promise]).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
+    assert Promises.from_iterable([promise]).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
 
 
 def test_groups_longer_than_a_pool_stay_whole():
@@ -127,7 +131,12 @@ def test_groups_longer_than_a_pool_stay_whole():
     recipe = plan(cells, DistinctLDiversity(2), effort="balanced")
     recipe.require_conserved()
     assert recipe.as_groups().sizes.max() > mosaic_segments.LONG_POOL_UNITS
-    assert Promises.of([DistinctLDiversity(2)]).bind(cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
+    assert (
+        Promises.from_iterable([DistinctLDiversity(2)])
+        .bind(cells)
+        .allow(merge_equal_labels(recipe)[0].as_groups())
+        .all()
+    )
 
 
 def test_columns_of_many_values_need_no_table_of_ranges():
@@ -137,7 +146,7 @@ def test_columns_of_many_values_need_no_table_of_ranges():
     assert len(space.spans) < 10 * space.sizes.sum()
     told = []
     recipe = Mosaic(effort="quick").plan(
-        cells, Promises.of([KAnonymity(5)]), Random.from_seed(1), lambda now: told.append(now.loss) or True
+        cells, Promises.from_iterable([KAnonymity(5)]), Random.from_seed(1), lambda now: told.append(now.loss) or True
     )
     assert len(told) == 1
     assert recipe.as_groups().sizes.min() >= 5

@@ -14,7 +14,7 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.methods.mosaic import Mosaic, segments
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.oracle import measures
 
@@ -26,7 +26,9 @@ def cells_of(rows: list[tuple[int, str, str]]) -> Cells:
     null = any(row[1] == "-" for row in rows)
     quasi = build_range_domain("n", "numeric", "Int64", [str(i) for i in range(9)], np.arange(9), null=False)
     domains = [
-        build_tree_domain(name, "String", Hierarchy.flat(list(letters)), null=null and name == "s", given=True)
+        build_tree_domain(
+            name, "String", Hierarchy.flat(list(letters)), null=null and name == "s", is_from_steward=True
+        )
         for name, letters in (("s", "abcd"), ("z", "uvwxyz"))
     ]
     codes = np.array([[row[0]] for row in rows], np.int32)
@@ -35,7 +37,7 @@ def cells_of(rows: list[tuple[int, str, str]]) -> Cells:
 
 
 def plan(cells: Cells, *promises: object, **options: object) -> Recipe:
-    recipe = Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.of(promises), Random.from_seed(1))
+    recipe = Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.from_iterable(promises), Random.from_seed(1))
     recipe.require_conserved()
     return merge_equal_labels(recipe)[0]
 

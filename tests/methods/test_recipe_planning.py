@@ -30,7 +30,7 @@ class Thinning:
         return False
 
     def prepare(self, cells, promises, rng):
-        return PreparedCells.of(cells, rng.stream("thinning").binomial(cells.counts, self.share))
+        return PreparedCells.from_cells(cells, rng.stream("thinning").binomial(cells.counts, self.share))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Relabelling:
         return Recipe(cells, recipe.cell, recipe.group, recipe.quota, 1, values=np.zeros_like(cells.values))
 
 
-PROMISES = Promises.of([rt.KAnonymity(2)])
+PROMISES = Promises.from_iterable([rt.KAnonymity(2)])
 
 
 @pytest.mark.parametrize("number", range(30))

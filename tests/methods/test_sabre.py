@@ -40,7 +40,7 @@ def test_the_worst_case_is_the_greatest_distance_of_any_draw(name: str):
     for number in range(60):
         rng = np.random.default_rng(number)
         domain = build_tree_domain(
-            "s", "String", random_tree(rng, int(rng.integers(3, 6)), "s"), null=False, given=True
+            "s", "String", random_tree(rng, int(rng.integers(3, 6)), "s"), null=False, is_from_steward=True
         )
         totals = rng.integers(0, 6, domain.size)
         totals[rng.choice(domain.size, 2, replace=False)] += 1
@@ -57,14 +57,16 @@ def test_the_worst_case_is_the_greatest_distance_of_any_draw(name: str):
 def test_buckets_hold_every_value_once(name: str):
     for number in range(30):
         rng = np.random.default_rng(number)
-        domain = build_tree_domain("s", "String", random_tree(rng, 6, "s"), null=False, given=True)
+        domain = build_tree_domain("s", "String", random_tree(rng, 6, "s"), null=False, is_from_steward=True)
         totals = rng.integers(0, 9, 6) + (np.arange(6) < 2)
         buckets = bucketize(TCloseness("0.9", name), domain, totals, Fraction(number, 40))
         assert sorted(v for bucket in buckets for v in bucket) == np.flatnonzero(totals).tolist()
 
 
 def test_a_smaller_t_needs_more_buckets():
-    domain = build_tree_domain("s", "String", random_tree(np.random.default_rng(1), 6, "s"), null=False, given=True)
+    domain = build_tree_domain(
+        "s", "String", random_tree(np.random.default_rng(1), 6, "s"), null=False, is_from_steward=True
+    )
     totals = np.array([5, 9, 2, 7, 7, 3])
     counts = [len(bucketize(TCloseness("0.9"), domain, totals, Fraction(t, 10))) for t in (8, 5, 2, 0)]
     assert counts == sorted(counts)
@@ -74,13 +76,13 @@ def test_a_smaller_t_needs_more_buckets():
 def test_large_tables_are_compared_without_overflow():
     cells = line([0, 1, 2, 3] * 5)
     huge = type(cells)(cells.quasi, cells.sensitive, cells.codes, cells.values, cells.counts * 3)
-    promises = Promises.of([TCloseness(Fraction(10**15 + 1, 10**16))])
+    promises = Promises.from_iterable([TCloseness(Fraction(10**15 + 1, 10**16))])
     recipe = Sabre().plan(huge, promises, Random.from_seed(1))
     assert promises.bind(huge).allow(recipe.as_groups()).all()
 
 
 def test_classes_have_at_least_k_rows_where_k_is_promised_too():
-    promises = Promises.of([TCloseness("0.5"), KAnonymity(7)])
+    promises = Promises.from_iterable([TCloseness("0.5"), KAnonymity(7)])
     recipe = Sabre().plan(line([0, 1, 2] * 30), promises, Random.from_seed(1))
     assert np.bincount(recipe.group, weights=recipe.quota).min() >= 7
     assert recipe.groups > 1
@@ -103,7 +105,7 @@ def test_wrong_options_are_refused(options: dict):
 )
 def test_what_it_cannot_do_is_refused(cells, promises: list, error: type):
     with pytest.raises(error):
-        Sabre().plan(cells, Promises.of(promises), Random.from_seed(1))
+        Sabre().plan(cells, Promises.from_iterable(promises), Random.from_seed(1))
 
 
 def test_hierarchical_needs_a_hierarchy():

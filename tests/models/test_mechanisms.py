@@ -48,7 +48,7 @@ def test_beta_perturbation_verifies_the_matrix_that_it_draws_with(monkeypatch, m
     seen = []
     verify = BetaPosterior.verify
     monkeypatch.setattr(BetaPosterior, "verify", lambda self, given: (seen.append(given), verify(self, given)))
-    made = BetaPerturbation(matrix=matrix).matrix_for(COUNTS, Promises.of([BetaLikeness(1, enhanced=False)]))
+    made = BetaPerturbation(matrix=matrix).matrix_for(COUNTS, Promises.from_iterable([BetaLikeness(1, enhanced=False)]))
     assert [given["matrix"] for given in seen] == [made]
 
 
@@ -57,7 +57,7 @@ def test_a_construction_that_breaks_its_promise_is_never_drawn_with(monkeypatch)
 
     monkeypatch.setattr(beta_perturbation, "build_rank_one_matrix", lambda *given, **how: keeping(MATRIX_SCALE))
     with pytest.raises(PromiseUnreachable, match="does not keep beta-likeness"):
-        BetaPerturbation().matrix_for(COUNTS, Promises.of([BetaLikeness(1)]))
+        BetaPerturbation().matrix_for(COUNTS, Promises.from_iterable([BetaLikeness(1)]))
 
 
 @pytest.mark.parametrize(

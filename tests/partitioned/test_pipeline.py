@@ -17,7 +17,7 @@ from reticent.errors import JobError, PromiseUnreachable, SourceError
 from reticent.ledger.fingerprint import CountedRows
 from reticent.methods.regions import SAMPLE_CELLS
 from reticent.models.promise import Promises
-from reticent.partitioned import planning
+from reticent.partitioned import region_planning
 from reticent.partitioned.fingerprint import PartitionedCountedRows
 from tests.support.in_process_partitions import Spread
 from tests.support.region_plans import COLUMNS, DROP, KB, QUASI, in_one_place, labelled, small_parts
@@ -128,7 +128,7 @@ def test_rows_that_are_not_those_that_were_counted_are_refused_and_nothing_is_ke
 def test_the_ledger_knows_rows_in_parts_as_it_knows_them_in_one_place(people, tmp_path):
     keys = [*QUASI, "salary_class"]
     key = b"k" * 32
-    one = CountedRows.of(people.lazy(), keys).hash_values(key)
+    one = CountedRows.from_frame(people.lazy(), keys).hash_values(key)
     parts = Spread(2, 300).count_combinations(people.lazy(), keys, tmp_path / "held")
     other = PartitionedCountedRows(parts, keys, None).hash_values(key)
     for name in ("columns", "rows", "mark", "rate"):
@@ -230,13 +230,13 @@ def test_a_broken_part_breaks_the_release(people, tmp_path):
     job = rt.Job(columns=COLUMNS, promises=KB, release=DROP)
     strict = job.at(promises=[rt.KAnonymity(400)])
 
-    carefully = planning._plan_region
+    carefully = region_planning._plan_region
 
     def careless(held, number, asked):
-        return carefully(held, number, replace(asked, promises=Promises.of([rt.KAnonymity(3)])))
+        return carefully(held, number, replace(asked, promises=Promises.from_iterable([rt.KAnonymity(3)])))
 
     with (
-        mock.patch("reticent.partitioned.planning._plan_region", careless),
+        mock.patch("reticent.partitioned.region_planning._plan_region", careless),
         pytest.raises(rt.ReticentError, match="does not keep"),
     ):
         published(strict, people, tmp_path)

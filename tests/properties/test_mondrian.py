@@ -19,7 +19,7 @@ from reticent.errors import PromiseUnreachable
 from reticent.methods.mondrian import Mondrian
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.oracle import measures
 from tests.support.pure_kernels import use_pure_kernels
@@ -59,7 +59,7 @@ def requests(draw: st.DrawFn, **shape: object) -> tuple[Table, Cells, list[dict]
 
 
 def plan(method: Mondrian, cells: Cells, promises: list[dict]) -> Recipe:
-    return method.plan(cells, Promises.of([registry.make_promise(p) for p in promises]), Random.from_seed(1))
+    return method.plan(cells, Promises.from_iterable([registry.make_promise(p) for p in promises]), Random.from_seed(1))
 
 
 def published(recipe: Recipe) -> list[Counter]:
@@ -140,7 +140,7 @@ def test_a_group_is_left_whole_only_where_a_promise_forbids_its_parts(method: Mo
         recipe = plan(method, cells, promises)
     except PromiseUnreachable:
         return
-    bound = Promises.of([registry.make_promise(p) for p in promises]).bind(cells)
+    bound = Promises.from_iterable([registry.make_promise(p) for p in promises]).bind(cells)
     for group in range(recipe.groups):
         mine = np.flatnonzero(recipe.group == group)
         for j, domain in enumerate(cells.quasi):

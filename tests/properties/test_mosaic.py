@@ -7,7 +7,7 @@ from reticent.errors import PromiseUnreachable
 from reticent.methods.mosaic import Mosaic
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.oracle import measures
 from tests.support.mosaic_promises import ASKED
@@ -35,7 +35,7 @@ def test_every_published_group_passes_the_oracle_and_rows_are_conserved(kind: st
         model, promise, asked = ASKED[kind][number % len(ASKED[kind])]
         try:
             recipe = Mosaic(effort="quick", threads=1).plan(
-                cells, Promises.of([promise(**asked)]), Random.from_seed(number)
+                cells, Promises.from_iterable([promise(**asked)]), Random.from_seed(number)
             )
         except PromiseUnreachable:
             # closed under union: where it is refused, all rows in one group must break it
@@ -56,7 +56,7 @@ def test_conjunctions_pass_the_oracle():
         draw = np.random.default_rng(number)
         chosen = [ASKED[kinds[i]] for i in draw.choice(len(kinds), 2 + number % 2, replace=False)]
         asked = [some[int(draw.integers(len(some)))] for some in chosen]
-        promises = Promises.of([promise(**parameters) for _, promise, parameters in asked])
+        promises = Promises.from_iterable([promise(**parameters) for _, promise, parameters in asked])
         try:
             recipe = Mosaic(effort="quick", threads=1).plan(cells, promises, Random.from_seed(number))
         except PromiseUnreachable:

@@ -14,7 +14,7 @@ from reticent.methods.mosaic import Mosaic
 from reticent.methods.recipe_planning import plan_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
 from tests.oracle import measures
 from tests.support.mosaic_promises import ASKED
@@ -39,7 +39,9 @@ def several_columns(rng: np.random.Generator) -> Cells:
     for i in range(int(rng.integers(2, 4))):
         size = int(rng.integers(2, 6))
         null = bool(rng.random() < 0.25)
-        domains.append(build_tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, given=True))
+        domains.append(
+            build_tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, is_from_steward=True)
+        )
         weights = rng.random(size + null) ** 2 + 0.05
         drawn = rng.choice(size + null, rows, p=weights / weights.sum())
         follows = rng.random(rows) < 0.6 if i and rng.random() < 0.3 else np.zeros(rows, bool)
@@ -61,7 +63,7 @@ def asked_of(cells: Cells, kinds: list[str], rng: np.random.Generator) -> tuple[
         column = None if together else names[int(rng.integers(len(names)))]
         asked.append((model, parameters, column))
         promises.append(promise(**parameters, **({} if model == "k-anonymity" else {"column": column})))
-    return asked, Promises.of(promises)
+    return asked, Promises.from_iterable(promises)
 
 
 def holds(recipe: Recipe, asked: Asked) -> bool:

@@ -21,7 +21,7 @@ def test_every_class_passes_the_oracle_and_rows_are_conserved(distance: str, fil
         cells = random_cells(number)
         promise = TCloseness(CLOSENESS[number % len(CLOSENESS)], distance)
         try:
-            recipe = Sabre(fill=fill).plan(cells, Promises.of([promise]), Random.from_seed(number))
+            recipe = Sabre(fill=fill).plan(cells, Promises.from_iterable([promise]), Random.from_seed(number))
         except ColumnError:
             continue
         recipe.require_conserved()

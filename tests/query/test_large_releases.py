@@ -101,7 +101,9 @@ def _count_values(tables) -> int:
 def test_the_columns_needed_give_the_answers_of_all_of_them(tmp_path, file_format, kind, output):
     release = rt.publish(job(kind, format=file_format, **output), frame=people(400), to=tmp_path / "release", seed=1)
     for question in QUESTIONS:
-        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
+        needed = reader_for(kind).list_needed_columns(
+            release.manifest, find_asked_columns([question], release.manifest)
+        )
         found = read_needed(release.folder, release.manifest, needed)
         assert _count_values(found) < _count_values(release.tables)
         require_same_answers(
@@ -115,7 +117,7 @@ def test_the_columns_needed_give_the_answers_of_all_of_them(tmp_path, file_forma
 def test_distinct_rows_are_counted_where_the_sensitive_column_is_not_asked_about(kind):
     release = rt.publish(job(kind), frame=people(400), seed=1)
     question = "SELECT town, COUNT(*) FROM release WHERE ward = 'N' GROUP BY town"
-    needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
+    needed = reader_for(kind).list_needed_columns(release.manifest, find_asked_columns([question], release.manifest))
     (table,) = read_needed(release.folder, release.manifest, needed).values()
     assert sorted(table.columns) == [ROW_COUNT_COLUMN, "town", "ward"]
     assert len(table) == people(400).select("town", "ward").n_unique() and table[ROW_COUNT_COLUMN].sum() == 400
@@ -126,7 +128,9 @@ def test_of_groups_only_the_columns_asked_about_are_read(kind):
     release = rt.publish(job(kind), frame=people(400), seed=1)
 
     def files(question):
-        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
+        needed = reader_for(kind).list_needed_columns(
+            release.manifest, find_asked_columns([question], release.manifest)
+        )
         return {
             name: sorted(table.columns) for name, table in read_needed(release.folder, release.manifest, needed).items()
         }
@@ -142,7 +146,9 @@ def test_of_groups_only_the_columns_asked_about_are_read(kind):
 def test_rows_that_are_nearly_all_distinct_are_read_and_not_counted(kind, file_format):
     release = rt.publish(job(kind, format=file_format), frame=people(400), seed=1)
     for question in QUESTIONS:
-        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
+        needed = reader_for(kind).list_needed_columns(
+            release.manifest, find_asked_columns([question], release.manifest)
+        )
         found = read_needed(release.folder, release.manifest, needed, max_values=3, min_rows_alike=100)
         assert ROW_COUNT_COLUMN not in found["data"].columns or len(found["data"]) <= 4
         require_same_answers(

@@ -56,7 +56,7 @@ def keeps(method: str, promise: str) -> bool:
         return False
     try:
         if hasattr(made, "refuse"):
-            made.refuse(Promises.of([asked]))
+            made.refuse(Promises.from_iterable([asked]))
     except JobError:
         return False
     return True

@@ -31,4 +31,4 @@ def groups_by(cells: Cells, number: np.ndarray) -> CandidateGroups:
 def verdicts(promises: Sequence, cells: Cells, number: np.ndarray | None = None) -> np.ndarray:
     """Which groups keep the promises; by the quasi-identifier `g` unless numbered otherwise."""
     number = cells.codes[:, 0].astype(np.int64) if number is None else number
-    return Promises.of(promises).bind(cells).allow(groups_by(cells, number))
+    return Promises.from_iterable(promises).bind(cells).allow(groups_by(cells, number))

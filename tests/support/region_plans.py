@@ -20,7 +20,7 @@ from reticent.partitioned.fingerprint import PartitionedCountedRows
 from reticent.partitioned.pipeline import AUDIT_PART_ROWS, count_audit_parts
 from reticent.partitioned.writing import BUCKET_BYTES, choose_bucket_count
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 
 QUASI = ("age", "gender", "education", "marital_status", "work_class")
 

@@ -45,7 +45,7 @@ def write_release(
         of_cell[0] = 0
     kept = of_cell >= 0
     of_cell[kept] = np.unique(of_cell[kept], return_inverse=True)[1]
-    way = GeneralizedWriter.of(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
+    way = GeneralizedWriter.from_recipe(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
     frames = way.frames(local.apply_recipe(counted, way.recipe, Random.from_seed(seed), lazy))
     folder.mkdir(parents=True, exist_ok=True)
     fields = {

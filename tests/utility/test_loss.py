@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from reticent.audit import audit
-from reticent.data.labels import use_tight_labels
+from reticent.data.label_styles import use_tight_labels
 from tests.oracle import labels as oracle_labels
 from tests.oracle import loss as oracle
 from tests.oracle.groups import group_rows, rows_of

@@ -134,7 +134,7 @@ def test_reconstruction_of_an_undisturbed_table_is_exact():
 
 def test_reconstruction_is_unbiased_over_many_redraws():
     cells = local.count_rows(people(3000).lazy(), COLUMNS).cells
-    promises = Promises.of([BetaLikeness(2)])
+    promises = Promises.from_iterable([BetaLikeness(2)])
     workload = queries(cells, 1)
     true = workload.exact(cells)
     estimates = []

@@ -50,7 +50,7 @@ def test_a_workload_is_answered_as_the_release_answers_in_sql(kind: str):
     release, _, cells = laid(kind)
     workload = Workload.draw(cells, predicates=2, selectivity=0.2, queries=25, rng=np.random.default_rng(1))
     if kind == "sampled":
-        found = workload.sampled(SampledRows.of(release.tables["data"], release.manifest), cells)
+        found = workload.sampled(SampledRows.from_frame(release.tables["data"], release.manifest), cells)
     else:
         found = workload.matched(release.sight(cells))
     here = [release.query(asked(workload, cells, q)).estimate for q in range(len(workload))]

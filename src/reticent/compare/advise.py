@@ -58,7 +58,7 @@ class Projection:
     doubtful: float
 
     @classmethod
-    def of(
+    def from_figures(
         cls, small: Mapping[str, Any], large: Mapping[str, Any], times: float, further: float, less: bool
     ) -> Projection:
         """Project a figure: from `small` to `large` there were `times` as many rows, to all rows there are `further` as
@@ -85,7 +85,8 @@ def find_possible_overtakers(
     if first not in small:
         return [name for name in large if name != first]
     ways = {
-        name: Projection.of(small[name], large[name], times, further, less) if name in small else None for name in large
+        name: Projection.from_figures(small[name], large[name], times, further, less) if name in small else None
+        for name in large
     }
     held = ways[first]
     assert held is not None

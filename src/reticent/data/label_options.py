@@ -37,7 +37,7 @@ class LabelOptions:
     share: Any = None
 
     @classmethod
-    def of(cls, given: Any) -> LabelOptions:
+    def parse(cls, given: Any) -> LabelOptions:
         """Parse a style's name, or a table with the style and its measure."""
         if isinstance(given, LabelOptions):
             return given
@@ -70,9 +70,9 @@ class LabelOptions:
         if self.share is not None and self.share > 1:
             raise JobError("labels: share is at most 1, the whole of a range.", attempt=_SHARE_EXAMPLE)
 
-    def find_max_pad(self, span: int, most: int) -> int:
-        """Return the most units that an end of a range of `span` units is moved by; the width allows `most`."""
-        return most if self.share is None else min(most, int(Fraction(str(self.share)) * span))
+    def find_max_pad(self, span: int, max_pad: int) -> int:
+        """Return the most units that an end of a range of `span` units is moved by; the width allows `max_pad`."""
+        return max_pad if self.share is None else min(max_pad, int(Fraction(str(self.share)) * span))
 
     def to_plain(self) -> str | dict[str, Any]:
         """Return the options as a job file or a manifest holds them."""

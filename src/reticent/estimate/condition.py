@@ -274,7 +274,7 @@ class LineLabels:
     step: float | None = None  # of numbers that are not whole, how far apart they are taken to be
 
     @classmethod
-    def between(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
+    def from_ends(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
         """Make one label that covers all numbers between two ends, each None if there is none, and a missing one if `null`."""
         infinity = ENDLESS if whole else np.inf
         low = -infinity if ends[0] is None else ends[0]
@@ -457,7 +457,7 @@ class ConditionPieces:
     met: np.ndarray
 
     @classmethod
-    def of(cls, axes: Sequence[ColumnAxis], condition: Condition | None) -> ConditionPieces:
+    def from_condition(cls, axes: Sequence[ColumnAxis], condition: Condition | None) -> ConditionPieces:
         shape = tuple(axis.pieces for axis in axes)
         if prod(shape) > MAX_PIECE_COMBINATIONS:
             raise RequestError(
@@ -477,7 +477,7 @@ class ConditionPieces:
 
         return cls(tuple(axes), np.broadcast_to(judge_condition(condition, judge_atom)[0], shape).copy())
 
-    def added(
+    def sum_weights(
         self,
         cells: Mapping[str, np.ndarray],
         weights: Mapping[str, np.ndarray],

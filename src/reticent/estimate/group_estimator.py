@@ -69,22 +69,22 @@ class ConditionMatch:
             return ConditionMatch(may, may, may.astype(float))
         return ConditionMatch(self.may & is_wanted, self.must & is_wanted, self.share * is_wanted)
 
-    def of(self, cells: np.ndarray) -> ConditionMatch:
+    def select_cells(self, cells: np.ndarray) -> ConditionMatch:
         may = self.may[cells]
         return ConditionMatch(may, may if self.certain else self.must[cells], self.share[cells])
 
 
 def satisfies(cells: RowTypes, values: ColumnAxis, condition: Condition | None) -> ConditionMatch:
     """Find which rows meet the condition with which value; a published value that stands for others may or may not."""
-    pieces = ConditionPieces.of((*cells.axes, values), condition)
+    pieces = ConditionPieces.from_condition((*cells.axes, values), condition)
     covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
     shape = (cells.many, values.pieces)
-    may = np.broadcast_to(pieces.added(cells.cells, covered, values.name) > 0, shape).copy()
+    may = np.broadcast_to(pieces.sum_weights(cells.cells, covered, values.name) > 0, shape).copy()
     if all((axis.may.sum(axis=1) == 1).all() for axis in cells.axes):
         return ConditionMatch(may, may, may.astype(float))
-    unmet = np.broadcast_to(pieces.added(cells.cells, covered, values.name, unmet=True) > 0, shape)
+    unmet = np.broadcast_to(pieces.sum_weights(cells.cells, covered, values.name, unmet=True) > 0, shape)
     shares = {axis.name: axis.share for axis in cells.axes}
-    share = np.broadcast_to(pieces.added(cells.cells, shares, values.name), shape)
+    share = np.broadcast_to(pieces.sum_weights(cells.cells, shares, values.name), shape)
     return ConditionMatch(may, ~unmet & may, np.clip(share, 0.0, 1.0))
 
 
@@ -98,7 +98,7 @@ class CellNumbers:
     missing: np.ndarray
     whole: bool = False
 
-    def of(self, cells: np.ndarray) -> CellNumbers:
+    def select_cells(self, cells: np.ndarray) -> CellNumbers:
         low = self.low[cells]
         if self.exact:
             return CellNumbers(low, low, low, self.missing[cells], self.whole)
@@ -204,7 +204,7 @@ class ValueSelection:
     share: np.ndarray
 
     @classmethod
-    def of(cls, groups: GroupEstimator, wanted: np.ndarray, model: ChanceModel) -> ValueSelection:
+    def from_groups(cls, groups: GroupEstimator, wanted: np.ndarray, model: ChanceModel) -> ValueSelection:
         group, node, number = groups.held
         may, others = (
             np.bincount(group, weights=number * groups.may(values)[node], minlength=groups.many).astype(np.int64)
@@ -233,7 +233,7 @@ class GroupEstimator:
     selections: dict[bytes, ValueSelection] = field(default_factory=dict)  # of values, by the last question
     views: dict[int, GroupEstimator] = field(default_factory=dict)  # over other rows
 
-    def over(self, rows: PublishedRows) -> GroupEstimator:
+    def with_rows(self, rows: PublishedRows) -> GroupEstimator:
         """Return the same groups with other rows: as they are published, or as what they stand for."""
         if rows is self.rows:
             return self
@@ -254,7 +254,7 @@ class GroupEstimator:
         names = [name for name in dict.fromkeys([*atoms_by_column, *([column] if column else [])]) if name != sensitive]
         cells = make_row_types(self.rows, condition, names)
         sensitive_atoms = atoms_by_column.get(sensitive, [])
-        values = self.rows.kept(
+        values = self.rows.get_cached_axis(
             sensitive,
             sensitive_atoms,
             lambda: make_value_axis(sensitive, np.arange(len(self.values)), self.values, sensitive_atoms),
@@ -272,7 +272,7 @@ class GroupEstimator:
             )
             return add_unpublished_count(counted, withheld_rows)
         first_cells, kind = merge_row_types(meets, number)
-        type_numbers = None if number is None else number.of(first_cells)
+        type_numbers = None if number is None else number.select_cells(first_cells)
         sensitive_numbers = convert_to_numbers(self.values) if column == sensitive and values.low is not None else None
         part, rows = self._part(cells, kind, meets.may, values)
         if not part.many:
@@ -283,7 +283,7 @@ class GroupEstimator:
         return part._answer_matched(
             rows,
             spare_values,
-            meets.of(first_cells),
+            meets.select_cells(first_cells),
             values,
             type_numbers,
             sensitive_numbers,
@@ -294,11 +294,13 @@ class GroupEstimator:
 
     def _count(self, cells: RowTypes, inside: np.ndarray, wanted: np.ndarray, model: ChanceModel) -> Answer:
         """Count the rows of some cells that hold a wanted value, from the numbers of each group alone."""
-        if int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group):
+        if int(cells.count_rows()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group):
             group = self.group[cells.combined.listed.places(np.flatnonzero(inside))]
         else:
             group = self.group[inside[cells.of_row]]
-        selection = get_or_make(self.selections, wanted.tobytes(), 1, lambda: ValueSelection.of(self, wanted, model))
+        selection = get_or_make(
+            self.selections, wanted.tobytes(), 1, lambda: ValueSelection.from_groups(self, wanted, model)
+        )
         row_counts = np.bincount(group, minlength=self.many)
         lower = int(np.maximum(row_counts - selection.others, 0).sum())
         upper = int(np.minimum(row_counts, selection.may).sum())
@@ -313,7 +315,7 @@ class GroupEstimator:
             return self, count_group_types(self.group, kind[cells.of_row])
         inside = meets.any(axis=1)
         is_selected = np.ones(self.many, bool)
-        is_few = int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group)
+        is_few = int(cells.count_rows()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group)
         selected_rows = cells.combined.listed.places(np.flatnonzero(inside)) if is_few else None
         if selected_rows is not None:
             is_selected &= mask_of(self.group[selected_rows], self.many)
@@ -354,16 +356,16 @@ class GroupEstimator:
 
     @cached_property
     def members(self) -> PlaceIndex:
-        return PlaceIndex.of(self.group, self.many)
+        return PlaceIndex.from_numbers(self.group, self.many)
 
     @cached_property
     def by_group(self) -> PlaceIndex:
         """The published values of each group."""
-        return PlaceIndex.of(self.held[0], self.many)
+        return PlaceIndex.from_numbers(self.held[0], self.many)
 
     @cached_property
     def by_value(self) -> PlaceIndex:
-        return PlaceIndex.of(self.held[1], len(self.first))
+        return PlaceIndex.from_numbers(self.held[1], len(self.first))
 
     @cached_property
     def spare(self) -> np.ndarray:
@@ -432,9 +434,9 @@ class GroupEstimator:
     ) -> RowValuePairs:
         """Make pairs of row type and published value from row type and value; equal published values count as the first of them."""
         is_selected = meets.may[:, piece]  # (row types, values)
-        may = self._inside(is_selected) > 0
+        may = self._count_marked_values(is_selected) > 0
         is_certain = is_selected if meets.certain else meets.must[:, piece]
-        spare = self._inside(is_certain) < (self.last - self.first + 1)
+        spare = self._count_marked_values(is_certain) < (self.last - self.first + 1)
         if number is None:
             ends = (np.zeros(len(is_selected)),) * 2 if type_numbers is None else (type_numbers.low, type_numbers.high)
             low, high = (np.broadcast_to(end[:, None].astype(float), may.shape) for end in ends)
@@ -461,7 +463,7 @@ class GroupEstimator:
             MatchingGroups(rows, (group, first[kind], counts), self.many, spare_values), may, spare, low, high
         )
 
-    def _inside(self, is_marked: np.ndarray) -> np.ndarray:
+    def _count_marked_values(self, is_marked: np.ndarray) -> np.ndarray:
         """Return (row types, published values): how many of the values that each stands for are marked."""
         until = np.concatenate([np.zeros((len(is_marked), 1), np.int64), np.cumsum(is_marked, axis=1)], axis=1)
         return until[:, self.last + 1] - until[:, self.first]

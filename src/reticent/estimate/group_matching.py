@@ -296,7 +296,7 @@ class RowValuePairs:
     low: np.ndarray
     high: np.ndarray
 
-    def turned(self) -> RowValuePairs:
+    def negate(self) -> RowValuePairs:
         """Return the pairs with negated numbers, so that the least becomes the greatest."""
         return replace(self, low=-self.high, high=-self.low)
 
@@ -310,7 +310,7 @@ class RowValuePairs:
         lower_count, upper_count = self.count()
         if not upper_count:
             return None
-        negated = self.turned()
+        negated = self.negate()
         if aggregate == "max":
             published_ends = self.minimise_maximum(), self.top()
         elif aggregate == "min":
@@ -318,8 +318,8 @@ class RowValuePairs:
         elif aggregate == "sum":
             published_ends = -negated.maximise_sum(), self.maximise_sum()
         else:
-            return -negated.maximise_mean(UnpublishedRows.of(withheld_rows, -1)), self.maximise_mean(
-                UnpublishedRows.of(withheld_rows, 1)
+            return -negated.maximise_mean(UnpublishedRows.from_uncertain_rows(withheld_rows, -1)), self.maximise_mean(
+                UnpublishedRows.from_uncertain_rows(withheld_rows, 1)
             )
         return (
             published_ends
@@ -327,7 +327,7 @@ class RowValuePairs:
             else join_ends(aggregate, published_ends, withheld_rows, always=lower_count > 0)
         )
 
-    def chosen(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
+    def select_best(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
         """Return the best worth, the number of pairs it selects, and the sum of their numbers; an optional pair is selected if it pays."""
         pays = worth >= 0 if eager else worth > 0
         select = self.may & (pays | ~self.spare)
@@ -339,7 +339,7 @@ class RowValuePairs:
     def maximise_sum(self) -> float:
         if not np.isfinite(self.high[self.may]).all():
             return np.inf
-        value, rows, _ = self.chosen(self.high.astype(float), self.high)
+        value, rows, _ = self.select_best(self.high.astype(float), self.high)
         return self.round_outwards(value if rows else self.maximise_nonempty_sum())
 
     def maximise_nonempty_sum(self) -> float:
@@ -365,14 +365,14 @@ class RowValuePairs:
             unpublished is not None and not np.isfinite(unpublished.high)
         ):
             return np.inf
-        _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
+        _, rows, total = self.select_best(np.ones(self.high.shape), self.high, eager=True)
         unpublished_total = 0.0
         if unpublished is not None and unpublished.must:
             rows = rows + unpublished.rows
             unpublished_total = unpublished.total
         mean = (total + unpublished_total) / rows
         while True:
-            _, next_rows, next_total = self.chosen(self.high - mean, self.high)
+            _, next_rows, next_total = self.select_best(self.high - mean, self.high)
             next_unpublished = 0.0
             if unpublished is not None and (unpublished.must or unpublished.high > mean):
                 next_rows = next_rows + unpublished.rows
@@ -431,7 +431,7 @@ class UnpublishedRows:
         return self.rows * self.high
 
     @classmethod
-    def of(cls, withheld_rows: UncertainRows | None, sign: int) -> UnpublishedRows | None:
+    def from_uncertain_rows(cls, withheld_rows: UncertainRows | None, sign: int) -> UnpublishedRows | None:
         if withheld_rows is None or withheld_rows.low is None or withheld_rows.high is None:
             return None
         end = float(convert_to_doubles(withheld_rows.high if sign > 0 else withheld_rows.low)[0]) * sign
@@ -445,7 +445,7 @@ def join_ends(
 
     `always`: a published row is selected in every table.
     """
-    low, high = (UnpublishedRows.of(withheld_rows, sign) for sign in (-1, 1))
+    low, high = (UnpublishedRows.from_uncertain_rows(withheld_rows, sign) for sign in (-1, 1))
     assert low is not None and high is not None
     if aggregate == "sum":
         return -_add_unpublished_sum(-published_ends[0], low, always), _add_unpublished_sum(

@@ -53,7 +53,7 @@ class AnnotatedHierarchy:
     assigned: np.ndarray
 
     @classmethod
-    def of(cls, manifest: Manifest) -> AnnotatedHierarchy:
+    def from_manifest(cls, manifest: Manifest) -> AnnotatedHierarchy:
         """Read and check it: the tree keeps conditions (1) to (4) of section 3.1, and every target is a distribution over its leaves."""
         own = manifest.own
         texts = own["values"]
@@ -171,7 +171,7 @@ def estimate_with_bounds(tables: Tables, manifest: Manifest, question: BoundQues
 def _estimate_aggregate(tables: Tables, manifest: Manifest, question: BoundQuestion) -> Answer:
     column = manifest.sensitive.name
     if "annotated" not in question.known:
-        question.known["annotated"] = AnnotatedHierarchy.of(manifest)
+        question.known["annotated"] = AnnotatedHierarchy.from_manifest(manifest)
     annotated: AnnotatedHierarchy = question.known["annotated"]
     if (
         question.aggregate == "count"
@@ -179,7 +179,7 @@ def _estimate_aggregate(tables: Tables, manifest: Manifest, question: BoundQuest
         or any(atom.column == column for atom in list_atoms(question.condition))
     ):
         return _estimate_by_matching(tables, manifest, annotated, question)
-    is_selected = question.chosen()
+    is_selected = question.find_matching_rows()
     if is_selected is None:
         return _estimate_by_matching(tables, manifest, annotated, question)
     selected_counts = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy()[is_selected], minlength=1).astype(np.int64)
@@ -204,7 +204,7 @@ def _estimate_by_matching(
         question.known["groups"] = _make_group_estimator(tables, manifest, annotated, question)
     groups: GroupEstimator = question.known["groups"]
     model = _TargetChances(annotated)
-    return groups.over(question.rows).answer(
+    return groups.with_rows(question.rows).answer(
         question.condition, question.aggregate, question.column, model, question.beside
     )
 
@@ -294,8 +294,8 @@ def _bound_sum(
             ends = [int(lower), int(upper)]
         low, high = (None if not np.isfinite(end) else int(end) if whole else float(end) for end in ends)
         return Answer(estimate, low, high)
-    low = _bound_mean(-lower, rows, UnpublishedRows.of(withheld_rows, -1))
-    high = _bound_mean(upper, rows, UnpublishedRows.of(withheld_rows, 1))
+    low = _bound_mean(-lower, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, -1))
+    high = _bound_mean(upper, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, 1))
     return Answer(estimate / rows, None if low is None else -low, high)
 
 

@@ -44,14 +44,14 @@ class UncertainRows:
     """How many of the last entries are of rows that are not published, of which nothing is expected."""
 
     @classmethod
-    def of(
+    def from_pieces(
         cls, pieces: ConditionPieces, cells: dict[str, np.ndarray], rows: np.ndarray, column: str | None
     ) -> UncertainRows:
         may = {axis.name: axis.may.astype(float) for axis in pieces.axes}
         share = {axis.name: axis.share for axis in pieces.axes}
-        certain = pieces.added(cells, may, None, unmet=True) == 0
+        certain = pieces.sum_weights(cells, may, None, unmet=True) == 0
         if column is None:
-            return cls(rows, pieces.added(cells, share, None), pieces.added(cells, may, None) > 0, certain)
+            return cls(rows, pieces.sum_weights(cells, share, None), pieces.sum_weights(cells, may, None) > 0, certain)
         axis = next(axis for axis in pieces.axes if axis.name == column)
         label = cells[column]
         others = {name: code for name, code in cells.items() if name != column}
@@ -75,7 +75,7 @@ class UncertainRows:
             (expected, axis.mean[label]),
         )
 
-    def joined(self, other: UncertainRows | None) -> UncertainRows:
+    def append(self, other: UncertainRows | None) -> UncertainRows:
         """Add other rows, of which nothing is expected: rows that are not published are not estimated here."""
         if other is None:
             return self
@@ -109,7 +109,7 @@ def _append_ends(ends: np.ndarray | None, others: np.ndarray | None) -> np.ndarr
 def _add_up_pieces(
     pieces: ConditionPieces, cells: dict[str, np.ndarray], weights: dict[str, np.ndarray], column: str, row_count: int
 ) -> np.ndarray:
-    sums = pieces.added(cells, weights, column)
+    sums = pieces.sum_weights(cells, weights, column)
     return np.broadcast_to(sums, (row_count, sums.shape[1]))
 
 

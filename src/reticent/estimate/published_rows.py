@@ -77,7 +77,7 @@ class LabelCombinations:
 
     @cached_property
     def listed(self) -> PlaceIndex:
-        return PlaceIndex.of(self.of_row, len(self.first))
+        return PlaceIndex.from_numbers(self.of_row, len(self.first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class PlaceIndex:
     until: np.ndarray
 
     @classmethod
-    def of(cls, number: np.ndarray, number_count: int) -> PlaceIndex:
+    def from_numbers(cls, number: np.ndarray, number_count: int) -> PlaceIndex:
         until = np.append(0, np.cumsum(np.bincount(number, minlength=number_count)))
         order = np.empty(len(number), np.int64)
         order_by_group(np.arange(len(number)), np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
@@ -151,9 +151,9 @@ class PublishedRows:
         return self.numbered[name]
 
     def axis(self, name: str, atoms: Sequence[Atom]) -> ColumnAxis:
-        return self.kept(name, atoms, lambda: self._make_axis(name, atoms))
+        return self.get_cached_axis(name, atoms, lambda: self._make_axis(name, atoms))
 
-    def kept(self, name: str, atoms: Sequence[Atom], make: Callable[[], ColumnAxis]) -> ColumnAxis:
+    def get_cached_axis(self, name: str, atoms: Sequence[Atom], make: Callable[[], ColumnAxis]) -> ColumnAxis:
         """Return an axis from the cache if the question before needed it too; GROUP BY repeats the same for most columns."""
         return get_or_make(self.axes, (name, tuple(atoms)), MAX_CACHED_AXES, make)
 
@@ -261,7 +261,7 @@ def _make_axis_of_line(
             attempt="a question about other columns.",
         )
     infinity = ENDLESS if is_whole else np.inf
-    limits = find_limits(entry if reading.coded else entry.at(top=None, bottom=None))
+    limits = find_limits(entry if reading.coded else entry.with_changes(top=None, bottom=None))
     lowest = -infinity if limits[0] is None else limits[0]
     highest = infinity if limits[1] is None else limits[1]
     kind = np.int64 if is_whole else np.float64
@@ -380,7 +380,7 @@ class RowTypes:
     def many(self) -> int:
         return len(self.combined.first)
 
-    def counted(self, weight: np.ndarray | None = None) -> np.ndarray:
+    def count_rows(self, weight: np.ndarray | None = None) -> np.ndarray:
         if weight is None:
             return self.combined.counts
         counts = np.bincount(self.of_row, weights=weight, minlength=self.many)

@@ -54,7 +54,7 @@ class Question:
     known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:
+    def from_arguments(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:
         return cls(where, None if values is None else tuple(values), by)
 
 
@@ -80,7 +80,7 @@ class BoundQuestion:
     empty: bool = False  # no published row can be selected
 
     @classmethod
-    def of(
+    def bind(
         cls,
         frame: pl.DataFrame,
         manifest: Manifest,
@@ -93,7 +93,7 @@ class BoundQuestion:
         """`shown` is what a condition on published rows is put to; `people` how many rows of the source each row stands for."""
         if question.by not in ("inversion", "em"):
             raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
-        sensitive_names = {column.name for column in manifest.named(Role.SENSITIVE)}
+        sensitive_names = {column.name for column in manifest.find_columns_with_role(Role.SENSITIVE)}
         row_condition: Condition | None = None
         if question.where is not None:
             frame = frame.with_columns(
@@ -108,7 +108,7 @@ class BoundQuestion:
         if column is None and question.aggregate != "count":
             column = manifest.sensitive.name
         entries = {entry.name: entry for entry in manifest.columns}
-        labelled = {entry.name: entry for entry in manifest.named(Role.QUASI)} if labels else {}
+        labelled = {entry.name: entry for entry in manifest.find_columns_with_role(Role.QUASI)} if labels else {}
         coded = {entry.name: entry for entry in manifest.columns if is_coded(entry)}
         asked_columns = {atom.column for atom in list_atoms(condition)} | {column}
         known = question.known if row_condition is None else {}
@@ -191,19 +191,19 @@ class BoundQuestion:
         """The answer from the rows as they are read here, and those beside them."""
         names = list(dict.fromkeys([*group_atoms_by_column(self.condition), *([self.column] if self.column else [])]))
         cells = make_row_types(self.rows, self.condition, names)
-        pieces = ConditionPieces.of(cells.axes, self.condition)
-        number = cells.counted(weight)
+        pieces = ConditionPieces.from_condition(cells.axes, self.condition)
+        number = cells.count_rows(weight)
         return answer_aggregate(
-            UncertainRows.of(pieces, cells.cells, number, self.column).joined(self.beside), self.aggregate
+            UncertainRows.from_pieces(pieces, cells.cells, number, self.column).append(self.beside), self.aggregate
         )
 
-    def chosen(self) -> np.ndarray | None:
+    def find_matching_rows(self) -> np.ndarray | None:
         """Which rows of exact columns meet the condition; None where that is not known of some, for their values were rounded."""
         cells = make_row_types(self.rows, self.condition, list(group_atoms_by_column(self.condition)))
-        pieces = ConditionPieces.of(cells.axes, self.condition)
+        pieces = ConditionPieces.from_condition(cells.axes, self.condition)
         covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
-        is_match = pieces.added(cells.cells, covered, None) > 0
-        if (is_match & (pieces.added(cells.cells, covered, None, unmet=True) > 0)).any():
+        is_match = pieces.sum_weights(cells.cells, covered, None) > 0
+        if (is_match & (pieces.sum_weights(cells.cells, covered, None, unmet=True) > 0)).any():
             return None
         return np.broadcast_to(is_match, (cells.many,))[cells.of_row]
 
@@ -224,9 +224,9 @@ def describe_withheld_rows(
         ]
     except LABEL_ERRORS:  # their words may quote a value
         raise BundleDamaged("The values that the manifest declares of a column cannot be read.") from None
-    pieces = ConditionPieces.of(axes, condition)
+    pieces = ConditionPieces.from_condition(axes, condition)
     cells = {name: np.zeros(1, np.int64) for name in names}
-    withheld_rows = UncertainRows.of(pieces, cells, np.array([rows], np.int64), column)
+    withheld_rows = UncertainRows.from_pieces(pieces, cells, np.array([rows], np.int64), column)
     if not withheld_rows.may.any():
         return None
     empty_parts = (

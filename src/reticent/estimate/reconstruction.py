@@ -51,7 +51,7 @@ class Reconstruction:
     matrix: np.ndarray
 
     @classmethod
-    def of(cls, manifest: Manifest) -> Reconstruction:
+    def from_manifest(cls, manifest: Manifest) -> Reconstruction:
         column = manifest.sensitive
         matrix = np.array([[float(Fraction(str(entry))) for entry in row] for row in manifest.own["matrix"]])
         return cls(column.name, parse_texts(manifest.own["values"], column.dtype).alias(column.name), matrix)
@@ -63,7 +63,7 @@ class Reconstruction:
         except np.linalg.LinAlgError:
             raise RequestError("The matrix of this release cannot be inverted.", attempt='by = "em".') from None
 
-    def shown(self, frame: pl.DataFrame) -> np.ndarray:
+    def find_value_places(self, frame: pl.DataFrame) -> np.ndarray:
         """Return the place of each row's value among those of the matrix."""
         place = pl.DataFrame({self.column: self.values, "\x00place": np.arange(len(self.values))})
         return (
@@ -116,24 +116,28 @@ class ValueScores:
         return self.combined.of_row
 
     @classmethod
-    def of(cls, rows: PublishedRows, values: pl.Series, condition: Condition | None, column: str | None) -> ValueScores:
+    def from_rows(
+        cls, rows: PublishedRows, values: pl.Series, condition: Condition | None, column: str | None
+    ) -> ValueScores:
         sensitive = str(values.name)
         atoms_by_column = group_atoms_by_column(condition)
         names = [name for name in dict.fromkeys([*atoms_by_column, *([column] if column else [])]) if name != sensitive]
         cells = make_row_types(rows, condition, names)
         sensitive_atoms = atoms_by_column.get(sensitive, [])
-        axis = rows.kept(
+        axis = rows.get_cached_axis(
             sensitive,
             sensitive_atoms,
             lambda: make_value_axis(sensitive, np.arange(len(values)), values, sensitive_atoms),
         )
-        pieces = ConditionPieces.of((*cells.axes, axis), condition)
+        pieces = ConditionPieces.from_condition((*cells.axes, axis), condition)
         piece = axis.may.argmax(axis=1)
         share = {
             quasi_axis.name: quasi_axis.share * (~quasi_axis.null if quasi_axis.name == column else 1)
             for quasi_axis in cells.axes
         }
-        selected = np.broadcast_to(pieces.added(cells.cells, share, sensitive), (cells.many, axis.pieces))[:, piece]
+        selected = np.broadcast_to(pieces.sum_weights(cells.cells, share, sensitive), (cells.many, axis.pieces))[
+            :, piece
+        ]
         selected = np.where(np.abs(selected - np.round(selected)) < SHARE_TOLERANCE, np.round(selected), selected)
         number = selected
         ranged = False
@@ -146,7 +150,7 @@ class ValueScores:
             if mean is not None:
                 ranged = _is_ranged(asked_axis, cells.cells[column])
                 worth = share | {column: share[column] * np.where(np.isfinite(mean), mean, 0)}
-                number = np.broadcast_to(pieces.added(cells.cells, worth, sensitive), (cells.many, axis.pieces))[
+                number = np.broadcast_to(pieces.sum_weights(cells.cells, worth, sensitive), (cells.many, axis.pieces))[
                     :, piece
                 ]
         cut = ranged or bool(((selected > 0) & (selected < 1)).any())
@@ -179,10 +183,10 @@ def bound_any_value(question: BoundQuestion, values: pl.Series, weight: np.ndarr
     any_value = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
     no_codes = np.zeros(0, np.int64)
     axis = make_value_axis(sensitive, no_codes, values, atoms_by_column.get(sensitive, []), any_value)
-    pieces = ConditionPieces.of((*cells.axes, axis), question.condition)
+    pieces = ConditionPieces.from_condition((*cells.axes, axis), question.condition)
     of_cell = {**cells.cells, sensitive: np.zeros(cells.many, np.int64)}
-    rows = UncertainRows.of(pieces, of_cell, cells.counted(weight), question.column)
-    return answer_aggregate(rows.joined(question.beside), question.aggregate)
+    rows = UncertainRows.from_pieces(pieces, of_cell, cells.count_rows(weight), question.column)
+    return answer_aggregate(rows.append(question.beside), question.aggregate)
 
 
 def combine_with_bounds(estimated: Answer, bounds: Answer) -> Answer:
@@ -258,7 +262,7 @@ class PerturbationEstimator:
         bounds: Answer | None = None,
     ) -> Answer:
         require_no_extreme(aggregate)
-        scores = scores or ValueScores.of(self.rows, self.values, condition, column)
+        scores = scores or ValueScores.from_rows(self.rows, self.values, condition, column)
         types, value_count = scores.selected.shape
         if SEEN_KEY not in scores.combined.tallies:
             type_and_value = scores.of_row * value_count + self.shown

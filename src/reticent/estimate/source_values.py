@@ -171,7 +171,7 @@ def make_unknown_axis(entry: ColumnEntry | None, name: str, atoms: Sequence[Atom
     if (dtype.is_numeric() or dtype.is_temporal()) and not is_listed:
         ends = (None, None) if as_published else find_limits(entry)
         return make_line_axis(
-            entry, name, code, LineLabels.between(ends, whole=has_whole_values(entry), null=null), atoms
+            entry, name, code, LineLabels.from_ends(ends, whole=has_whole_values(entry), null=null), atoms
         )
     if is_listed:
         values = list_declared_values(entry)

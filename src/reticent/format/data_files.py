@@ -98,7 +98,7 @@ class DataFile:
     paths: tuple[Path, ...]
 
     @classmethod
-    def of(cls, path: Path) -> DataFile:
+    def from_path(cls, path: Path) -> DataFile:
         """Make one from a file that is not cut."""
         return cls(path.stem, (path,))
 

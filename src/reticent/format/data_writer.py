@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from reticent.format.data_files import contains_formula, quote_formulas
-from reticent.format.rows import (
+from reticent.format.row_batches import (
     BATCH_ROWS,
     AscendingColumn,
     BatchColumn,
@@ -163,7 +163,7 @@ def write_data_parts(
     part_sizes = [*[part_rows] * (len(paths) - 1), None]
     if format == "parquet":
         tables = _ArrowTables(file_rows.columns)
-        splitter = TableSplitter(tables.of(file_rows.pieces))
+        splitter = TableSplitter(tables.convert_batches(file_rows.pieces))
         group_rows = count_group_rows(tables.held, max_group_rows)
         for path, part_size in zip(paths, part_sizes, strict=True):
             tables.write(path, map(trim_dictionaries, split_evenly(splitter.take(part_size), group_rows)))
@@ -228,7 +228,7 @@ def write_parquet(
     """Write one file, with a row group for every `max_group_rows` rows, or for fewer where they are wide."""
     tables = _ArrowTables(columns)
     group_rows = count_group_rows(tables.held, max_group_rows, max_group_bytes)
-    tables.write(path, split_evenly(tables.of(pieces), group_rows))
+    tables.write(path, split_evenly(tables.convert_batches(pieces), group_rows))
 
 
 class _ArrowTables:
@@ -249,7 +249,7 @@ class _ArrowTables:
         for position in self.looked:
             self.held = self.held.set(position, pa.field(self.schema.field(position).name, pa.int32()))
 
-    def of(self, pieces: Iterable[RowBatch]) -> Iterator[Any]:
+    def convert_batches(self, pieces: Iterable[RowBatch]) -> Iterator[Any]:
         import pyarrow as pa
 
         for piece in pieces:
@@ -304,11 +304,11 @@ class _ArrowColumn:
         import pyarrow as pa
 
         if isinstance(self.column, BatchColumn):
-            return _convert_to_arrow(piece.beside(self.name))
+            return _convert_to_arrow(piece.get_carried_column(self.name))
         if isinstance(self.column, AscendingColumn):
             return convert_to_int32(piece.numbers(self.column))
         if isinstance(self.column, LookupColumn):
-            return convert_to_int32(piece.beside(self.column.beside).to_numpy())
+            return convert_to_int32(piece.get_carried_column(self.column.beside).to_numpy())
         numbers = convert_to_int32(piece.codes(self.column))
         return pa.DictionaryArray.from_arrays(numbers, self.values) if self.by_number else self.values.take(numbers)
 

@@ -54,7 +54,7 @@ class PackedTallies:
         """Count rows: the code of row i in a column is `meaning[column[i]]`, which is less than the column's size."""
         needed = [max(bits, _count_bits(size)) for bits, size in zip(self.bits, sizes, strict=True)]
         if needed != self.bits:
-            codes, multiplicity = self.found()
+            codes, multiplicity = self.list_combinations()
             self.bits = needed
             self._put(self._pack_words(list(codes.T)), multiplicity)
         meaning_and_column = zip(meanings, columns, strict=True)
@@ -72,16 +72,16 @@ class PackedTallies:
             is_taken = self.keys >= 0
             self._place(self.keys[is_taken], self.times[is_taken], 2 * len(self.keys))
 
-    def found(self) -> tuple[np.ndarray, np.ndarray]:
+    def list_combinations(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct combinations in their order, and how often each occurs."""
-        word, multiplicity = self._counted()
+        word, multiplicity = self._list_words()
         codes = np.empty((len(word), len(self.bits)), np.int32)
         for position in reversed(range(len(self.bits))):
             codes[:, position] = word & ((1 << self.bits[position]) - 1)
             word >>= self.bits[position]
         return codes, multiplicity
 
-    def _counted(self) -> tuple[np.ndarray, np.ndarray]:
+    def _list_words(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the words in their order, and how often each occurs."""
         if self.direct is not None:
             word = np.flatnonzero(self.direct)
@@ -139,7 +139,7 @@ class SortedTallies:
         if sum(map(len, self.waiting)) > max(self.limits.waiting_rows, len(self.codes)):
             self._merge()
 
-    def found(self) -> tuple[np.ndarray, np.ndarray]:
+    def list_combinations(self) -> tuple[np.ndarray, np.ndarray]:
         self._merge()
         return self.codes, self.times
 
@@ -232,9 +232,9 @@ def count_distinct_parquet_rows(
             if limits is not None and (max(sizes) > limits[0] or len(tallies) > limits[1]):
                 raise TooManyDistinct
             if isinstance(tallies, PackedTallies) and not tallies.fits(sizes):
-                tallies = SortedTallies(*tallies.found(), tally_limits)
+                tallies = SortedTallies(*tallies.list_combinations(), tally_limits)
             tallies.add([numbers for numbers, _ in encoded], meanings, sizes)
-    codes, multiplicity = tallies.found()
+    codes, multiplicity = tallies.list_combinations()
     frame = {}
     for position, (name, column) in enumerate(zip(names, columns, strict=True)):
         series = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas

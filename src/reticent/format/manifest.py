@@ -1,6 +1,6 @@
 """The manifest of a release as a typed value, with nothing in it that its kind does not have.
 
-`Manifest.of` reads parsed JSON; an unknown key, at whatever depth, or a value of another type is refused, so that
+`Manifest.parse` reads parsed JSON; an unknown key, at whatever depth, or a value of another type is refused, so that
 nothing can be hidden in a manifest and nothing that uses it stumbles over a forged one. `ColumnEntry` is the entry of
 one published column: the fields that its role has, with values that its type can hold. `ComponentEntry` is that of a
 promise, method or stage.
@@ -88,7 +88,7 @@ def _check_ends(value: Any) -> list[Any]:
 def _check_labels(value: Any) -> Any:
     """Check how ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
     try:
-        if LabelOptions.of(value).to_plain() == value and LabelOptions.of(value).style in ("snapped", "padded"):
+        if LabelOptions.parse(value).to_plain() == value and LabelOptions.parse(value).style in ("snapped", "padded"):
             return value
     except (JobError, TypeError):
         pass
@@ -150,7 +150,7 @@ class ColumnEntry:
     labels: Any = None
 
     @classmethod
-    def of(cls, value: Any) -> ColumnEntry:
+    def parse(cls, value: Any) -> ColumnEntry:
         role = schema_checks.check_mapping(value).get("role")
         known = _FIELDS_BY_ROLE.get(role) if isinstance(role, str) else None
         if known is None:
@@ -178,7 +178,7 @@ class ColumnEntry:
             if value is not None and (name not in ("null", "declared") or value)
         }
 
-    def at(self, **changes: Any) -> ColumnEntry:
+    def with_changes(self, **changes: Any) -> ColumnEntry:
         return replace(self, **changes)
 
 
@@ -331,7 +331,7 @@ class Manifest:
     )
 
     @classmethod
-    def of(cls, value: Any, own: Mapping[str, schema_checks.Checker], optional: Iterable[str] = ()) -> Manifest:
+    def parse(cls, value: Any, own: Mapping[str, schema_checks.Checker], optional: Iterable[str] = ()) -> Manifest:
         """Read parsed JSON; `own` are the shapes of the fields that only this kind has, some of them `optional`."""
         known = {**_MANIFEST_CHECKS, **own}
         found = schema_checks.check_fields("the manifest", value, known, set(known) - cls.OPTIONAL - set(optional))
@@ -351,7 +351,9 @@ class Manifest:
         if not manifest.rows:
             raise MisshapenValue("it has no rows", inside=True)
         manifest._require_known_columns()
-        require_usable_weights(manifest.weights, [column.name for column in manifest.named(Role.QUASI)])
+        require_usable_weights(
+            manifest.weights, [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
+        )
         return manifest
 
     def _require_known_columns(self) -> None:
@@ -395,13 +397,13 @@ class Manifest:
             found["prepare"] = [stage.to_dict() for stage in self.prepare]
         return found
 
-    def named(self, role: str) -> list[ColumnEntry]:
+    def find_columns_with_role(self, role: str) -> list[ColumnEntry]:
         return [column for column in self.columns if column.role == role]
 
     @property
     def sensitive(self) -> ColumnEntry:
         """The first sensitive column: the only one, for kinds that take one."""
-        return self.named(Role.SENSITIVE)[0]
+        return self.find_columns_with_role(Role.SENSITIVE)[0]
 
     def stage(self, name: str) -> ComponentEntry | None:
         return next((stage for stage in self.prepare if stage.name == name), None)
@@ -414,7 +416,7 @@ _MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
     "data": schema_checks.check_list_of(_check_file_name),
     "rows": schema_checks.check_count,
     "withheld": schema_checks.check_count,
-    "columns": schema_checks.check_list_of(ColumnEntry.of),
+    "columns": schema_checks.check_list_of(ColumnEntry.parse),
     "jointly": schema_checks.check_flag,
     "promises": schema_checks.check_list_of(parse_promise),
     "method": lambda value: parse_component(value, catalogue.METHODS, "name", "method"),

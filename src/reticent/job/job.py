@@ -64,7 +64,7 @@ def resolve_promises(given: Any) -> Promises:
     if isinstance(given, Promises):
         return given
     listed = promises(given, "promises")
-    return Promises.of(registry.make_promise(one) if isinstance(one, Mapping) else one for one in listed)
+    return Promises.from_iterable(registry.make_promise(one) if isinstance(one, Mapping) else one for one in listed)
 
 
 def resolve_method(given: Any) -> Any:

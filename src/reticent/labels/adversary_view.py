@@ -35,7 +35,7 @@ class PointBoxPairs:
     box: np.ndarray
 
     @classmethod
-    def of(cls, point: np.ndarray, box: np.ndarray) -> PointBoxPairs:
+    def from_pairs(cls, point: np.ndarray, box: np.ndarray) -> PointBoxPairs:
         order = np.lexsort((box, point))
         return cls(point[order], box[order])
 
@@ -219,7 +219,7 @@ class Boxes:
             return None
         regions = join_boxes(self.covers, self.label.T.astype(np.int64), points)
         return (
-            PointBoxPairs.of(*regions.pairs())
+            PointBoxPairs.from_pairs(*regions.pairs())
             if regions.many * self.pair_limits.share_divisor <= len(points) * self.label.shape[1]
             else None
         )

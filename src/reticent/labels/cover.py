@@ -288,7 +288,7 @@ def _declare_values(entry: ColumnEntry, labels: Sequence[str | None], values: pl
         if label is not None and label != ANY_LABEL and label not in held
         for text in list_named_values(label, foreign=True)
     }
-    return entry.at(values=sorted((held | members) - {ANY_LABEL}))
+    return entry.with_changes(values=sorted((held | members) - {ANY_LABEL}))
 
 
 def rebuild_hierarchy(entry: ColumnEntry, values: pl.Series, rows: Sequence[int] | None = None) -> ColumnEntry:
@@ -298,7 +298,7 @@ def rebuild_hierarchy(entry: ColumnEntry, values: pl.Series, rows: Sequence[int]
     """
     if entry.built is None:
         return entry
-    return entry.at(hierarchy=build(entry.built, values, rows, name=entry.name).rows(), built=None)
+    return entry.with_changes(hierarchy=build(entry.built, values, rows, name=entry.name).rows(), built=None)
 
 
 def find_places(column: Scale, entry: ColumnEntry, values: pl.Series) -> list[Any]:
@@ -337,7 +337,7 @@ def mask_beyond_ends(entry: ColumnEntry, values: pl.Series) -> pl.Series:
     column = make_scale(entry, [])
     if not isinstance(column, LineScale) or (entry.top is None and entry.bottom is None):
         return pl.Series([False] * len(values), dtype=pl.Boolean)
-    uncoded_entry = entry.at(top=None, bottom=None)
+    uncoded_entry = entry.with_changes(top=None, bottom=None)
     place_pairs = zip(find_places(column, uncoded_entry, values), find_places(column, entry, values), strict=True)
     return pl.Series([free_place != coded_place for free_place, coded_place in place_pairs], dtype=pl.Boolean)
 

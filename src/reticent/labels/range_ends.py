@@ -148,5 +148,5 @@ def _is_unpadded(entry: ColumnEntry, extent: Extent) -> bool:
 
     A pad is at most a share of the range, which only integers and days have.
     """
-    how = LabelOptions.of(entry.labels) if entry.labels is not None else None
+    how = LabelOptions.parse(entry.labels) if entry.labels is not None else None
     return how is not None and how.share is not None and how.find_max_pad(int(extent.upper - extent.lower) - 1, 1) == 0

@@ -108,7 +108,7 @@ class TreeScale:
         if form == "value" and not label.startswith('"') and label not in self.leaf and label in self.nodes:
             return self._read_node(label)
         if form == "range" or not all(text in self.leaf for text in texts):
-            texts = tuple(self._listed(label))
+            texts = tuple(self._split_set_label(label))
         return Extent("leaves", leaves=tuple(sorted({self.leaf[text] for text in texts})))
 
     def _read_plain_set(self, label: str) -> Extent | None:
@@ -126,7 +126,7 @@ class TreeScale:
         covered = sorted({leaf for first, last in spans for leaf in range(first, last + 1)})
         return Extent("leaves", leaves=range(covered[0], covered[-1] + 1) if len(spans) == 1 else tuple(covered))
 
-    def _listed(self, label: str) -> list[str]:
+    def _split_set_label(self, label: str) -> list[str]:
         """Split `a|b` or `['a', 'b']`, as other tools write sets."""
         parts = [part for part in re.split(r"[,|{}\[\]']\s*", label) if part]
         if not self.foreign or not parts or not all(part in self.leaf for part in parts):

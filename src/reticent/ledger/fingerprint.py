@@ -120,7 +120,7 @@ class CountedRows:
     _hashed: dict[bytes, HashedRows] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, lazy: pl.LazyFrame, names: Sequence[str], source: Source | None = None) -> CountedRows:
+    def from_frame(cls, lazy: pl.LazyFrame, names: Sequence[str], source: Source | None = None) -> CountedRows:
         counted = collect_frame(
             lazy.select(names).group_by(names).len(name=_COUNT_COLUMN), "Counting the rows", engine="streaming"
         )

@@ -104,7 +104,7 @@ class Ledger:
     batch: BatchPublication | None = None
 
     @classmethod
-    def of(cls, given: Ledger | str | Path | None = None) -> Ledger:
+    def open(cls, given: Ledger | str | Path | None = None) -> Ledger:
         """Return the ledger in a folder; without one, that of RETICENT_LEDGER or of the user."""
         return given if isinstance(given, Ledger) else cls(resolve_ledger_folder(given))
 
@@ -275,7 +275,7 @@ def require_same_people(folders: Sequence[Path], ledger: Ledger | None = None) -
     Rows are the same if their content has one fingerprint, or if the ledger recorded one release as a repeat of the
     other.
     """
-    all_entries = (ledger or Ledger.of()).read_entries()
+    all_entries = (ledger or Ledger.open()).read_entries()
     entries_by_folder = [
         [entry for entry in all_entries if entry["digest"] == compute_release_digest(folder)] for folder in folders
     ]

@@ -139,7 +139,7 @@ def find_matching_values(domain: pl.Series, question: SqlQuestion) -> tuple[obje
     axis = make_value_axis(
         str(domain.name), np.arange(len(domain)), domain, group_atoms_by_column(question.holding)[str(domain.name)]
     )
-    is_match = ConditionPieces.of([axis], question.holding).met[axis.may.argmax(axis=1)]
+    is_match = ConditionPieces.from_condition([axis], question.holding).met[axis.may.argmax(axis=1)]
     return tuple(domain.filter(pl.Series(is_match)).to_list())
 
 
@@ -147,7 +147,7 @@ def compile_perturbed_sql(manifest: Manifest, question: SqlQuestion, dialect: st
     """Compile a question to a perturbed release: `table` is the quoted name of the rows, `dialect` sqlglot's, `double`
     the database's type.
     """
-    model = Reconstruction.of(manifest)
+    model = Reconstruction.from_manifest(manifest)
     column = manifest.sensitive
     score = _compute_scores(model.values, question)
     weight = model.inverse @ score
@@ -343,7 +343,7 @@ def _compile_count(
             f"CAST(COALESCE(SUM(reticent_n), 0) AS {integer}) AS {side}" for side in ("estimate", "lower", "upper")
         )
         return f"WITH {picked}\nSELECT {key_columns}{columns}\nFROM picked{ending}"
-    annotated = AnnotatedHierarchy.of(manifest)
+    annotated = AnnotatedHierarchy.from_manifest(manifest)
     inside, touching = mask_covered_nodes(annotated, values)
     keys = "".join(f"p.reticent_key{position}, " for position in range(len(question.by)))
     counts = (
@@ -418,7 +418,7 @@ def _compile_target_case(manifest: Manifest, of_target: np.ndarray, dialect: str
 
 
 def _compute_target_means(manifest: Manifest) -> np.ndarray:
-    annotated = AnnotatedHierarchy.of(manifest)
+    annotated = AnnotatedHierarchy.from_manifest(manifest)
     return annotated.float_probabilities @ np.array([float(text) for text in annotated.texts])
 
 

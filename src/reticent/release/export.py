@@ -69,15 +69,15 @@ def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: b
     file = find_data_files(folder, manifest)[name]
     schema = list_schemas(manifest)[name]
 
-    def shown(piece: pl.DataFrame) -> pl.DataFrame:
+    def frame_piece(piece: pl.DataFrame) -> pl.DataFrame:
         return kind.frame({name: piece}, manifest, bounds=True) if bounds else piece
 
     def pieces() -> Iterator[pl.DataFrame]:
         for piece in read_batches_on_demand(file, schema, EXPORT_BATCH_ROWS):
             kind.check_tables({name: piece}, manifest)
-            yield shown(piece)
+            yield frame_piece(piece)
 
-    return ExportTable(shown(pl.DataFrame(schema=scan_data(file, schema).collect_schema())), pieces)
+    return ExportTable(frame_piece(pl.DataFrame(schema=scan_data(file, schema).collect_schema())), pieces)
 
 
 MAX_NAME_LENGTHS = {
@@ -211,7 +211,7 @@ def find_new_file(url: str) -> Path | None:
     """Return the database file that a URL names if it does not exist yet; None for an existing database."""
     if parse_scheme(url) == "postgresql":
         return None
-    path = parse_database_path(url, there=False)
+    path = parse_database_path(url, must_exist=False)
     if not path.name or path.name.startswith(":") or "\x00" in str(path):
         raise SourceError("The URL names no database file.", attempt=f"{parse_scheme(url)}:///warehouse.db.")
     if not os.path.lexists(path):
@@ -258,7 +258,9 @@ def _write_sqlite(
     import sqlite3
     from contextlib import closing
 
-    with closing(sqlite3.connect(path or parse_database_path(url, there=False), isolation_level=None)) as connection:
+    with closing(
+        sqlite3.connect(path or parse_database_path(url, must_exist=False), isolation_level=None)
+    ) as connection:
         connection.execute("BEGIN")
         try:
             for name, table in tables.items():
@@ -332,7 +334,7 @@ def _write_duckdb(
 ) -> None:
     """Write to DuckDB, which joins by hashing and needs no index."""
     duckdb = import_driver("duckdb", "query")
-    with duckdb.connect(str(path or parse_database_path(url, there=False))) as connection:
+    with duckdb.connect(str(path or parse_database_path(url, must_exist=False))) as connection:
         connection.begin()
         for name, table in tables.items():
             rows = _ArrowStream(table)

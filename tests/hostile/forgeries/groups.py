@@ -44,7 +44,7 @@ def _wider(value: str | None) -> str | None:
 def withheld(folder: Path) -> None:
     """The rows of one group are deleted, and so many more are called withheld."""
     release = rt.open(folder)
-    quasi = [column.name for column in release.manifest.named("quasi-identifying")]
+    quasi = [column.name for column in release.manifest.find_columns_with_role("quasi-identifying")]
     tables = dict(release.tables)
     gone = 0
     if "data" in tables:
@@ -65,7 +65,7 @@ def withheld(folder: Path) -> None:
 def swapped(folder: Path) -> None:
     """The sensitive values of two rows that lie in different groups change places."""
     release = rt.open(folder)
-    sensitive = [column.name for column in release.manifest.named("sensitive")]
+    sensitive = [column.name for column in release.manifest.find_columns_with_role("sensitive")]
     name = "data" if "data" in release.tables else "sensitive"
     frame = release.tables[name]
     column = next((one for one in sensitive if one in frame.columns), None)

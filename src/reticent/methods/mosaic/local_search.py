@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.data.cells import Cells
-from reticent.kernels.mosaic_chains import Chainer
+from reticent.kernels.mosaic_pools import Chainer
 from reticent.kernels.mosaic_swaps import Swapper
 from reticent.methods.mosaic.kernel_tables import HIERARCHICAL_DISTANCE, KernelRule, LossSpace
 from reticent.methods.mosaic.quota_cuts import QuotaSweeps
@@ -74,11 +74,13 @@ class ChainSweeps:
         ends = np.zeros(len(cell), np.int8)
         starts = np.append(0, np.cumsum(now.sizes()))
         units = np.ascontiguousarray(self.cells.codes[cell]), self.values[cell]
-        follow = np.zeros(len(cell), np.int32)
+        next_unit = np.zeros(len(cell), np.int32)
         most = int(np.diff(starts[np.append(blocks[:, 0], blocks[-1, 1])]).max())
 
         def run(part: np.ndarray, _worker: int, stop: np.ndarray) -> None:
-            chainer = Chainer(units, (self.space.spans, self.space.places), self.limits, (MAX_POOL_ROWS, most), follow)
+            chainer = Chainer(
+                units, (self.space.spans, self.space.places), self.limits, (MAX_POOL_ROWS, most), next_unit
+            )
             chainer.resolve(
                 members, ends, starts, np.ascontiguousarray(part), (CHAIN_MATES, CHAIN_NEARNESS, CHAIN_PENALTY), stop
             )
@@ -87,9 +89,9 @@ class ChainSweeps:
         ended = np.cumsum(ends) - ends
         fresh = make_tiling(cell[members], ended, np.ones(len(cell), np.int64))
         block = np.searchsorted(starts[blocks[:, 1]], np.flatnonzero(ends), side="right")
-        return TilingProposal.of(now, blocks, fresh, np.bincount(block, minlength=len(blocks))).add_untouched_groups(
-            rest
-        )
+        return TilingProposal.from_blocks(
+            now, blocks, fresh, np.bincount(block, minlength=len(blocks))
+        ).add_untouched_groups(rest)
 
 
 def _compute_needed_rows(caps: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

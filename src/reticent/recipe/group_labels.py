@@ -19,7 +19,7 @@ import polars as pl
 
 from reticent.data.columns import Column
 from reticent.data.domain import Domain, RangeDomain, TreeDomain
-from reticent.data.labels import PaddedDomain, WidenedDomain, narrow_labels
+from reticent.data.label_styles import PaddedDomain, WidenedDomain, narrow_labels
 from reticent.data.rounding import choose_round_step
 from reticent.models.promise import CandidateGroups
 from reticent.randomness import Random

@@ -30,10 +30,10 @@ from reticent.methods.base import Method
 from reticent.methods.recipe_planning import count_lone_people
 from reticent.methods.regions import RegionTree
 from reticent.models.promise import Promises
-from reticent.partitioned.cells import ColumnCodings, to_matrix
+from reticent.partitioned.cell_encoding import ColumnCodings, to_matrix
 from reticent.randomness import Random
 from reticent.recipe.column_entries import select_telling_labels
-from reticent.recipe.labels import draw_padded_ends, merge_equal_labels
+from reticent.recipe.group_labels import draw_padded_ends, merge_equal_labels
 from reticent.recipe.loss import compute_label_loss, compute_total_loss
 from reticent.recipe.recipe import Recipe
 
@@ -179,7 +179,7 @@ def _plan_part(frames: Frames, asked: RegionRequest) -> list[RegionSummary]:
 
 def _plan_region(held: pl.DataFrame, number: int, asked: RegionRequest) -> RegionSummary:
     cells = asked.codes.build_cells(held, asked.whole.rows_per_person)
-    rng = asked.rng.apart(f"region {number}")
+    rng = asked.rng.derive(f"region {number}")
     planned = asked.method.plan(combine_sensitive_like(cells, asked.whole), asked.promises, rng)
     recipe, found = merge_equal_labels(draw_padded_ends(replace(planned, cells=cells), rng))
     recipe.require_conserved()

@@ -96,7 +96,7 @@ def _divide_column(domain: Domain, codes: np.ndarray, edges: Sequence[Any]) -> t
 
 
 def _group_by_mondrian(cells: Cells, k: int, rng: Random) -> CellGrouping:
-    recipe = Mondrian().plan(cells, Promises.of([KAnonymity(k)]), rng)
+    recipe = Mondrian().plan(cells, Promises.from_iterable([KAnonymity(k)]), rng)
     of_cell = np.zeros(len(cells), np.int64)
     of_cell[recipe.cell] = recipe.group
     _, of_cell = np.unique(of_cell, return_inverse=True)
@@ -162,7 +162,7 @@ def choose_subgroup_size(
         sizes.append(smaller)
     for size in sizes:
         of, _ = divide_groups(cells, group, "hilbert", size)
-        held = GroupValues.of(of, value, cells.counts, int(of.max()) + 1, len(values.texts))
+        held = GroupValues.from_entries(of, value, cells.counts, int(of.max()) + 1, len(values.texts))
         widths[size] = _measure_bound_width(cells, of, generalize_groups(held, tree, weights), tree, values, asked)
     return min(widths, key=lambda one: (widths[one], one))
 

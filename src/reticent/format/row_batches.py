@@ -31,7 +31,7 @@ class CodedColumn:
     beside: str | None = None
 
     @classmethod
-    def of(
+    def from_entries(
         cls, values: pl.Series, of_entry: np.ndarray, used_entries: np.ndarray, by: np.ndarray | None = None
     ) -> CodedColumn:
         """Make a column with the values cut down to those that the indexes `shown` of `of_entry` use."""
@@ -84,7 +84,7 @@ class RowBatch:
     def codes(self, column: CodedColumn) -> np.ndarray:
         """Return the code of each row in a column."""
         if column.beside is not None:
-            return self.beside(column.beside).to_numpy()
+            return self.get_carried_column(column.beside).to_numpy()
         if column.by is None:
             return column.of_entry[self.entry]
         if id(column.by) not in self._through:  # several columns are looked up by the same
@@ -94,7 +94,7 @@ class RowBatch:
     def numbers(self, column: AscendingColumn) -> np.ndarray:
         return column.of_entry[self.entry].astype(np.int32, copy=False)
 
-    def beside(self, name: str) -> pl.Series:
+    def get_carried_column(self, name: str) -> pl.Series:
         assert self.carried is not None, "a column stands beside entries that have none"
         return self.carried[name]
 
@@ -168,8 +168,12 @@ class FileRows:
 
 def _spell_out_column(piece: RowBatch, name: str, column: OutputColumn) -> pl.Series:
     if isinstance(column, LookupColumn):
-        used, codes = np.unique(piece.beside(column.beside).to_numpy(), return_inverse=True)
+        used, codes = np.unique(piece.get_carried_column(column.beside).to_numpy(), return_inverse=True)
         return column.texts(used).gather(codes).alias(name)
     if isinstance(column, CodedColumn):
         return column.values.gather(piece.codes(column)).alias(name)
-    return pl.Series(name, piece.numbers(column)) if isinstance(column, AscendingColumn) else piece.beside(name)
+    return (
+        pl.Series(name, piece.numbers(column))
+        if isinstance(column, AscendingColumn)
+        else piece.get_carried_column(name)
+    )

@@ -178,10 +178,10 @@ class PublishedCounts:
         """The least by which a violating value exceeds the level."""
         return self.rows // self.l + 1 - self.level
 
-    def above(self, count: int) -> int:
+    def count_above(self, count: int) -> int:
         return sum(other > count for other in self.counts)
 
-    def below(self, count: int) -> int:
+    def find_next_lower(self, count: int) -> int:
         """Return the next lower count; 1 after the last (ERRATA 2.3)."""
         return max((other for other in self.counts if other < count), default=1)
 
@@ -290,7 +290,9 @@ def _split_likelihood(
     l = published.l
     tied = cut - higher
     lowest = (
-        level - 1 if published.alike[level - 1] > extra else published.below(level - bool(published.alike[level - 1]))
+        level - 1
+        if published.alike[level - 1] > extra
+        else published.find_next_lower(level - bool(published.alike[level - 1]))
     )
     offset = 1 if tied else level - lowest + 1
     known = Fraction(0)
@@ -311,11 +313,11 @@ def _split_likelihood_below(
     level = published.level
     l = published.l
     moved = extra if count == level - 1 else 0  # values of count c in P that were above
-    over = published.above(count) + moved
+    over = published.count_above(count) + moved
     tied = published.alike[count] - 1 - moved
     if over >= l or not (extra or published.first(higher)):
         return Fraction(0), Fraction(0), 1
-    lowest = published.below(count)
+    lowest = published.find_next_lower(count)
     bottom = count if tied else lowest
     known = _sum_lower_intervals(count, lowest, over + 1, tied, l)
     upper = min(other for other in published.counts if other > count)
