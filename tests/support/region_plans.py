@@ -15,7 +15,7 @@ from reticent.data.cells import combine_sensitive
 from reticent.ledger.fingerprint import SAMPLE_SIZE
 from reticent.methods import regions as region_planning
 from reticent.methods.regions import SAMPLE_CELLS, plan_regions
-from reticent.partitioned.cells import draw_sample
+from reticent.partitioned.cell_encoding import draw_sample
 from reticent.partitioned.fingerprint import PartitionedCountedRows
 from reticent.partitioned.pipeline import AUDIT_PART_ROWS, count_audit_parts
 from reticent.partitioned.writing import BUCKET_BYTES, choose_bucket_count
@@ -64,7 +64,7 @@ def small_parts(
 ) -> Iterator[None]:
     """Everything that a partitioned publication does in parts, in parts of these sizes."""
     steps = {
-        "reticent.partitioned.cells.draw_sample": partial(draw_sample, size=sample_cells),
+        "reticent.partitioned.cell_encoding.draw_sample": partial(draw_sample, size=sample_cells),
         "reticent.methods.regions.sample_cells": partial(region_planning.sample_cells, size=sample_cells),
         "reticent.partitioned.writing.choose_bucket_count": partial(choose_bucket_count, bucket_bytes=bucket_bytes),
         "reticent.partitioned.pipeline.PartitionedCountedRows": partial(
