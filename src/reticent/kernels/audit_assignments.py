@@ -65,7 +65,9 @@ def _solve_group(
             v += 1
         work[2, v] += 1.0
         i -= 1
-        offset, step, total = (i - begin) * values, 1, 0.0
+        offset = (i - begin) * values
+        step = 1
+        total = 0.0
         for v in range(values):
             if work[2, v] > 0.0:
                 total += work[0, s - step] * work[3, offset + v] * work[2, v]
@@ -100,7 +102,9 @@ def _walk_back(
     share: cython.double
     for s in range(states - 1, 0, -1):
         if work[1, s] > 0.0 and work[0, s] > 0.0:
-            share, step, offset = work[1, s] / work[0, s], 1, (i - begin) * counts.shape[0]
+            share = work[1, s] / work[0, s]
+            step = 1
+            offset = (i - begin) * counts.shape[0]
             for v in range(counts.shape[0]):
                 if work[2, v] > 0.0:
                     part = share * work[0, s - step] * work[3, offset + v] * work[2, v]

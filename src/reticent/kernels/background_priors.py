@@ -25,7 +25,9 @@ def contract_last_axis(
     width: cython.Py_ssize_t = prior.shape[1]
     with cython.nogil:
         for p in range(place.shape[0]):
-            key, code, position = place[p, 0], place[p, 1], place[p, 2]
+            key = place[p, 0]
+            code = place[p, 1]
+            position = place[p, 2]
             for v in range(width):
                 prior[p, v] = 0.0
             for j in range(weight.shape[1]):

@@ -76,8 +76,11 @@ class SideMoves:
     min_side_rows: cython.longlong
 
     def __init__(self, rule, rules, words, cells, contents, trees):
-        self.rule, self.bounds = np.ascontiguousarray(rules[0][rule]), rules[1]
-        self.words, self.cells, self.contents = words, cells, contents
+        self.rule = np.ascontiguousarray(rules[0][rule])
+        self.bounds = rules[1]
+        self.words = words
+        self.cells = cells
+        self.contents = contents
         self.shape, self.minima = trees
         values = int(rules[0][rule, 7] - rules[0][rule, 6])
         self.leaves = 1 << max(values - 1, 1).bit_length()

@@ -75,51 +75,6 @@ def weigh_cuts(
             sweep.weigh_node(i)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _compute_loss(
-    j: cython.Py_ssize_t,
-    lo: cython.Py_ssize_t,
-    hi: cython.Py_ssize_t,
-    shape: cython.longlong[:, ::1],
-    value: cython.double[::1],
-    minima: cython.int[::1],
-) -> cython.double:
-    begin: cython.Py_ssize_t = shape[j, 1]
-    if lo == hi:
-        return 0.0
-    if shape[j, 0] == 0:
-        return value[begin + hi] if hi == shape[j, 4] else value[begin + hi] - value[begin + lo]
-    return value[begin + lo * shape[j, 3] + find_split_depth(j, lo, hi, shape, minima)]
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _take_lesser(
-    code: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
-) -> cython.ulonglong:
-    """The lesser code of each lane; `below` is how many bits a lane has below its guard."""
-    mask: cython.ulonglong = ((code | guard) - other) & guard  # the guard stays where code >= other
-    mask -= mask >> below
-    return (other & mask) | (code & ~mask)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _take_greater(
-    code: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
-) -> cython.ulonglong:
-    mask: cython.ulonglong = ((code | guard) - other) & guard
-    mask -= mask >> below
-    return (code & mask) | (other & ~mask)
-
-
 @cython.final
 @cython.cclass
 class CutSweep:
@@ -155,7 +110,10 @@ class CutSweep:
     ordinal: cython.longlong
 
     def __init__(self, nodes, words, count, box):
-        self.nodes, self.words, self.count, self.box = nodes, words, count, box
+        self.nodes = nodes
+        self.words = words
+        self.count = count
+        self.box = box
         bounds = np.asarray(nodes)
         rows = int((bounds[:, 1] - bounds[:, 0]).max(initial=1))
         spans = np.asarray(box)[:, 1].astype(np.int64) - np.asarray(box)[:, 0] + 1
@@ -564,3 +522,48 @@ class CutSweep:
         self.best[i, s, 3] = lo
         self.best[i, s, 4] = hi
         self.best[i, s, 5] = self.ordinal
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _compute_loss(
+    j: cython.Py_ssize_t,
+    lo: cython.Py_ssize_t,
+    hi: cython.Py_ssize_t,
+    shape: cython.longlong[:, ::1],
+    value: cython.double[::1],
+    minima: cython.int[::1],
+) -> cython.double:
+    begin: cython.Py_ssize_t = shape[j, 1]
+    if lo == hi:
+        return 0.0
+    if shape[j, 0] == 0:
+        return value[begin + hi] if hi == shape[j, 4] else value[begin + hi] - value[begin + lo]
+    return value[begin + lo * shape[j, 3] + find_split_depth(j, lo, hi, shape, minima)]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _take_lesser(
+    code: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
+) -> cython.ulonglong:
+    """The lesser code of each lane; `below` is how many bits a lane has below its guard."""
+    mask: cython.ulonglong = ((code | guard) - other) & guard  # the guard stays where code >= other
+    mask -= mask >> below
+    return (other & mask) | (code & ~mask)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _take_greater(
+    code: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
+) -> cython.ulonglong:
+    mask: cython.ulonglong = ((code | guard) - other) & guard
+    mask -= mask >> below
+    return (code & mask) | (other & ~mask)

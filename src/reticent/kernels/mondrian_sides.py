@@ -128,7 +128,11 @@ class SideCounts:
     end_cut: cython.Py_ssize_t
 
     def __init__(self, cuts, words, atom, first, contents, values):
-        self.cuts, self.words, self.atom, self.first, self.contents = cuts, words, atom, first, contents
+        self.cuts = cuts
+        self.words = words
+        self.atom = atom
+        self.first = first
+        self.contents = contents
         self.totals, self.inside, self.outside = np.zeros((3, values), np.int64)
         self.touched = np.empty(values, np.int64)
         self.sums = np.empty(MAX_SUM_CELLS, np.int64)

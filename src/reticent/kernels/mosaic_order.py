@@ -17,32 +17,6 @@ else:
 LARGE = cython.declare(cython.double, 1e300)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.inline
-@cython.exceptval(check=False)
-def measure_distance(
-    spans: cython.double[::1],
-    places: cython.longlong[:, ::1],
-    column: cython.Py_ssize_t,
-    code: cython.int,
-    other: cython.int,
-) -> cython.double:
-    """Return the weighted loss of a column over the codes between two, in either order."""
-    if code <= other:
-        return compute_span(spans, places, column, code, other)
-    return compute_span(spans, places, column, other, code)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.inline
-@cython.exceptval(check=False)
-def worth(saving: cython.double, cost: cython.double) -> cython.double:
-    """Grows as saved / spent ** (3/4): of several powers tried the best, and it needs no root."""
-    return saving * saving * saving * saving / (cost * cost * cost)
-
-
 @cython.cclass
 class Orderer:
     codes: cython.int[:, ::1]
@@ -382,3 +356,29 @@ class Orderer:
             self.order[self.placed_count] = self.column_order[widest, i]
             self.placed_count += 1
         return 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def measure_distance(
+    spans: cython.double[::1],
+    places: cython.longlong[:, ::1],
+    column: cython.Py_ssize_t,
+    code: cython.int,
+    other: cython.int,
+) -> cython.double:
+    """Return the weighted loss of a column over the codes between two, in either order."""
+    if code <= other:
+        return compute_span(spans, places, column, code, other)
+    return compute_span(spans, places, column, other, code)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def worth(saving: cython.double, cost: cython.double) -> cython.double:
+    """Grows as saved / spent ** (3/4): of several powers tried the best, and it needs no root."""
+    return saving * saving * saving * saving / (cost * cost * cost)

@@ -48,8 +48,10 @@ class Swapper:
         self.max_looks = looks
         d = codes.shape[1]
         largest = int(np.diff(slots[5]).max(initial=1))
-        self.columns, self.seed = d, 1
-        self.wanted_box, self.swapped_slots = np.zeros((2, d), np.int32), np.zeros((2, largest + 1), np.int32)
+        self.columns = d
+        self.seed = 1
+        self.wanted_box = np.zeros((2, d), np.int32)
+        self.swapped_slots = np.zeros((2, largest + 1), np.int32)
         self.code_rows = np.zeros(int(space[1][:, 2].max(initial=1)), np.int32)
 
     @cython.cfunc
