@@ -17,7 +17,7 @@ def compute_beliefs(
     solved: cython.char[::1],
     posterior: cython.double[:, ::1],
 ):
-    """posterior[i] = the posterior of person i of group g for i in begin[g] .. begin[g + 1]; prior row person[i].
+    """Set posterior[i] to the posterior of person i of group g for i in begin[g] .. begin[g + 1]; prior row person[i].
 
     counts[first[g]] .. counts[first[g + 1]] are the group's values with their counts.  `work` has a row for the chances, one for how likely a
     state is reached, one for the state itself, and one for the priors of the group's people and values.  solved[g] = 0 where the chances vanish in doubles.
@@ -92,7 +92,7 @@ def _walk_back(
     work: cython.double[:, ::1],
     posterior: cython.double[:, ::1],
 ) -> cython.void:
-    """From the full state, where it is the first person's turn, to the empty one."""
+    """Walk from the full state, where it is the first person's turn, to the empty one."""
     s: cython.Py_ssize_t
     v: cython.Py_ssize_t
     step: cython.Py_ssize_t

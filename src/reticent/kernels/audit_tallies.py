@@ -55,6 +55,6 @@ def place_words(
 @cython.inline
 @cython.exceptval(check=False)
 def _find_home(word: cython.longlong, mask: cython.ulonglong) -> cython.ulonglong:
-    """Where a number is looked for first."""
+    """Return where a number is looked for first."""
     mixed: cython.ulonglong = cython.cast(cython.ulonglong, word) * cython.cast(cython.ulonglong, 0x9E3779B97F4A7C15)
     return (mixed ^ (mixed >> 32)) & mask

@@ -13,7 +13,7 @@ def contract_last_axis(
     counts: cython.double[:, :, ::1],
     prior: cython.double[:, ::1],
 ):
-    """prior[p] = sum over codes j of weight[place[p, 1], j] * counts[row_of[place[p, 0], j], place[p, 2]]; -1: no such row."""
+    """Set prior[p] to the sum over codes j of weight[place[p, 1], j] * counts[row_of[place[p, 0], j], place[p, 2]]; -1: no such row."""
     p: cython.Py_ssize_t
     j: cython.Py_ssize_t
     v: cython.Py_ssize_t
@@ -49,7 +49,7 @@ def sum_all_pairs(
     begin: cython.Py_ssize_t,
     prior: cython.double[:, ::1],
 ):
-    """prior[p] += the weight of every point t in window[p] times what it holds: (value, count) in first[t] .. first[t + 1].
+    """Add to prior[p] the weight of every point t in window[p] times what it holds: (value, count) in first[t] .. first[t + 1].
 
     The rows of `window` and `prior` are those of the points from `begin` on.
 

@@ -18,7 +18,7 @@ def fill_nearest(
     stack: cython.longlong[:, ::1],
     chosen: cython.longlong[:, ::1],
 ) -> cython.longlong:
-    """chosen[i] = (place, class, rows); returns how many entries there are.  counts = (free rows, alive in subtree);
+    """Write chosen[i] = (place, class, rows); return how many entries there are.  counts = (free rows, alive in subtree);
     seeds as in `burel_curve`."""
     remaining: cython.longlong[::1] = counts[0]
     alive: cython.longlong[::1] = counts[1]
@@ -55,7 +55,7 @@ def fill_nearest(
 def compute_squared_distance(
     box: cython.longlong[:, ::1], node: cython.longlong, seed: cython.longlong[::1]
 ) -> cython.longlong:
-    """Squared distance of the seed from a subtree's box."""
+    """Return the squared distance of the seed from a subtree's box."""
     d: cython.Py_ssize_t = seed.shape[0]
     j: cython.Py_ssize_t
     gap: cython.longlong
@@ -82,7 +82,7 @@ def find_nearest_place(
     first: cython.longlong,
     last: cython.longlong,
 ) -> cython.longlong:
-    """The place in first .. last with free rows that is nearest to the seed; the lowest of equals."""
+    """Return the place in first .. last with free rows that is nearest to the seed; the lowest of equals."""
     best: cython.longlong = -1
     least_distance: cython.longlong = 0
     top: cython.Py_ssize_t = 1

@@ -148,7 +148,7 @@ def _start_down(
     choice: cython.int[::1],
     t: cython.longlong,
 ) -> cython.void:
-    """down(k, j) of a node's first child: all fakes go to it."""
+    """Compute down(k, j) of a node's first child: all fakes go to it."""
     k: cython.Py_ssize_t
     j: cython.Py_ssize_t
     width: cython.longlong = own_values + t + 1
@@ -173,7 +173,7 @@ def _extend_down(
     choice: cython.int[::1],
     t: cython.longlong,
 ) -> cython.void:
-    """down(k, j) of one child more: the best number x of fakes goes to it, the others to those before it."""
+    """Compute down(k, j) of one child more: the best number x of fakes goes to it, the others to those before it."""
     k: cython.Py_ssize_t
     x: cython.Py_ssize_t
     j: cython.Py_ssize_t

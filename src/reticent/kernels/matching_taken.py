@@ -11,7 +11,7 @@ def take_first(
     order: cython.longlong[::1],
     takes: cython.longlong[::1],
 ):
-    """takes[i]: how many of the number[i] values of entry i are taken where limit[g] of group g are, least place first.
+    """Set takes[i] to how many of the number[i] values of entry i are taken where limit[g] of group g are, least place first.
 
     The entries of group g are start[g] .. start[g + 1]; `order` has room for those of the largest group.
     """

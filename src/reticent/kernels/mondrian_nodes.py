@@ -42,7 +42,7 @@ def measure_nodes(
     box: cython.int[:, :, ::1],
     size: cython.longlong[::1],
 ):
-    """The tight box of each node, box[i] = (least codes, greatest codes), and how many rows of the table it holds."""
+    """Measure the tight box of each node, box[i] = (least codes, greatest codes), and how many rows of the table it holds."""
     i: cython.Py_ssize_t
     r: cython.Py_ssize_t
     w: cython.Py_ssize_t
@@ -68,7 +68,7 @@ def _divide_node(
     aside_atom: cython.int[::1],
     aside_count: cython.longlong[::1],
 ) -> cython.Py_ssize_t:
-    """Left rows close up where they are, right rows wait aside and follow."""
+    """Divide a node: left rows close up where they are, right rows wait aside and follow."""
     r: cython.Py_ssize_t
     w: cython.Py_ssize_t
     inside: cython.Py_ssize_t = cuts[i, 0]
@@ -109,7 +109,7 @@ def _measure_box(
     words: cython.ulonglong[:, ::1],
     box: cython.int[:, :, ::1],
 ) -> cython.void:
-    """Least and greatest codes of the two columns in a word."""
+    """Find the least and greatest codes of the two columns in a word."""
     r: cython.Py_ssize_t
     row: cython.ulonglong
     mask: cython.ulonglong

@@ -17,7 +17,7 @@ def match_rows(
     chain: cython.longlong[::1],
     path: cython.longlong[:, ::1],
 ) -> cython.longlong:
-    """How many rows find no partner.
+    """Count the rows that find no partner.
 
     `boxes` are (first stretch, last stretch + 1, cursor, need, seen) in the order in which they choose; `points` (left, 0);
     `pool` (rows + 2, 3) of zeros, but for a 1 at the end of its first row.
@@ -53,7 +53,7 @@ def match_rows(
 @cython.cfunc
 @cython.exceptval(check=False)
 def find_unseen_point(chain: cython.longlong[::1], point: cython.longlong) -> cython.longlong:
-    """The first point at or after `point` that was not seen in this phase."""
+    """Return the first point at or after `point` that was not seen in this phase."""
     end: cython.longlong = point
     step: cython.longlong
     while chain[end] != end:
@@ -73,7 +73,7 @@ def take_next_point(
     chain: cython.longlong[::1],
     box: cython.longlong,
 ) -> cython.longlong:
-    """An unseen point of a box, seen from now on; -1 where there is none."""
+    """Return an unseen point of a box, seen from now on; -1 where there is none."""
     point: cython.longlong
     while boxes[box, 2] < boxes[box, 1]:
         point = find_unseen_point(chain, stretches[boxes[box, 2], 0])

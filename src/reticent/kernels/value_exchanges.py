@@ -213,7 +213,7 @@ def find_cell(
     combination: cython.int,
     value: cython.int,
 ) -> cython.int:
-    """The cell of a combination and a value, -1 where nobody has it."""
+    """Return the cell of a combination and a value, -1 where nobody has it."""
     low: cython.int = combinations[combination, 0]
     high: cython.int = combinations[combination + 1, 0]
     middle: cython.int

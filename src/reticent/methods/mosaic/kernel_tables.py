@@ -112,7 +112,7 @@ def _make_rule_arrays(
             thresholds[5] = promise.l
             limits[2] = float(promise.c)
     rates = np.ones((3, values))
-    # one unit in the last place too many, so that a whole product is never rounded below itself; `kept` decides
+    # one unit in the last place too many, so that a whole product is never rounded below itself; the kernel decides by integers
     rates[0] = np.nextafter(caps[:, 0] / caps[:, 1], 2)
     rates[1] = caps[:, 2] / caps[:, 3]
     if column >= 0:
