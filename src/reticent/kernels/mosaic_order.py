@@ -318,46 +318,57 @@ class Orderer:
         """Place the points begin..end-1 next: along a chain, or where they are too many in order of their widest column."""
         i: cython.Py_ssize_t
         column: cython.Py_ssize_t
-        q: cython.Py_ssize_t
         nearest: cython.Py_ssize_t
         point: cython.int
-        other: cython.int
         widest: cython.Py_ssize_t = 0
-        least_distance: cython.double = -1.0
-        distance: cython.double
+        span: cython.double
+        widest_span: cython.double = -1.0
         for column in range(self.columns):
-            distance = compute_span(
+            span = compute_span(
                 self.spans, self.places, column, self.sorted_codes[column, begin], self.sorted_codes[column, end - 1]
             )
-            if distance > least_distance:
-                least_distance = distance
+            if span > widest_span:
+                widest_span = span
                 widest = column
         for i in range(begin, end):
-            if end - begin <= self.max_chain and least_distance > 0.0 and self.placed_count > 0:
-                point = self.order[self.placed_count - 1]
-                least_distance = LARGE
-                nearest = i
-                for q in range(i, end):
-                    other = self.column_order[widest, q]
-                    distance = 0.0
-                    for column in range(self.columns):
-                        distance += measure_distance(
-                            self.spans, self.places, column, self.codes[point, column], self.codes[other, column]
-                        )
-                        if distance >= least_distance:
-                            break
-                    if distance < least_distance:
-                        least_distance = distance
-                        nearest = q
-                        if distance <= 0.0:
-                            break
-                other = self.column_order[widest, nearest]
+            if end - begin <= self.max_chain and widest_span > 0.0 and self.placed_count > 0:
+                nearest = self.find_nearest_point(widest, i, end)
+                point = self.column_order[widest, nearest]
                 self.column_order[widest, nearest] = self.column_order[widest, i]
-                self.column_order[widest, i] = other
-                least_distance = 1.0
+                self.column_order[widest, i] = point
             self.order[self.placed_count] = self.column_order[widest, i]
             self.placed_count += 1
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def find_nearest_point(
+        self, ordered: cython.Py_ssize_t, begin: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Return the place, in a column's order from begin to end - 1, of the point nearest to the last one placed."""
+        i: cython.Py_ssize_t
+        column: cython.Py_ssize_t
+        point: cython.int = self.order[self.placed_count - 1]
+        other: cython.int
+        nearest: cython.Py_ssize_t = begin
+        distance: cython.double
+        least_distance: cython.double = LARGE
+        for i in range(begin, end):
+            other = self.column_order[ordered, i]
+            distance = 0.0
+            for column in range(self.columns):
+                distance += measure_distance(
+                    self.spans, self.places, column, self.codes[point, column], self.codes[other, column]
+                )
+                if distance >= least_distance:
+                    break
+            if distance < least_distance:
+                least_distance = distance
+                nearest = i
+                if distance <= 0.0:
+                    break
+        return nearest
 
 
 @cython.cfunc
