@@ -46,7 +46,10 @@ class RegionTree:
 
     def cut(self, node: int, column: int, lo: int, hi: int) -> tuple[int, int]:
         """Cut a node; return the two sides."""
-        self.column[node], self.lo[node], self.hi[node], self.left[node] = column, lo, hi, len(self.column)
+        self.column[node] = column
+        self.lo[node] = lo
+        self.hi[node] = hi
+        self.left[node] = len(self.column)
         for _ in range(2):
             self.column.append(-1)
             self.lo.append(0)
@@ -78,7 +81,8 @@ class RegionTree:
         depth = np.zeros(len(self.left), np.int64)
         for node, left_side in enumerate(self.left):
             if left_side >= 0:
-                parent[[left_side, left_side + 1]], depth[[left_side, left_side + 1]] = node, depth[node] + 1
+                parent[[left_side, left_side + 1]] = node
+                depth[[left_side, left_side + 1]] = depth[node] + 1
         above = np.full(len(self.left), -1)
         for level in range(int(depth.max()), -1, -1):
             above = np.where(above >= 0, parent[above], above)
@@ -186,10 +190,10 @@ def plan_regions(
     promises: Promises,
     rng: Random,
     regions: int,
-    each: RegionMapper = starmap,
+    map_regions: RegionMapper = starmap,
     sample_size: int = SAMPLE_CELLS,
 ) -> Recipe:
-    """Plan one recipe of all regions; `each` maps the planning over regions."""
+    """Plan one recipe of all regions; `map_regions` maps the planning over regions."""
     totals = resolve_totals(cells, None)
     bind_reachable_promises(cells, promises, method.name)
     sample = sample_cells(cells, rng, sample_size)
@@ -204,7 +208,7 @@ def plan_regions(
         (method, _take_cells(cells, member), with_totals, rng.derive(f"region {number}"))
         for number, member in enumerate(members)
     )
-    return _join_plans(cells, members, each(plan_region, arguments))
+    return _join_plans(cells, members, map_regions(plan_region, arguments))
 
 
 def plan_region(method: Method, cells: Cells, promises: Promises, rng: Random) -> tuple[Any, ...]:

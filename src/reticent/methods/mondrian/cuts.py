@@ -192,7 +192,8 @@ class MedianCuts:
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (which open nodes can be cut, their cuts)."""
-        nodes, columns = self.nodes, len(self.nodes.cells.quasi)
+        nodes = self.nodes
+        columns = len(self.nodes.cells.quasi)
         chosen = np.zeros(len(nodes), bool)
         cuts = np.zeros((len(nodes), 5), np.int64)
         widths = self.spans.losses(nodes.box)
