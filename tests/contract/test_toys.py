@@ -27,13 +27,18 @@ pytestmark = pytest.mark.usefixtures("small_parts")
 
 @pytest.fixture
 def register(monkeypatch) -> Iterator:
-    """Put rows into the catalogue for one test; the registry's tables are the catalogue's."""
+    """Put rows into the catalogue for one test, and into the registry's table that is made of it."""
+    registries = (
+        (catalogue.PROMISES, registry.MODELS, "model"),
+        (catalogue.METHODS, registry.METHODS, "made_by"),
+        (catalogue.KINDS, registry.WRITERS, "writer"),
+    )
 
     def put(table: dict, name: str, row: object) -> None:
         monkeypatch.setitem(table, name, row)
-        monkeypatch.setattr(registry, "MODELS", {name: row.model for name, row in catalogue.PROMISES.items()})
-        monkeypatch.setattr(registry, "METHODS", {name: row.made_by for name, row in catalogue.METHODS.items()})
-        monkeypatch.setattr(registry, "WRITERS", {name: row.writer for name, row in catalogue.KINDS.items()})
+        for rows, registered, field in registries:
+            if rows is table:
+                monkeypatch.setitem(registered, name, getattr(row, field))
         pairs.cache_clear()
 
     yield put

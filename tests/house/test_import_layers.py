@@ -226,7 +226,12 @@ def test_the_audit_shares_no_code_path_with_planning():
     def kernels(names: set[str]) -> set[str]:
         return {name.split(".")[2] for name in names if layer(name) == "kernels"}
 
+    def inlined(names: set[str]) -> set[str]:
+        return {other for name in names for other in kernels(imports(PACKAGE / "kernels" / f"{name}.py"))}
+
     assert not kernels(judged) & kernels(planned)
+    assert inlined(kernels(planned)) == {"inline_functions"}
+    assert not inlined(kernels(judged))
 
 
 def test_sqlglot_is_imported_by_query_alone():

@@ -241,12 +241,12 @@ def logistic_regression(taught: Examples, test: Examples) -> np.ndarray:
     return _predict(LogisticRegression(max_iter=300, tol=1e-3), taught, taught.places, test.places)
 
 
-def decision_tree(taught: Examples, test: Examples) -> np.ndarray:
+def decision_tree(taught: Examples, test: Examples, max_work: int = MAX_WORK) -> np.ndarray:
     require_stats_extra()
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=0.002, random_state=LEARNER_SEED)
-    return _predict(tree, taught, taught.places, test.places)
+    return _predict(tree, taught, taught.places, test.places, max_work)
 
 
 def random_forest(taught: Examples, test: Examples) -> np.ndarray:
@@ -323,13 +323,16 @@ def _count_rows_by_code(cells: Cells, axis: int) -> np.ndarray:
     return np.bincount(cells.codes[:, axis], weights=cells.counts, minlength=cells.quasi[axis].size)
 
 
-def _predict(learner: Any, taught: Examples, features: np.ndarray, test_features: np.ndarray) -> np.ndarray:
+def _predict(
+    learner: Any, taught: Examples, features: np.ndarray, test_features: np.ndarray, max_work: int = MAX_WORK
+) -> np.ndarray:
     """Predict the class of each point asked about; the only class there is, where a release shows one.
 
     It runs on one thread: matrix products as small as these keep several threads waiting for each other most of the
     time, and the result would depend on how many there are.
     """
-    X, y, weight = taught.expand(features, _max_lines(taught, features), np.random.default_rng(LEARNER_SEED))
+    max_lines = max(max_work // max(features.shape[1] * taught.people.shape[1], 1), 1)
+    X, y, weight = taught.expand(features, max_lines, np.random.default_rng(LEARNER_SEED))
     if not len(y):
         return np.zeros(len(test_features), np.int64)
     if (y == y[0]).all():
@@ -341,7 +344,3 @@ def _predict(learner: Any, taught: Examples, features: np.ndarray, test_features
             "ignore"
         )  # warnings on many classes, or on too few steps: accuracy shows how well it went
         return np.asarray(learner.fit(X, y, sample_weight=weight).predict(test_features))
-
-
-def _max_lines(taught: Examples, features: np.ndarray) -> int:
-    return max(MAX_WORK // max(features.shape[1] * taught.people.shape[1], 1), 1)

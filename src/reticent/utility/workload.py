@@ -239,9 +239,9 @@ class Workload:
         count_overlaps(boxes.first, boxes.last, holes, prefix, boxes.until, self.lower, self.upper, estimates)
         return estimates
 
-    def matched(self, members: GroupMembers) -> np.ndarray:
+    def matched(self, members: GroupMembers, max_groups: int = MAX_GROUPS_COUNTED) -> np.ndarray:
         """Estimate from the expected values of people; people of one point are counted together."""
-        if len(members.counts) <= MAX_GROUPS_COUNTED:
+        if len(members.counts) <= max_groups:
             return self._matched_by_groups(members)
         codes, point = np.unique(members.codes, axis=0, return_inverse=True)
         point = point.reshape(-1)
