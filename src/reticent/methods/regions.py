@@ -168,7 +168,7 @@ def require_plannable_by_region(
     why = _WHOLE_TABLE_REASONS.get(method.name, "")
     if not why and prepared:
         why = "a stage before the method speaks of all rows"
-    if not why and withholding:
+    elif not why and withholding:
         why = "the rows that are best withheld are chosen among all"
     for promise in promises:
         if not why and getattr(promise, "whole_table", False):
