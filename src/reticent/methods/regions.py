@@ -117,11 +117,11 @@ def hash_cells(cells: Cells, rng: Random) -> np.ndarray:
     return hash_codes(np.hstack([cells.codes, cells.values[:, :own]]), sizes, rng)
 
 
-def sample_cells(cells: Cells, rng: Random) -> Cells:
+def sample_cells(cells: Cells, rng: Random, size: int = SAMPLE_CELLS) -> Cells:
     """Sample cells, each as likely as another: those of the least words."""
-    if len(cells) <= SAMPLE_CELLS:
+    if len(cells) <= size:
         return cells
-    sampled = np.sort(np.argpartition(hash_cells(cells, rng), SAMPLE_CELLS)[:SAMPLE_CELLS])
+    sampled = np.sort(np.argpartition(hash_cells(cells, rng), size)[:size])
     return replace(cells, codes=cells.codes[sampled], values=cells.values[sampled], counts=cells.counts[sampled])
 
 
@@ -185,12 +185,19 @@ def require_plannable_by_region(
 
 
 def plan_regions(
-    method: Method, cells: Cells, promises: Promises, rng: Random, regions: int, map_regions: RegionMapper = starmap
+    method: Method,
+    cells: Cells,
+    promises: Promises,
+    rng: Random,
+    regions: int,
+    map_regions: RegionMapper = starmap,
+    sample_size: int = SAMPLE_CELLS,
 ) -> Recipe:
     """Plan one recipe of all regions; `map_regions` maps the planning over regions."""
     totals = resolve_totals(cells, None)
     bind_reachable_promises(cells, promises, method.name)
-    tree = cut_regions(sample_cells(cells, rng), promises, regions, getattr(method, "weights", None))
+    sample = sample_cells(cells, rng, sample_size)
+    tree = cut_regions(sample, promises, regions, getattr(method, "weights", None))
     tree = tree.prune(find_fine_nodes(tree, tree.route(cells.codes), cells, promises))
     leaf = tree.route(cells.codes)
     order = np.argsort(leaf, kind="stable")
