@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reticent.format import distinct_rows
+from reticent.format import parquet
 from reticent.format.data_files import DataFile, count_distinct_rows, read_data
-from reticent.format.distinct_rows import MAX_DIRECT_SPAN, count_distinct_parquet_rows
+from reticent.format.parquet import MAX_DIRECT_SPAN, count_distinct_parquet_rows
 
 LEAST = {
     "UInt8": 0,
@@ -83,7 +83,7 @@ def test_combinations_are_counted_alike_in_a_table_and_where_a_word_is_too_small
     limits, groups, tmp_path: Path, monkeypatch
 ):
     for name, value in limits.items():
-        monkeypatch.setattr(distinct_rows, name, value)
+        monkeypatch.setattr(parquet, name, value)
     rng = np.random.default_rng(5)
     texts = rng.choice(["a", "b", "c", None], 2000)
     frame = pl.DataFrame({"a": texts, "b": rng.integers(0, 9, 2000), "c": rng.integers(5, 7, 2000), "d": texts})

@@ -21,7 +21,7 @@ SIZES = {
     "reticent.engines.external_sort.SORT_BUCKET_ROWS": 31,
     "reticent.engines.expansion.BATCH_ROWS": 23,
     "reticent.engines.expansion.MAX_SHUFFLED_ROWS": 50,
-    "reticent.engines.counting.MAX_HELD_VALUES": 16,
+    "reticent.engines.stream.MAX_HELD_VALUES": 16,
     "reticent.engines.stream.BATCH_ROWS": 19,
     "reticent.engines.stream.READ_BYTES": 2_400,
     "reticent.data.columnar.MAX_NARROW_ROW_BYTES": 0,
