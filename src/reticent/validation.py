@@ -522,13 +522,9 @@ def path(value: Any, name: str) -> Any:
     spelled = os.fspath(value)
     long = any(len(part.encode("utf-8", "surrogatepass")) > MAX_PATH_PART_BYTES for part in spelled.split(os.sep))
     if not spelled or "\0" in spelled or long:
-        why = (
-            "it is empty"
-            if not spelled
-            else f"a part is longer than {MAX_PATH_PART_BYTES} bytes"
-            if long
-            else "it holds a NUL"
-        )
+        why = f"a part is longer than {MAX_PATH_PART_BYTES} bytes" if long else "it holds a NUL"
+        if not spelled:
+            why = "it is empty"
         raise JobError(f"{name} is no path: {why}.", attempt=f'{name} = "folder/name".')
     return value
 

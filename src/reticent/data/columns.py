@@ -324,21 +324,11 @@ class Column:
             object.__setattr__(self, "type", parse_format_type(self.format, self.type))
         if self.missing not in ("refuse", "category"):
             raise JobError(f"missing = {self.missing!r} is not known.", attempt='"refuse" or "category".')
-        if self.order is not None:
-            if not isinstance(self.order, list | tuple):
-                raise JobError("An order is a list of values.", attempt='order = ["low", "middle", "high"].')
-            object.__setattr__(self, "order", tuple(map(str, self.order)))
-            object.__setattr__(self, "type", "ordinal")
-        if self.type == "ordinal" and not self.order:
-            raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
+        self._check_order()
         if self.domain is not None:
             parse = parse_values if self.role is Role.SENSITIVE else parse_domain
             object.__setattr__(self, "domain", parse(self.domain))
-        for option, role in _ROLE_OF_OPTION.items():
-            if getattr(self, option) is not None and self.role is not role:
-                raise JobError(
-                    f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
-                )
+        self._require_options_of_role()
         self._check_bounds()
         if self.labels is not None:
             object.__setattr__(self, "labels", LabelOptions.parse(self.labels))
@@ -346,6 +336,22 @@ class Column:
             object.__setattr__(self, "round_to", parse_step(self.round_to))
         if self.rows_per_person is not None and not _is_positive_integer(self.rows_per_person):
             raise JobError("rows_per_person must be a whole number of 1 or more.", attempt="rows_per_person = 3.")
+
+    def _check_order(self) -> None:
+        if self.order is not None:
+            if not isinstance(self.order, list | tuple):
+                raise JobError("An order is a list of values.", attempt='order = ["low", "middle", "high"].')
+            object.__setattr__(self, "order", tuple(map(str, self.order)))
+            object.__setattr__(self, "type", "ordinal")
+        if self.type == "ordinal" and not self.order:
+            raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
+
+    def _require_options_of_role(self) -> None:
+        for option, role in _ROLE_OF_OPTION.items():
+            if getattr(self, option) is not None and self.role is not role:
+                raise JobError(
+                    f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
+                )
 
     def _check_bounds(self) -> None:
         for side in ("bottom", "top"):

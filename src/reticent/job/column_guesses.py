@@ -111,8 +111,9 @@ def _guess_from_counts(column: pl.Series, *, typed: bool) -> ColumnGuess:
     most = cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
     found = ColumnGuess(column.name, column.dtype, values, column.null_count(), most)
     if column.dtype != pl.String:
-        dated = column.dtype in (pl.Date, pl.Datetime)
-        return replace(found, type="numeric" if column.dtype.is_numeric() else "date" if dated else None)
+        if column.dtype.is_numeric():
+            return replace(found, type="numeric")
+        return replace(found, type="date" if column.dtype in (pl.Date, pl.Datetime) else None)
     marked = counted.filter(pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
     kept = counted.filter(~pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
     found = replace(
@@ -268,7 +269,9 @@ def _find_owner_word(words: list[str], at: int) -> str:
     """Find whose name it is: the word before it, or, if it comes first, the one after."""
     before = [word for word in words[:at] if word not in _QUALIFIER_WORDS and not word.isdigit()]
     after = [word for word in words[at + 1 :] if word not in _QUALIFIER_WORDS | _FILLER_WORDS and not word.isdigit()]
-    return before[-1] if before else after[0] if after else ""
+    if before:
+        return before[-1]
+    return after[0] if after else ""
 
 
 def _split_compound(word: str) -> list[str]:

@@ -57,14 +57,13 @@ def resolve_paths_relative_to(value: Any, key: str, beside: Path | None) -> Any:
         return resolve_path(value, beside)
     if not isinstance(value, Mapping):
         return value
-    return {
-        name: resolve_path(inner, beside)
-        if key in (name, "*") and isinstance(inner, str)
-        else resolve_paths_relative_to(inner, key, beside)
-        if key
-        else inner
-        for name, inner in value.items()
-    }
+
+    def resolve_entry(name: str, inner: Any) -> Any:
+        if key in (name, "*") and isinstance(inner, str):
+            return resolve_path(inner, beside)
+        return resolve_paths_relative_to(inner, key, beside) if key else inner
+
+    return {name: resolve_entry(name, inner) for name, inner in value.items()}
 
 
 def resolve_path(path: str, beside: Path | None) -> str:

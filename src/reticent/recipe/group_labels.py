@@ -73,17 +73,17 @@ class EndIsolation:
 def measure_end_isolation(recipe: Recipe, columns: Mapping[str, Column]) -> list[EndIsolation]:
     """Measure each numeric column whose ranges end at people's values though the job does not ask for it."""
     groups = recipe.as_groups()
-    found = []
-    for at, domain in enumerate(recipe.cells.quasi):
+    measures = []
+    for column_index, domain in enumerate(recipe.cells.quasi):
         tight = isinstance(domain, RangeDomain) and not isinstance(domain, WidenedDomain) and domain.kind == "numeric"
         if not tight or not len(groups) or columns[domain.name].labels is not None or not domain.texts:
             continue
         assert isinstance(domain, RangeDomain)
-        codes = recipe.cells.codes[groups.cell, at].astype(np.int64)
+        codes = recipe.cells.codes[groups.cell, column_index].astype(np.int64)
         measured = _measure_column(domain, codes, groups.group, groups.quota, len(groups), recipe.cells.rows_per_person)
         if measured is not None:
-            found.append(measured)
-    return found
+            measures.append(measured)
+    return measures
 
 
 def _measure_column(
@@ -96,11 +96,11 @@ def _measure_column(
     ranged = (lower < upper) & (upper != domain.null_code)
     if not ranged.any():
         return None
-    held, place = np.unique(group * domain.size + codes, return_inverse=True)
+    group_codes, place = np.unique(group * domain.size + codes, return_inverse=True)
     rows = np.bincount(place.reshape(-1), weights=quota)
     alone = rows <= rows_per_person
-    of_group = held // domain.size
-    code = held % domain.size
+    of_group = group_codes // domain.size
+    code = group_codes % domain.size
     inside = ranged[of_group]
     at_end = inside & ((code == lower[of_group]) | (code == upper[of_group]))
     singles = np.bincount(of_group[inside & alone], minlength=groups)[ranged]
@@ -119,31 +119,31 @@ class GroupLabels:
 
 def merge_equal_labels(recipe: Recipe) -> tuple[Recipe, GroupLabels]:
     """Merge groups with equal labels; return a recipe of the same rows, and the labels."""
-    found = build_group_labels(recipe)
-    if pl.DataFrame(found.of_group, orient="row").n_unique() == recipe.groups:
-        return recipe, found
-    unique, first, number = np.unique(found.of_group, axis=0, return_index=True, return_inverse=True)
+    labels = build_group_labels(recipe)
+    if pl.DataFrame(labels.of_group, orient="row").n_unique() == recipe.groups:
+        return recipe, labels
+    unique, first, number = np.unique(labels.of_group, axis=0, return_index=True, return_inverse=True)
     padded = {
-        at: PaddedLabels([column.labels[group] for group in first.tolist()], column.loss[first])
-        for at, column in recipe.padded.items()
+        column_index: PaddedLabels([column.labels[group] for group in first.tolist()], column.loss[first])
+        for column_index, column in recipe.padded.items()
     }
-    return replace(recipe.renumber(number.reshape(-1)), padded=padded), GroupLabels(found.texts, unique)
+    return replace(recipe.renumber(number.reshape(-1)), padded=padded), GroupLabels(labels.texts, unique)
 
 
 def draw_padded_ends(recipe: Recipe, rng: Random) -> Recipe:
     """Return the recipe with drawn ends in columns that ask for padded labels; each column's draws are a stream of their own."""
     recipe = _narrow_to_published(recipe)
     padded = {}
-    for at, domain in enumerate(recipe.cells.quasi):
+    for column_index, domain in enumerate(recipe.cells.quasi):
         if isinstance(domain, PaddedDomain):
-            spans = recipe.find_column_spans(at)
-            most = (
+            spans = recipe.find_column_spans(column_index)
+            max_steps = (
                 np.repeat(domain.find_max_pads(*spans)[:, None], 2, axis=1)
                 if domain.label_options.share
                 else domain.max_pad
             )
-            pads = rng.stream(f"pad {domain.name}").integers(0, most, size=(recipe.groups, 2), endpoint=True)
-            padded[at] = PaddedLabels(*domain.format_moved_ends(*spans, pads))
+            pads = rng.stream(f"pad {domain.name}").integers(0, max_steps, size=(recipe.groups, 2), endpoint=True)
+            padded[column_index] = PaddedLabels(*domain.format_moved_ends(*spans, pads))
     return replace(recipe, padded=padded) if padded else recipe
 
 
@@ -152,14 +152,14 @@ def _narrow_to_published(recipe: Recipe) -> Recipe:
     if not recipe.withheld or not recipe.groups:
         return recipe
     quasi = list(recipe.cells.quasi)
-    for at, domain in enumerate(quasi):
+    for column_index, domain in enumerate(quasi):
         if isinstance(domain, WidenedDomain):
-            codes = recipe.cells.codes[recipe.as_groups().cell, at]
-            held = codes[codes != domain.null_code]
-            first = int(held.min(initial=domain.size))
-            last = int(held.max(initial=-1))
+            codes = recipe.cells.codes[recipe.as_groups().cell, column_index]
+            published_codes = codes[codes != domain.null_code]
+            first = int(published_codes.min(initial=domain.size))
+            last = int(published_codes.max(initial=-1))
             if first <= last and (first, last) != (0, len(domain.texts) - 1):
-                quasi[at] = narrow_labels(domain, first, last)
+                quasi[column_index] = narrow_labels(domain, first, last)
     return replace(recipe, cells=replace(recipe.cells, quasi=tuple(quasi)))
 
 
@@ -169,13 +169,13 @@ def build_group_labels(recipe: Recipe) -> GroupLabels:
     columns = []
     groups = recipe.as_groups()
     codes = recipe.cells.codes.take(groups.cell, axis=0)  # all columns at once: cells lie where their rows do not
-    for at, domain in enumerate(recipe.cells.quasi):
-        if at in recipe.padded:
-            labels, of_group = _number_distinct(recipe.padded[at].labels, np.arange(recipe.groups))
+    for column_index, domain in enumerate(recipe.cells.quasi):
+        if column_index in recipe.padded:
+            labels, of_group = _number_distinct(recipe.padded[column_index].labels, np.arange(recipe.groups))
         elif isinstance(domain, TreeDomain) and (domain.style or recipe.labels) == "sets":
-            labels, of_group = _label_sets(groups, domain, codes[:, at])
+            labels, of_group = _label_sets(groups, domain, codes[:, column_index])
         else:
-            labels, of_group = _label_spans(domain, *find_spans(groups, codes[:, at]))
+            labels, of_group = _label_spans(domain, *find_spans(groups, codes[:, column_index]))
         texts.append(labels)
         columns.append(of_group)
     return GroupLabels(tuple(texts), np.column_stack(columns).astype(np.int32))
@@ -193,9 +193,9 @@ def _label_sets(groups: CandidateGroups, domain: Domain, codes: np.ndarray) -> t
         return [], np.zeros(0, np.int32)
     if domain.size <= 64:
         return _label_small_sets(groups, domain, codes)
-    held = np.unique(groups.group * domain.size + codes)
-    starts = np.flatnonzero(np.diff(held // domain.size, prepend=-1))
-    members = np.split(held % domain.size, starts[1:])
+    group_codes = np.unique(groups.group * domain.size + codes)
+    starts = np.flatnonzero(np.diff(group_codes // domain.size, prepend=-1))
+    members = np.split(group_codes % domain.size, starts[1:])
     return _number_distinct(domain.format_sets(members), np.arange(len(groups)))
 
 
@@ -220,35 +220,42 @@ def _number_distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[li
     return list(number), ids[of_group.reshape(-1)]
 
 
-def name_label_column(at: int) -> str:
+def name_label_column(column_index: int) -> str:
     """What the numbers of a quasi-identifier's labels are called: as no column of a table is."""
-    return f"\x00l{at}"
+    return f"\x00l{column_index}"
 
 
-def name_value_column(at: int) -> str:
+def name_value_column(column_index: int) -> str:
     """The same of a sensitive column's values."""
-    return f"\x00v{at}"
+    return f"\x00v{column_index}"
 
 
 def compute_weight_shares(cells: Cells, weights: Mapping[str, Any] | None = None) -> np.ndarray:
     """Compute how much each quasi-identifier's loss counts; the shares sum to 1."""
-    given = np.array([float((weights or {}).get(domain.name, 1)) for domain in cells.quasi])
-    return given / given.sum()
+    column_weights = np.array([float((weights or {}).get(domain.name, 1)) for domain in cells.quasi])
+    return column_weights / column_weights.sum()
 
 
 def compute_column_losses(recipe: Recipe) -> np.ndarray:
     """Compute (groups, quasi): what each group's span loses in each column."""
     lower, upper = recipe.find_spans()
-    return np.column_stack([domain.loss(lower[:, at], upper[:, at]) for at, domain in enumerate(recipe.cells.quasi)])
+    return np.column_stack(
+        [
+            domain.loss(lower[:, column_index], upper[:, column_index])
+            for column_index, domain in enumerate(recipe.cells.quasi)
+        ]
+    )
 
 
 def compute_label_losses(recipe: Recipe) -> np.ndarray:
     """Compute (groups, quasi): what each group's label loses; no less than its span, where labels are snapped or padded."""
-    found = []
-    for at, domain in enumerate(recipe.cells.quasi):
-        padded = recipe.padded.get(at)
-        found.append(domain.compute_printed_loss(*recipe.find_column_spans(at)) if padded is None else padded.loss)
-    return np.column_stack(found)
+    losses = []
+    for column_index, domain in enumerate(recipe.cells.quasi):
+        padded = recipe.padded.get(column_index)
+        losses.append(
+            domain.compute_printed_loss(*recipe.find_column_spans(column_index)) if padded is None else padded.loss
+        )
+    return np.column_stack(losses)
 
 
 def compute_label_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
@@ -281,11 +288,11 @@ def describe_label_cost(quasi: Sequence[Domain], tight: float, printed: float) -
     columns = _count_widened(quasi)
     if not columns or f"{tight:.4f}" == f"{printed:.4f}":
         return []
-    more = f" ({printed / tight - 1:.1%} more)" if tight else ""
+    increase = f" ({printed / tight - 1:.1%} more)" if tight else ""
     return [
         f"The labels of {pluralize(columns, 'column')} are wider than their groups: over the source's "
         f"own ranges AIL is {printed:.4f}, with tight labels it would be "
-        f"{tight:.4f}{more}. The second figure is for you alone: it tells of ends that are hidden."
+        f"{tight:.4f}{increase}. The second figure is for you alone: it tells of ends that are hidden."
     ]
 
 
@@ -331,8 +338,8 @@ def build_quasi_entry(domain: Domain, published: list[str | None], column: Colum
             entry["domain"] = _list_domain_ends(domain)
     elif isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
         entry["hierarchy"] = prune_hierarchy(domain, published)
-        if asked := getattr(domain.hierarchy, "request", None):
-            entry["built"] = dict(asked)
+        if request := getattr(domain.hierarchy, "request", None):
+            entry["built"] = dict(request)
     else:
         entry["values"] = sorted(
             {text for label in published if label not in (None, ANY_LABEL) for text in parse_label(label)[1]}
@@ -347,14 +354,16 @@ def select_telling_labels(domain: Domain, published: Iterable[str | None]) -> li
     """
     labels = set(published)
     null: list[str | None] = [None] if None in labels else []
-    shown = sorted(label for label in labels if label is not None and label != ANY_LABEL)
+    printed = sorted(label for label in labels if label is not None and label != ANY_LABEL)
     if isinstance(domain, RangeDomain) or (isinstance(domain, BandDomain) and not domain.is_from_steward):
-        return null if domain.kind == "ordinal" else [*null, *map(format_value_label, _find_label_ends(domain, shown))]
-    found = set()
-    for label in shown:
+        return (
+            null if domain.kind == "ordinal" else [*null, *map(format_value_label, _find_label_ends(domain, printed))]
+        )
+    telling = set()
+    for label in printed:
         form, texts = parse_label(label)
-        found |= {format_value_label(text, quoted=True) for text in texts} if form == "set" else {label}
-    return [*null, *sorted(found)]
+        telling |= {format_value_label(text, quoted=True) for text in texts} if form == "set" else {label}
+    return [*null, *sorted(telling)]
 
 
 def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
@@ -384,10 +393,10 @@ def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
 
 
 def _list_domain_ends(domain: RangeDomain | BandDomain) -> list[Any]:
-    whole = domain.dtype.startswith(("Int", "UInt"))
+    is_integer = domain.dtype.startswith(("Int", "UInt"))
     if isinstance(domain, RangeDomain) and domain.declared_ends is not None:
         return list(domain.declared_ends)
-    return [int(end) if whole and end == int(end) else end for end in domain.span]
+    return [int(end) if is_integer and end == int(end) else end for end in domain.span]
 
 
 def _find_published_range(domain: RangeDomain | BandDomain, published: Iterable[str | None]) -> list[Any]:
@@ -396,9 +405,9 @@ def _find_published_range(domain: RangeDomain | BandDomain, published: Iterable[
     return ends if domain.kind == "date" else [_parse_number(end) for end in ends]
 
 
-def _find_label_ends(domain: RangeDomain | BandDomain, shown: Iterable[str]) -> list[str]:
+def _find_label_ends(domain: RangeDomain | BandDomain, labels: Iterable[str]) -> list[str]:
     """Find the least and the greatest end of some labels, as these print them; none if there are no labels."""
-    ends = [text for label in shown for text in parse_label(label)[1]]
+    ends = [text for label in labels for text in parse_label(label)[1]]
     if not ends:
         return []
     if domain.kind == "date":
@@ -447,15 +456,15 @@ def list_domain_values(domain: Domain) -> pl.Series:
 
 def find_published_cells(recipe: Recipe) -> np.ndarray:
     """Find the cells of which a row is published."""
-    shown = np.zeros(len(recipe.cells), bool)
-    shown[recipe.cell if recipe.is_complete else recipe.cell[recipe.published_entries]] = True
-    return np.flatnonzero(shown)
+    is_published = np.zeros(len(recipe.cells), bool)
+    is_published[recipe.cell if recipe.is_complete else recipe.cell[recipe.published_entries]] = True
+    return np.flatnonzero(is_published)
 
 
-def list_published_labels(recipe: Recipe, at: int, published: np.ndarray) -> list[str | None]:
+def list_published_labels(recipe: Recipe, column_index: int, published: np.ndarray) -> list[str | None]:
     """List the labels of the values that published cells show in a quasi-identifier: each value as itself, none of a withheld row."""
-    domain = recipe.cells.quasi[at]
-    codes = np.unique(recipe.cells.codes[published, at])
+    domain = recipe.cells.quasi[column_index]
+    codes = np.unique(recipe.cells.codes[published, column_index])
     return [None if code == domain.null_code else format_value_label(domain.texts[code]) for code in codes.tolist()]
 
 
@@ -466,7 +475,7 @@ def build_exact_entries(
     cells = recipe.cells
     entries = []
     published = find_published_cells(recipe)
-    place = {domain.name: at for at, domain in enumerate(cells.quasi)}
+    place = {domain.name: index for index, domain in enumerate(cells.quasi)}
     for name, column in columns.items():
         if column.role is Role.QUASI:
             labels = list_published_labels(recipe, place[name], published)
