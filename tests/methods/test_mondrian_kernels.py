@@ -13,7 +13,7 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.methods.mondrian import method, nodes
 from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts
 from reticent.methods.mondrian.nodes import Acceptance, CutMask, CutSides, PartitionNodes, SpanLosses, pack_codes
-from reticent.models.promise import BoundPromises, Caps
+from reticent.models.promise import BoundPromises, CandidateGroups, Caps
 from tests.support.pure_kernels import use_pure_kernels
 
 
@@ -104,7 +104,7 @@ def test_both_sides_of_many_cuts_are_counted_as_their_cells_say(number):
                 expected = np.bincount(cells.values[mine, column], cells.counts[mine], cells.sensitive[column].size)
                 np.testing.assert_array_equal(counts[2 * i + side], expected)
     # The same groups, listed by cells: what a check that looks beyond histograms would see.
-    listed = nodes.CandidateGroups(cells, sides.cell, sides.quota, sides.offsets)
+    listed = CandidateGroups(cells, sides.cell, sides.quota, sides.offsets)
     np.testing.assert_array_equal(listed.histogram(0), sides.histogram(0))
     np.testing.assert_array_equal(listed.sizes, sides.sizes)
 
