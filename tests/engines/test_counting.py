@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from reticent.engines import local
-from reticent.engines.local import TallyLimits
+from reticent.engines.local import CombinationLimits
 
 COLUMNS = {
     "small": lambda rng, n: pl.Series(rng.integers(0, 5, n), dtype=pl.UInt8),
@@ -48,7 +48,7 @@ def test_tallies_are_those_of_a_group_by(pieces, missing):
         names = list(rng.choice(list(COLUMNS), rng.integers(1, 4), replace=False))
         made = [COLUMNS[name](rng, 200).alias(name) for name in names]
         frame = pl.DataFrame([with_nulls(one, rng) if missing and trial % 2 else one for one in made])
-        found = local.count_combinations(frame.lazy(), "times", "Counting", TallyLimits(**pieces))
+        found = local.count_combinations(frame.lazy(), "times", "Counting", CombinationLimits(**pieces))
         wanted = frame.group_by(names).len(name="times")
         assert_frame_equal(found, wanted, check_row_order=False)
 
@@ -61,8 +61,8 @@ def test_a_table_without_rows_has_no_combinations():
 def test_few_possible_combinations_are_tallied_and_many_are_grouped():
     frame = pl.DataFrame({"a": [1, 2, 2], "b": [0, 9, 9]})
     assert local.CombinationCounter().add(frame)
-    assert not local.CombinationCounter(TallyLimits(combinations_per_row=6)).add(frame)
-    assert not local.CombinationCounter(TallyLimits(combinations=19)).add(frame)
+    assert not local.CombinationCounter(CombinationLimits(combinations_per_row=6)).add(frame)
+    assert not local.CombinationCounter(CombinationLimits(combinations=19)).add(frame)
 
 
 def test_numbers_beyond_those_so_far_make_the_array_anew():

@@ -234,7 +234,7 @@ def _apply_to_passthrough(
 
 
 @dataclass(frozen=True, slots=True)
-class TallyLimits:
+class CombinationLimits:
     """How many combinations are tallied in an array, and how many rows are worked on at once."""
 
     combinations: int = MAX_ARRAY_COMBINATIONS
@@ -244,11 +244,11 @@ class TallyLimits:
     held_rows: int = 1 << 21  # rows that cannot be tallied and are held in memory; beyond it, all rows are grouped
 
 
-DEFAULT_TALLY_LIMITS = TallyLimits()
+DEFAULT_COMBINATION_LIMITS = CombinationLimits()
 
 
 def count_combinations(
-    lazy: pl.LazyFrame, name: str, doing: str, limits: TallyLimits = DEFAULT_TALLY_LIMITS
+    lazy: pl.LazyFrame, name: str, doing: str, limits: CombinationLimits = DEFAULT_COMBINATION_LIMITS
 ) -> pl.DataFrame:
     """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
     counter = CombinationCounter(limits)
@@ -292,7 +292,7 @@ class CodeSpan(NamedTuple):
 class CombinationCounter:
     """Counts rows batch by batch: how often each packed number occurs, and a row that has it."""
 
-    def __init__(self, limits: TallyLimits = DEFAULT_TALLY_LIMITS) -> None:
+    def __init__(self, limits: CombinationLimits = DEFAULT_COMBINATION_LIMITS) -> None:
         self.limits = limits
         self.spans: list[CodeSpan] = []
         self.rows = 0  # that came, counted or not
