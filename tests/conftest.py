@@ -50,7 +50,7 @@ def small_parts():
     from reticent import limits
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "MIN_PART_ROWS", 1)
+        patch.setattr(limits, "is_large_part", lambda rows: rows >= 1)
         yield
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unittest import mock
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -22,6 +22,7 @@ from reticent.format.data_files import (
     read_partition,
 )
 from reticent.format.data_writer import FileRows, write_data, write_data_parts
+from reticent.limits import is_large_part
 from reticent.release import bundle
 from reticent.release.kind import find_data_files, list_schemas
 from tests.support import method_promise_pairs
@@ -146,7 +147,7 @@ def test_any_other_list_of_files_is_none_of_a_release(names):
 
 @pytest.mark.parametrize("rows", [0, -1, 999, True, 1.5, 2_000.0, "2000", float("nan"), [1_000], 10**400])
 def test_a_number_of_rows_that_no_part_has_is_refused_with_a_reason(rows, monkeypatch):
-    monkeypatch.setattr(limits, "MIN_PART_ROWS", 1_000)
+    monkeypatch.setattr(limits, "is_large_part", is_large_part)
     if rows == 10**400:
         assert rt.Output(part_rows=rows).part_rows == rows  # no table has so many: it is one file
         return
@@ -167,17 +168,21 @@ def test_a_job_keeps_it():
 
 def test_more_files_than_a_manifest_lists_are_refused_and_nothing_is_written(tmp_path):
     draft = drafted(method_promise_pairs.pairs()[0], method_promise_pairs.cut)
-    with (
-        mock.patch.object(data_files, "MAX_PARTS", 3),
-        pytest.raises(JobError, match=r"240 rows would be 15 files.*") as refused,
-    ):
-        rt.publish(draft.job(), frame=draft.frame, to=tmp_path / "release")
-    assert "part_rows = 80 or more" in str(refused.value)
+    draft.output["part_rows"] = 1
+    copies = data_files.MAX_PARTS // len(draft.frame) + 1
+    with pytest.raises(JobError, match=r"10,080 rows would be 10,080 files.*") as refused:
+        rt.publish(draft.job(), frame=pl.concat([draft.frame] * copies), to=tmp_path / "release")
+    assert "part_rows = 2 or more" in str(refused.value)
     assert not (tmp_path / "release").exists()
+
+
+def test_a_list_of_parts_is_as_long_as_the_limit_allows():
+    with pytest.raises(JobError, match=r"240 rows would be 15 files.*") as refused:
+        data_files.list_part_names("data", "csv", 240, 17, max_parts=3)
+    assert "part_rows = 80 or more" in str(refused.value)
     names = data_files.list_part_names("data", "csv", 240, 17)
     assert data_files.match_table_files(names, ["data"])
-    with mock.patch.object(data_files, "MAX_PARTS", 14):
-        assert data_files.match_table_files(names, ["data"]) is None
+    assert data_files.match_table_files(names, ["data"], max_parts=14) is None
 
 
 class Once:
@@ -198,13 +203,10 @@ class Once:
 @pytest.mark.parametrize("rows", [40, 41, 59, 60])
 def test_pieces_are_read_to_their_end_so_that_an_engine_can_compare_both_passes(rows, format, tmp_path):
     frame = FileRows.from_frame(pl.DataFrame({"a": range(rows), "b": [f"text {row % 7}" for row in range(rows)]}))
+    frame = replace(frame, pieces=replace(frame.pieces, batch_rows=7))
     pieces = Once(frame)
     names = data_files.list_part_names("data", format, rows, 20)
-    with (
-        mock.patch("reticent.format.data_writer.BATCH_ROWS", 7),
-        mock.patch("reticent.format.data_writer.BATCH_ROWS", 6),
-    ):
-        write_data_parts([tmp_path / name for name in names], FileRows(frame.columns, pieces), format, 20)
+    write_data_parts([tmp_path / name for name in names], FileRows(frame.columns, pieces), format, 20, max_group_rows=6)
     assert pieces.ended
     read = pl.read_csv if format == "csv" else pl.read_parquet
     assert [len(read(tmp_path / name)) for name in names] == [20] * (rows // 20) + [rows % 20] * (rows % 20 > 0)

@@ -8,6 +8,7 @@ and for the reader of manifests alike: tests hold them to both.
 
 from __future__ import annotations
 
+from reticent.catalogue.attack_options import AttackOption
 from reticent.catalogue.entries import (
     ATTACKS,
     DEFAULT_ENGINE,
@@ -40,6 +41,7 @@ __all__ = [
     "PROMISES",
     "REPORT_FILE_NAME",
     "STAGES",
+    "AttackOption",
     "AttackRow",
     "EngineRow",
     "Field",

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent import html_repr
+from reticent import html_repr, validation
 from reticent.errors import DiskError, HierarchyError, pluralize
 from reticent.limits import MAX_HIERARCHY_VALUES, read_text_file
-from reticent.validation import path as a_path
 from reticent.validation import text, validate_arguments, value_list
 
 
@@ -51,7 +50,7 @@ class Hierarchy:
         """Return the tree in ARX layout, leaves in pre-order."""
         return [[self.labels[node] for node in path] for path in self.paths]
 
-    @validate_arguments(path=a_path)
+    @validate_arguments(path=validation.path)
     def save(self, path: str | Path) -> None:
         buffer = io.StringIO()
         csv.writer(buffer, delimiter=";", lineterminator="\n").writerows(self.rows())
@@ -72,11 +71,11 @@ class Hierarchy:
             raise HierarchyError(
                 f"The hierarchy of {name!r} is neither a file nor rows.", attempt='hierarchy = "file.csv".'
             )
-        _require_publishable(given, name)
+        require_publishable(given, name)
         return cls.from_rows(given, name)
 
     @classmethod
-    @validate_arguments(path=a_path, name=text)
+    @validate_arguments(path=validation.path, name=text)
     def read(cls, path: str | Path, name: str = "") -> Hierarchy:
         path = Path(path)
         try:
@@ -96,7 +95,7 @@ class Hierarchy:
             raise HierarchyError(
                 f"The hierarchy file {path.name} is no CSV.", attempt="one row per value, `;` between levels."
             ) from None
-        _require_publishable(rows, name or path.name)
+        require_publishable(rows, name or path.name)
         return cls.from_rows(rows, name or path.name)
 
     @classmethod
@@ -140,13 +139,13 @@ def sniff_delimiter(text: str) -> str:
     return best
 
 
-def _require_publishable(rows: Sequence[Sequence[str]], name: str) -> None:
+def require_publishable(rows: Sequence[Sequence[str]], name: str, max_values: int = MAX_HIERARCHY_VALUES) -> None:
     """Refuse a hierarchy that no manifest could hold, before it is built: a steward's hierarchy is published whole."""
     values = sum(len(row) + 1 for row in rows)
-    if values > MAX_HIERARCHY_VALUES:
+    if values > max_values:
         raise HierarchyError(
             f"The hierarchy of {name!r} is too large to be published.",
-            why=f"It has {len(rows):,} rows, about {values:,} values in a manifest, and {MAX_HIERARCHY_VALUES:,} are the most.",
+            why=f"It has {len(rows):,} rows, about {values:,} values in a manifest, and {max_values:,} are the most.",
             attempt="leaving out the values that no row has, or fewer levels.",
         )
 

@@ -13,7 +13,7 @@ come a batch at a time; if a batch has numbers beyond those so far, the array is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar, NamedTuple
 
@@ -37,9 +37,6 @@ from reticent.recipe.recipe import Recipe
 
 MAX_ARRAY_COMBINATIONS = 1 << 24  # possible combinations that are tallied in an array, 8 bytes each
 MAX_COMBINATIONS_PER_ROW = 32  # possible combinations for each row so far: a small table needs no large array
-BATCH_ROWS = 1 << 19  # rows that are read together
-BLOCK_ROWS = 1 << 16  # rows of a batch that are packed together: their arrays are used again
-MAX_HELD_ROWS = 1 << 21  # rows that cannot be tallied and are held in memory; beyond it, all rows are grouped
 
 
 class LocalEngine:
@@ -236,14 +233,30 @@ def _apply_to_passthrough(
     return InMemoryRows(entry, len(entry), moved)
 
 
-def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
+@dataclass(frozen=True, slots=True)
+class CombinationLimits:
+    """How many combinations are tallied in an array, and how many rows are worked on at once."""
+
+    combinations: int = MAX_ARRAY_COMBINATIONS
+    combinations_per_row: int = MAX_COMBINATIONS_PER_ROW
+    batch_rows: int = 1 << 19  # rows that are read together
+    block_rows: int = 1 << 16  # rows of a batch that are packed together: their arrays are used again
+    held_rows: int = 1 << 21  # rows that cannot be tallied and are held in memory; beyond it, all rows are grouped
+
+
+DEFAULT_COMBINATION_LIMITS = CombinationLimits()
+
+
+def count_combinations(
+    lazy: pl.LazyFrame, name: str, doing: str, limits: CombinationLimits = DEFAULT_COMBINATION_LIMITS
+) -> pl.DataFrame:
     """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
-    counter = CombinationCounter()
+    counter = CombinationCounter(limits)
     uncounted = list[pl.DataFrame]()
-    for batch in iterate_batches(lazy, doing, BATCH_ROWS):
+    for batch in iterate_batches(lazy, doing, limits.batch_rows):
         if counter.add(batch):
             continue
-        if sum(map(len, uncounted)) + len(batch) > MAX_HELD_ROWS:
+        if sum(map(len, uncounted)) + len(batch) > limits.held_rows:
             return _group_rows(lazy, name, doing)
         uncounted.append(batch)
     uncounted = [batch for batch in uncounted if not counter.add(batch, came_before=True)]  # more rows came since
@@ -279,7 +292,8 @@ class CodeSpan(NamedTuple):
 class CombinationCounter:
     """Counts rows batch by batch: how often each packed number occurs, and a row that has it."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: CombinationLimits = DEFAULT_COMBINATION_LIMITS) -> None:
+        self.limits = limits
         self.spans: list[CodeSpan] = []
         self.rows = 0  # that came, counted or not
         self.multiplicity = np.zeros(0, np.int64)
@@ -299,7 +313,7 @@ class CombinationCounter:
         if self.spans:
             spans = [before.union(span) for before, span in zip(self.spans, spans, strict=True)]
         word_count = prod(span.size for span in spans)
-        if word_count > min(MAX_ARRAY_COMBINATIONS, MAX_COMBINATIONS_PER_ROW * self.rows):
+        if word_count > min(self.limits.combinations, self.limits.combinations_per_row * self.rows):
             return False
         if any(max(abs(span.low), abs(span.high)) >= 1 << 62 for span in spans):
             return False
@@ -308,11 +322,12 @@ class CombinationCounter:
         first_rows = np.empty(min(word_count, len(batch)), np.int64)
         fresh = 0
         columns = [_to_array(column, span) for column, span in zip(numbers, spans, strict=True)]
-        words = np.empty(min(BLOCK_ROWS, len(batch)), np.int64)
+        block_rows = self.limits.block_rows
+        words = np.empty(min(block_rows, len(batch)), np.int64)
         block_words = []
-        for start in range(0, len(batch), BLOCK_ROWS):
-            block = words[: min(BLOCK_ROWS, len(batch) - start)]
-            self._pack([column[start : start + BLOCK_ROWS] for column in columns], block)
+        for start in range(0, len(batch), block_rows):
+            block = words[: min(block_rows, len(batch) - start)]
+            self._pack([column[start : start + block_rows] for column in columns], block)
             before = fresh
             fresh = tally_numbers(block, start, self.multiplicity, first_rows, fresh)
             block_words.append(block[first_rows[before:fresh] - start])

@@ -161,6 +161,7 @@ class StreamPassthroughWriter:
     rng: Random
     place: np.ndarray | None
     context: EngineContext
+    batch_rows: int = BATCH_ROWS
 
     def iterate_batches(self, rows: pl.LazyFrame, names: list[str]) -> Iterator[RowBatch]:
         folder = self.context.make_temp_dir()
@@ -175,8 +176,9 @@ class StreamPassthroughWriter:
         else:
             ordered = self._sort_buckets(ranked, folder / "sorted")
         for entry, carried in ordered:
-            for start in range(0, len(entry), BATCH_ROWS):
-                yield RowBatch(entry[start : start + BATCH_ROWS], carried[start : start + BATCH_ROWS])
+            for start in range(0, len(entry), self.batch_rows):
+                end = start + self.batch_rows
+                yield RowBatch(entry[start:end], carried[start:end])
 
     def _scatter_rows(self, rows: pl.LazyFrame, names: list[str], ranks: RowRanker, folder: Path) -> DiskBuckets:
         """Write passthrough columns to random buckets, each row with its entry or with the number by which `RowRanker` finds it later."""
@@ -240,10 +242,12 @@ class StreamPassthroughWriter:
         return self.place[sample][np.searchsorted(quota_ends, quota_ends[-1] * np.arange(1, parts) // parts)]
 
 
-def iterate_row_batches(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
+def iterate_row_batches(
+    rows: pl.LazyFrame, doing: str, read_rows: int | None = None, read_bytes: int = READ_BYTES
+) -> Iterator[pl.DataFrame]:
     """Yield the rows in their order: a number at a time, or fewer if they take as many bytes as intended."""
-    max_rows = choose_batch_rows(rows)
-    return group_frames(iterate_batches(rows, doing, -(-max_rows // BATCHES_PER_READ)), max_rows, READ_BYTES)
+    max_rows = choose_batch_rows(rows) if read_rows is None else read_rows
+    return group_frames(iterate_batches(rows, doing, -(-max_rows // BATCHES_PER_READ)), max_rows, read_bytes)
 
 
 def choose_batch_rows(rows: pl.LazyFrame) -> int:
@@ -272,7 +276,8 @@ def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
 class FrequencyCounter:
     """Counts the values of one column, batch by batch; `make_temp_dir` is called once there are too many for memory."""
 
-    def __init__(self, make_temp_dir: Callable[[], Path]):
+    def __init__(self, make_temp_dir: Callable[[], Path], max_held: int = MAX_HELD_VALUES):
+        self.max_held = max_held
         self.make_temp_dir = make_temp_dir
         self.missing = 0
         self.hashes = np.zeros(0, np.uint64)
@@ -287,9 +292,9 @@ class FrequencyCounter:
         counted = (values.cast(pl.String) if is_text(values.dtype) else values).alias("value").hash(1).value_counts()
         self.waiting.append((counted.to_series(0).to_numpy(), counted.to_series(1).to_numpy().astype(np.int64)))
         self.pending += len(counted)
-        if self.pending > MAX_HELD_VALUES // 4:
+        if self.pending > self.max_held // 4:
             self._merge()
-        if len(self.hashes) > MAX_HELD_VALUES:
+        if len(self.hashes) > self.max_held:
             self._spill()
 
     def _merge(self) -> None:

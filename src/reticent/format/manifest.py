@@ -291,7 +291,7 @@ def _check_files(value: Any) -> Mapping[str, Any]:
 
 
 def _check_part_rows(value: Any) -> int:
-    if schema_checks.check_count(value) < limits.MIN_PART_ROWS:
+    if not limits.is_large_part(schema_checks.check_count(value)):
         raise MisshapenValue("no number of rows that a part may have")
     return value
 

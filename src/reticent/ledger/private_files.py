@@ -36,16 +36,6 @@ from typing import Any
 from reticent.errors import RequestError
 from reticent.format.folder import translate_disk_errors
 
-HAS_DIRECTORY_HANDLES = (
-    hasattr(os, "geteuid")
-    and hasattr(os, "O_NOFOLLOW")
-    and hasattr(os, "O_DIRECTORY")
-    and {os.open, os.mkdir, os.rename, os.unlink, os.rmdir, os.stat} <= os.supports_dir_fd
-    and os.listdir in os.supports_fd
-    and shutil.rmtree.avoids_symlink_attacks
-)
-"""Whether this system has user ids, modes and folder handles; one without them recovers nothing."""
-
 PRIVATE_FOLDER_MODE = 0o700
 PRIVATE_FILE_MODE = 0o600
 MAX_FILE_BYTES = 1 << 26
@@ -70,6 +60,18 @@ LEDGER_FILE = "ledger.jsonl"
 KEY_FILE = "ledger.key"
 LOCK_FILE = "ledger.lock"
 KEY_BYTES = 32
+
+
+def has_directory_handles() -> bool:
+    """Whether this system has user ids, modes and folder handles; one without them recovers nothing."""
+    return (
+        hasattr(os, "geteuid")
+        and hasattr(os, "O_NOFOLLOW")
+        and hasattr(os, "O_DIRECTORY")
+        and {os.open, os.mkdir, os.rename, os.unlink, os.rmdir, os.stat} <= os.supports_dir_fd
+        and os.listdir in os.supports_fd
+        and shutil.rmtree.avoids_symlink_attacks
+    )
 
 
 def get_user_id() -> int:

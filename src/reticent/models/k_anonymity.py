@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent import validation
 from reticent.data.cells import Cells
 from reticent.data.population import count_population, locate_values
 from reticent.kernels.cover_counts import count_covered
@@ -39,7 +40,6 @@ from reticent.models.promise import (
 )
 from reticent.models.rational_bounds import Number, find_fraction_below
 from reticent.validation import check_parameters
-from reticent.validation import path_or_table as a_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class KMap(Promise):
 
     def __post_init__(self) -> None:
         check_parameters(self)
-        a_table(self.population, "population")
+        validation.path_or_table(self.population, "population")
         if isinstance(self.population, str):
             object.__setattr__(self, "population", Path(self.population))
 

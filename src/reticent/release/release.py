@@ -29,6 +29,7 @@ from reticent.release import bundle
 from reticent.release.kind import AdversaryView, NeededColumns, Reader, read_needed, read_tables, reader_for
 from reticent.validation import (
     flag,
+    is_cells,
     optional,
     path,
     path_or_table,
@@ -38,7 +39,6 @@ from reticent.validation import (
     validate_arguments,
     value_list,
 )
-from reticent.validation import is_cells as counted_cells
 
 MAX_ROWS_READ = 2_000_000
 """A release of so many rows or more is not read whole for a question."""
@@ -67,6 +67,7 @@ class Release:
         self.folder = folder
         self.manifest = manifest
         self._publication = publication  # None for a release that was opened
+        self._max_rows_read = MAX_ROWS_READ
         self._ledger: Ledger | str | Path | None = None
         self._question_cache: dict[str, Any] = {}  # what questions found of the tables
         self._partial: dict[tuple[tuple[str, NeededColumns], ...], tuple[dict[str, pl.DataFrame], dict[str, Any]]] = {}
@@ -168,7 +169,7 @@ class Release:
         A large release is not read whole: only the needed columns of each file are read, as counts of distinct rows if
         these suffice, and cached for the next questions about the same columns.
         """
-        if self.manifest.rows < MAX_ROWS_READ or "tables" in self.__dict__:
+        if self.manifest.rows < self._max_rows_read or "tables" in self.__dict__:
             return self.tables, self._question_cache
         from reticent.query.run import find_asked_columns
 
@@ -217,7 +218,7 @@ class Release:
 
         return compile_sql(self.manifest, sql, dialect, table)
 
-    @validate_arguments(cells=counted_cells)
+    @validate_arguments(cells=is_cells)
     def sight(self, cells: Cells) -> AdversaryView:
         """Return what an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
         return self._reader.sight(self.tables, self.manifest, cells)

@@ -70,9 +70,7 @@ class GroupCounts:
         return len(self.group) == self.groups * self.occurring
 
     def integers(self, terms: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (counts, sizes, totals) in a type in which `terms` products of rows and a size add up without
-        overflow.
-        """
+        """Return (counts, sizes, totals) in a type in which `terms` products of rows and a size cannot overflow."""
         largest_sum = self.rows * int(self.sizes.max(initial=1)) * terms
         kind: type = np.int64 if largest_sum < _MAX_SUM else object
         return self.count.astype(kind), self.sizes.astype(kind), self.totals.astype(kind)
@@ -147,7 +145,8 @@ def find_extremes_by_value(
 
 def bound_ln(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Return fractions below and above ln x. `Decimal.ln` is rounded correctly: one unit in the last place is ample."""
-    lower = upper = Fraction(0)
+    lower = Fraction(0)
+    upper = Fraction(0)
     context = Context(prec=digits)
     for integer, sign in ((x.numerator, 1), (x.denominator, -1)):
         log = Decimal(integer).ln(context)
