@@ -101,7 +101,7 @@ path, promise = sys.argv[1:]
     + """
 from reticent.randomness import Random
 from reticent.recipe.group_labels import merge_equal_labels
-from reticent.recipe.loss import compute_label_loss
+from reticent.recipe.group_labels import compute_label_loss
 cells = rt.count(job, engine="stream")
 recipe = merge_equal_labels(rt.Mondrian().plan(cells, job.promises, Random.from_seed(1)))[0]
 peak = next(int(line.split()[1]) / 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))

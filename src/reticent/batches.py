@@ -19,12 +19,10 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
-from reticent.data.change_stamp import ChangeStamp
-from reticent.data.codec import COUNT_COLUMN
-from reticent.data.column_types import has_types
-from reticent.data.columns import Column, Role, find_columns_with_role, resolve_columns
+from reticent.data.cells import COUNT_COLUMN
+from reticent.data.columns import Column, Role, find_columns_with_role, has_types, resolve_columns
 from reticent.data.csv import suggest_column
-from reticent.data.passthrough import MAX_UNIQUE_PERCENT
+from reticent.data.passthrough import MAX_UNIQUE_PERCENT, ChangeStamp
 from reticent.data.source import TextRows
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable, pluralize
 from reticent.format.folder import translate_disk_errors

@@ -24,8 +24,8 @@ from reticent import catalogue, html_repr, registry
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
 from reticent.data.label_styles import explain_snapping
+from reticent.data.odd_values import SpellingVariants, find_spelling_variants
 from reticent.data.passthrough import PassthroughColumn, describe_uncovered
-from reticent.data.spelling import SpellingVariants, find_spelling_variants
 from reticent.engines.engine import Engine, EngineContext
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
 from reticent.evaluation import BudgetClock, Candidate, Evaluation, Metric, evaluate, take_cells

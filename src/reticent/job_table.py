@@ -16,15 +16,24 @@ import polars as pl
 
 from reticent import catalogue, registry
 from reticent.data.cells import Cells
-from reticent.data.column_types import apply_source_types, describe_types, has_types, require_supported_types
-from reticent.data.columns import Column, Role, count_beyond, describe_beyond, find_columns_with_role, resolve_columns
+from reticent.data.columns import (
+    Column,
+    Role,
+    apply_source_types,
+    count_beyond,
+    describe_beyond,
+    describe_types,
+    find_columns_with_role,
+    has_types,
+    require_supported_types,
+    resolve_columns,
+)
 from reticent.data.domain import Domain
 from reticent.data.label_styles import explain_snapping, use_tight_labels
+from reticent.data.odd_values import FarValues, find_far_values_in_cells, find_spelling_variants
 from reticent.data.parsing import categories_to_texts
 from reticent.data.passthrough import PassthroughCounts, PassthroughProfile, describe_rounded_to_zero
 from reticent.data.population import read_population
-from reticent.data.sentinels import FarValues, find_far_values_in_cells
-from reticent.data.spelling import find_spelling_variants
 from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, Engine, EngineContext
 from reticent.errors import ColumnError
 from reticent.job.job import Job

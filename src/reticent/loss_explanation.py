@@ -23,7 +23,7 @@ from reticent.errors import RequestError, pluralize, quote_list
 from reticent.job import job
 from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness
 from reticent.models.promise import CountCappedPromise, Promise, Promises
-from reticent.recipe.loss import compute_column_losses
+from reticent.recipe.group_labels import compute_column_losses
 from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached
 

@@ -24,8 +24,8 @@ import polars as pl
 from reticent import catalogue, registry
 from reticent.attacks.target import AttackTarget, make_target
 from reticent.audit.groups import SensitiveColumn, find_paths
+from reticent.audit.kind import find_worst_measures, measure_column
 from reticent.audit.measure import anonymity
-from reticent.audit.measure.column_measures import find_worst_measures, measure_column
 from reticent.audit.measure.counts import GroupCounts, list_views
 from reticent.audit.result import convert_to_plain
 from reticent.data.cells import Cells, combine_sensitive
@@ -43,10 +43,14 @@ from reticent.methods.recipe_planning import Watch, compose_recipe
 from reticent.preconditions import require_promises_supported
 from reticent.progress import ProgressCallback
 from reticent.randomness import Random
-from reticent.recipe.column_entries import build_quasi_entry
-from reticent.recipe.group_labels import GroupLabels, build_group_labels
+from reticent.recipe.group_labels import (
+    GroupLabels,
+    build_group_labels,
+    build_quasi_entry,
+    compute_label_losses,
+    compute_weight_shares,
+)
 from reticent.recipe.kind import Writer
-from reticent.recipe.loss import compute_label_losses, compute_weight_shares
 from reticent.recipe.recipe import Recipe
 from reticent.utility import loss
 from reticent.validation import (

@@ -20,7 +20,7 @@ from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
 from reticent.audit.subject import make_folder_subject
 from reticent.composition_check import check_composition
-from reticent.data.change_stamp import ChangeStamp
+from reticent.data.passthrough import ChangeStamp
 from reticent.engines.engine import Engine, EngineContext
 from reticent.errors import AuditFailed, InternalError
 from reticent.format.folder import translate_disk_errors

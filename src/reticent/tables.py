@@ -29,9 +29,8 @@ from reticent.methods.recipe_planning import warn_of_lone_people
 from reticent.planning import plan_recipe
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
-from reticent.recipe.group_labels import measure_end_isolation
+from reticent.recipe.group_labels import describe_wider_labels, measure_end_isolation
 from reticent.recipe.kind import Writer
-from reticent.recipe.loss import describe_wider_labels
 from reticent.recipe.recipe import Recipe
 from reticent.release import bundle
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.audit import audit
-from reticent.audit.evidence import Perturbation
+from reticent.audit.groups import Perturbation
 from reticent.audit.measure.statistical_tests import TransitionMatrix, bound_log_tail, bound_log_two_sided, score_blocks
 from reticent.audit.perturbed import PERTURBATION_SIGNIFICANCE, PerturbationResult, compare_perturbed_rows
 from reticent.audit.row_matching import link_blocks

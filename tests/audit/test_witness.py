@@ -19,7 +19,7 @@ from reticent.audit.group_assignment import ASSIGNMENT_EXISTS, ASSIGNMENT_UNDECI
 from reticent.batches import publish_batches
 from reticent.format.data_writer import write_data
 from reticent.ledger.paths import resolve_ledger_folder, resolve_notes_folder
-from reticent.ledger.storage import read_key
+from reticent.ledger.private_files import read_key
 from reticent.ledger.witness import WITNESS, decrypt_witness, encrypt_witness
 from tests.support.associations import FORGERIES, ILLNESSES, is_assignable, make_people, people_of
 from tests.support.audit_comparison import in_parts

@@ -17,7 +17,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue
-from reticent.audit.evidence import NEEDS_SOURCE
+from reticent.audit.groups import NEEDS_SOURCE
 from reticent.check import check
 from reticent.errors import BundleDamaged, PromiseUnreachable, RequestError
 from tests.contract.refusals import expected

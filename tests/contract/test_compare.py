@@ -8,7 +8,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue, registry
-from reticent.audit.measure import column_measures
+from reticent.audit.kind import measure_column
 from tests.support import contract_examples
 from tests.support.method_promise_pairs import Pair, drafted, pairs, stage
 
@@ -47,7 +47,7 @@ def test_every_estimator_is_one_that_a_kind_names():
 
 
 def test_every_measure_of_an_audit_has_a_column(compared):
-    source = inspect.getsource(column_measures.measure_column)
+    source = inspect.getsource(measure_column)
     named = {name for name in source.split('"') if "-" in name or name == "alpha"} - {""}
     named = {name for name in named if name.replace("-", "").isalpha()}
     shown = {name for found in compared for name in found.frame().columns}

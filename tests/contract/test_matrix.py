@@ -11,7 +11,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue, registry
-from reticent.audit.evidence import NEEDS_SOURCE
+from reticent.audit.groups import NEEDS_SOURCE
 from reticent.errors import JobError, RequestError
 from tests.contract.matrix import FEATURES, Feature, assert_sound, cell
 from tests.contract.refusals import REFUSED, TOGETHER, expected

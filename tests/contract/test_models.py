@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent import registry
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.errors import JobError
 from reticent.models.promise import CountCappedPromise, GroupCheckedPromise, MechanismPromise, Promises

@@ -19,8 +19,8 @@ from reticent.catalogue import METHODS, KindRow, MethodRow
 from reticent.errors import BundleDamaged
 from reticent.format import schema_checks
 from reticent.format.data_files import Schema
+from reticent.format.data_writer import CodedColumn, FileRows, RowBatches
 from reticent.format.manifest import Manifest
-from reticent.format.row_batches import CodedColumn, FileRows, RowBatches
 from reticent.methods.mondrian import Mondrian
 from reticent.recipe.generalized import GeneralizedWriter as Writer
 from reticent.release.generalized import GeneralizedReader as Reader

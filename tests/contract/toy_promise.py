@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reticent.audit.evidence import FROM_PARAMETERS, Evidence, Judgement
+from reticent.audit.groups import FROM_PARAMETERS, Evidence, Judgement
 from reticent.catalogue import Field, PromiseRow
 from reticent.data.cells import Cells
 from reticent.models.promise import CandidateGroups, GroupCheck, Totals

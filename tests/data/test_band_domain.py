@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.data.domain import BandDomain, TreeDomain
 from reticent.data.hierarchy import Hierarchy

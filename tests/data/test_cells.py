@@ -7,8 +7,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent.data.cells import build_cells, pack_codes
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, build_cells, encode_cells, pack_codes
 from reticent.data.columns import Column, Role
 from reticent.data.domain import build_range_domain
 from tests.support.strategies import tables

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent.data.codec import COUNT_COLUMN, build_coding, encode_cells
+from reticent.data.cells import COUNT_COLUMN, build_coding, encode_cells
 from reticent.data.columns import Column, quasi, sensitive
 from reticent.data.domain import RangeDomain, TreeDomain
 from reticent.errors import ColumnError, HierarchyError, JobError

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.data.label_options import LabelOptions
-from reticent.data.rounding import choose_round_step
+from reticent.data.columns import LabelOptions
+from reticent.data.label_styles import choose_round_step
 from reticent.errors import BundleDamaged, ColumnError, JobError, PromiseUnreachable
 from reticent.methods.recipe_planning import relabel_recipe
 from reticent.models.promise import Promises

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent.data.sentinels import find_far_values
+from reticent.data.odd_values import find_far_values
 from reticent.data.source import Source
 from reticent.job.draft import draft_job
 from tests.support.code_columns import NO_SENTINELS, SENTINELS, STRETCHED

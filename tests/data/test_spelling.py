@@ -9,7 +9,8 @@ import pytest
 
 import reticent as rt
 from reticent.check import check
-from reticent.data.spelling import describe_variants, find_variants, fold_spelling
+from reticent.data.odd_values import describe_variants, find_variants
+from reticent.data.parsing import fold_spelling
 from reticent.errors import HierarchyError
 
 ALIKE = ["HIV", "hiv", "HIV ", " Hiv", "\uff28\uff29\uff36", "HIV\u00a0", "H\u200bIV"]

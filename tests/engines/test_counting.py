@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from reticent.engines import counting
-from reticent.engines.counting import TallyLimits
+from reticent.engines import local
+from reticent.engines.local import CombinationLimits
 
 COLUMNS = {
     "small": lambda rng, n: pl.Series(rng.integers(0, 5, n), dtype=pl.UInt8),
@@ -48,42 +48,42 @@ def test_tallies_are_those_of_a_group_by(pieces, missing):
         names = list(rng.choice(list(COLUMNS), rng.integers(1, 4), replace=False))
         made = [COLUMNS[name](rng, 200).alias(name) for name in names]
         frame = pl.DataFrame([with_nulls(one, rng) if missing and trial % 2 else one for one in made])
-        found = counting.count_combinations(frame.lazy(), "times", "Counting", TallyLimits(**pieces))
+        found = local.count_combinations(frame.lazy(), "times", "Counting", CombinationLimits(**pieces))
         wanted = frame.group_by(names).len(name="times")
         assert_frame_equal(found, wanted, check_row_order=False)
 
 
 def test_a_table_without_rows_has_no_combinations():
     frame = pl.DataFrame({"a": []}, schema={"a": pl.Int8})
-    assert len(counting.count_combinations(frame.lazy(), "times", "Counting")) == 0
+    assert len(local.count_combinations(frame.lazy(), "times", "Counting")) == 0
 
 
 def test_few_possible_combinations_are_tallied_and_many_are_grouped():
     frame = pl.DataFrame({"a": [1, 2, 2], "b": [0, 9, 9]})
-    assert counting.CombinationCounter().add(frame)
-    assert not counting.CombinationCounter(TallyLimits(combinations_per_row=6)).add(frame)
-    assert not counting.CombinationCounter(TallyLimits(combinations=19)).add(frame)
+    assert local.CombinationCounter().add(frame)
+    assert not local.CombinationCounter(CombinationLimits(combinations_per_row=6)).add(frame)
+    assert not local.CombinationCounter(CombinationLimits(combinations=19)).add(frame)
 
 
 def test_numbers_beyond_those_so_far_make_the_array_anew():
     pieces = [[5, 5], [7], [None, 5], [-3, 7, None], [None]]
-    tallies = counting.CombinationCounter()
+    tallies = local.CombinationCounter()
     for piece in pieces:
         assert tallies.add(pl.DataFrame({"a": pl.Series(piece, dtype=pl.Int64)}))
     assert dict(tallies.get_result("times").rows()) == {5: 3, 7: 2, None: 3, -3: 1}
 
 
 def test_a_column_that_begins_with_missing_values_is_numbered_by_those_that_follow():
-    tallies = counting.CombinationCounter()
+    tallies = local.CombinationCounter()
     for piece in ([None], [1000, None], [1001]):
         assert tallies.add(pl.DataFrame({"a": pl.Series(piece, dtype=pl.Int64)}))
-    assert tallies.spans == [counting.CodeSpan(1000, 1001, True)]
+    assert tallies.spans == [local.CodeSpan(1000, 1001, True)]
     assert dict(tallies.get_result("times").rows()) == {None: 2, 1000: 1, 1001: 1}
 
 
 def test_rows_that_are_tried_again_are_counted_once():
     """Two rows have room for 64 combinations, however often they are tried."""
-    tallies = counting.CombinationCounter()
+    tallies = local.CombinationCounter()
     piece = pl.DataFrame({"number": [0, 99]})
     assert not tallies.add(piece) and not tallies.add(piece, came_before=True)
     assert tallies.add(piece)

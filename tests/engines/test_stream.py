@@ -17,9 +17,9 @@ import reticent as rt
 from reticent.check import check
 from reticent.data import passthrough
 from reticent.engines import external_sort, local, stream
-from reticent.engines.counting import FrequencyCounter
 from reticent.engines.engine import EngineContext, PassProgress
 from reticent.engines.expansion import expand_rows
+from reticent.engines.stream import FrequencyCounter
 from reticent.errors import ColumnError, JobError, SourceError
 from reticent.randomness import Random
 from reticent.recipe.recipe import WITHHELD_GROUP, Recipe

@@ -21,8 +21,7 @@ from reticent.format.data_files import (
     read_data,
     read_partition,
 )
-from reticent.format.data_writer import write_data, write_data_parts
-from reticent.format.row_batches import FileRows
+from reticent.format.data_writer import FileRows, write_data, write_data_parts
 from reticent.limits import is_large_part
 from reticent.release import bundle
 from reticent.release.kind import find_data_files, list_schemas
@@ -224,7 +223,7 @@ def test_pieces_are_read_to_their_end_so_that_an_engine_can_compare_both_passes(
 
 def test_dictionaries_of_a_part_list_the_values_of_its_own_rows(tmp_path):
     from reticent.audit.byte_search import read_dictionary_pages
-    from reticent.format.row_batches import CodedColumn, InMemoryRows
+    from reticent.format.data_writer import CodedColumn, InMemoryRows
 
     values = pl.Series([f"value {number:04d}" for number in range(500)])
     import numpy as np

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reticent.format.data_writer import count_group_rows, write_parquet
-from reticent.format.row_batches import BATCH_ROWS, CodedColumn, FileRows, RowBatch
+from reticent.format.data_writer import BATCH_ROWS, CodedColumn, FileRows, RowBatch, count_group_rows, write_parquet
 
 
 def schema(**columns: tuple[int, pa.DataType]) -> pa.Schema:

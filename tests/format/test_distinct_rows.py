@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from reticent.format.data_files import DataFile, count_distinct_rows, read_data
-from reticent.format.distinct_rows import MAX_DIRECT_SPAN, TallyLimits, count_distinct_parquet_rows
+from reticent.format.parquet import MAX_DIRECT_SPAN, TallyLimits, count_distinct_parquet_rows
 
 LEAST = {
     "UInt8": 0,

@@ -9,8 +9,16 @@ import pytest
 
 from reticent.data.columns import NO_BOUNDS
 from reticent.data.domain import RangeDomain
-from reticent.format.data_writer import write_data, write_data_parts, write_parquet
-from reticent.format.row_batches import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch
+from reticent.format.data_writer import (
+    BatchColumn,
+    CodedColumn,
+    FileRows,
+    LookupColumn,
+    RowBatch,
+    write_data,
+    write_data_parts,
+    write_parquet,
+)
 from reticent.partitioned import region_planning
 
 TEXTS = pl.Series("city", [f"city {at:03}" for at in range(300)])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reticent.ledger import staging, storage
+from reticent.ledger import private_files, staging
 
 KEYS = "ssh-ed25519 AAAA stranger\n"
 RECORDS = "ledger-stages"
@@ -106,7 +106,7 @@ def sign_again(world: World, path: Path, purpose: str, **changes: Any) -> None:
     """Change fields of a record or note and sign them by the user's own secret, which no stranger has: a second wall."""
     fields = {**json.loads(path.read_text()), **changes}
     fields.pop("mac")
-    mac = storage.sign_fields(world.ledger, storage.read_key(world.ledger), purpose, fields)
+    mac = private_files.sign_fields(world.ledger, private_files.read_key(world.ledger), purpose, fields)
     path.write_text(json.dumps({**fields, "mac": mac}))
     path.chmod(0o600)
 
@@ -309,7 +309,7 @@ def a_journal_that_another_ledger_signed(world: World) -> None:
     stranger = write_older_ledger(world.temporary / "older", world)
     path = stranger / "ledger.journal" / "intent.json"
     stated = {**json.loads(path.read_text()), "device": 1, "inode": 1, "contents": {}}
-    mac = storage.sign_fields(stranger, storage.read_key(stranger), "reticent journal", stated)
+    mac = private_files.sign_fields(stranger, private_files.read_key(stranger), "reticent journal", stated)
     path.write_text(json.dumps({**stated, "mac": mac}))
     shutil.copytree(stranger / "ledger.journal", world.ledger / "ledger.journal")
 

@@ -13,8 +13,8 @@ ALLOWED = {
     "limits.py": "measures how long a number is",
     "format/schema_checks.py": "measures how long a number is",
     "models/rational_bounds.py": "computes with Python's whole numbers, which have no limit",
-    "models/caps.py": "writes caps whose denominators are at most the number of rows",
-    "audit/measure/exact_comparison.py": "computes with Python's whole numbers, which have no limit",
+    "models/promise.py": "writes caps whose denominators are at most the number of rows",
+    "audit/measure/counts.py": "computes with Python's whole numbers, which have no limit",
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 import reticent as rt
 from reticent.cli.startup import recover_interrupted_runs
 from reticent.errors import AlreadyPublished, DiskError, OutputExists, RequestError
-from reticent.ledger import atomic_rename, commit, journal, paths, private_files, staging
+from reticent.ledger import commit, journal, paths, private_files, staging
 from reticent.ledger.journal import recover
 from reticent.ledger.ledger import Ledger
 from tests.support.ledger_tables import job, people
@@ -58,28 +58,28 @@ def abandon(target: Path | None, ledger: Path | None = None) -> Path:
 @pytest.mark.parametrize("there", [True, False])
 def test_two_folders_exchange_their_names_or_nothing_happens(tmp_path, monkeypatch, there):
     if not there:
-        monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).touch()
-    done = atomic_rename.swap_names(tmp_path / "a", tmp_path / "b")
+    done = private_files.swap_names(tmp_path / "a", tmp_path / "b")
     assert done is there or not done, "a file system may lack it"
     assert [path.name for path in (tmp_path / "a").iterdir()] == (["b"] if done else ["a"])
-    atomic_rename.replace_dir(tmp_path / "a", tmp_path / "b", tmp_path / "aside", replace=True)
+    private_files.replace_dir(tmp_path / "a", tmp_path / "b", tmp_path / "aside", replace=True)
     assert [path.name for path in (tmp_path / "b").iterdir()] == (["b"] if done else ["a"])
-    atomic_rename.undo_replace(tmp_path / "a", tmp_path / "b", tmp_path / "aside")
+    private_files.undo_replace(tmp_path / "a", tmp_path / "b", tmp_path / "aside")
     assert [path.name for path in (tmp_path / "a").iterdir()] == (["b"] if done else ["a"])
 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_name_is_taken_only_where_nothing_has_it(tmp_path, monkeypatch, there):
     if not there:
-        monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     with pytest.raises(FileExistsError):
-        atomic_rename.move_to_new_name(tmp_path / "a", tmp_path / "b")
-    atomic_rename.move_to_new_name(tmp_path / "a", tmp_path / "c")
+        private_files.move_to_new_name(tmp_path / "a", tmp_path / "b")
+    private_files.move_to_new_name(tmp_path / "a", tmp_path / "c")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
 
 
@@ -175,7 +175,7 @@ def test_a_temporary_release_of_a_dead_process_goes_too(tmp_path, monkeypatch):
 @pytest.mark.parametrize("step", ["store_sketches", "write_notes", "append_entry", "replace_notes"])
 def test_a_journal_is_settled_by_its_own_ledger_alone(tmp_path, monkeypatch, die, step, there):
     if not there:
-        monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
     rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first")
     with die(journal, step):
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first", force=True, again=True)
@@ -191,7 +191,7 @@ def test_a_journal_is_settled_by_its_own_ledger_alone(tmp_path, monkeypatch, die
 
 def test_between_two_renames_the_old_release_is_put_back(tmp_path, monkeypatch, die):
     old = rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
-    monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
+    monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
 
     def put(folder, place, aside, *, replace):
         os.rename(place, aside)
@@ -235,7 +235,7 @@ def test_a_release_that_was_moved_away_after_a_crash_is_noted_all_the_same(tmp_p
 @pytest.mark.parametrize("there", [True, False], ids=["exchange", "two renames"])
 def test_a_step_that_fails_takes_the_others_back(tmp_path, monkeypatch, step, there):
     if not there:
-        monkeypatch.setattr(atomic_rename, "_call_rename", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
     ledger = tmp_path / "ledger"
     rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

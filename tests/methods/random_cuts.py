@@ -19,9 +19,8 @@ import numpy as np
 
 import reticent as rt
 from reticent.methods.base import bind_reachable_promises, resolve_weights
-from reticent.methods.mondrian.acceptance import Acceptance
-from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts
-from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, find_run_starts
+from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts
+from reticent.methods.mondrian.nodes import Acceptance, PartitionNodes, SpanLosses, find_run_starts
 from reticent.recipe.recipe import Recipe
 from studies.beta_likeness import tables
 from studies.minimality import figures

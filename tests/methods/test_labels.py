@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.methods.mondrian import Mondrian

@@ -130,7 +130,7 @@ def test_a_hierarchy_of_long_numbers_is_refused_with_what_works(build):
 
 
 def test_moments_of_nanoseconds_are_as_far_apart_as_they_are():
-    from reticent.data.codec import build_coding
+    from reticent.data.cells import build_coding
     from reticent.data.columns import quasi
 
     moments = pl.Series([1_700_000_000_000_000_000 + at for at in (0, 1, 3)]).cast(pl.Datetime("ns"))

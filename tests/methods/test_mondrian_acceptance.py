@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from reticent.data.cells import Cells
-from reticent.methods.mondrian.acceptance import Acceptance, CapTables, CutMask
-from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts
-from reticent.methods.mondrian.method import Mondrian
-from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses
+from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts, Mondrian
+from reticent.methods.mondrian.nodes import Acceptance, CapTables, CutMask, PartitionNodes, SpanLosses
 from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.k_anonymity import AlphaKAnonymity, KAnonymity

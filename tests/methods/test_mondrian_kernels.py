@@ -10,12 +10,10 @@ import pytest
 from reticent.data.cells import Cells, build_cells
 from reticent.data.domain import Domain, TreeDomain, build_range_domain, build_tree_domain
 from reticent.data.hierarchy import Hierarchy
-from reticent.methods.mondrian import acceptance, cuts, nodes
-from reticent.methods.mondrian.acceptance import Acceptance, CutMask, CutSides
-from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts
-from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, pack_codes
-from reticent.models.caps import Caps
-from reticent.models.promise import BoundPromises
+from reticent.methods.mondrian import method, nodes
+from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts
+from reticent.methods.mondrian.nodes import Acceptance, CutMask, CutSides, PartitionNodes, SpanLosses, pack_codes
+from reticent.models.promise import BoundPromises, CandidateGroups, Caps
 from tests.support.pure_kernels import use_pure_kernels
 
 
@@ -106,7 +104,7 @@ def test_both_sides_of_many_cuts_are_counted_as_their_cells_say(number):
                 expected = np.bincount(cells.values[mine, column], cells.counts[mine], cells.sensitive[column].size)
                 np.testing.assert_array_equal(counts[2 * i + side], expected)
     # The same groups, listed by cells: what a check that looks beyond histograms would see.
-    listed = acceptance.CandidateGroups(cells, sides.cell, sides.quota, sides.offsets)
+    listed = CandidateGroups(cells, sides.cell, sides.quota, sides.offsets)
     np.testing.assert_array_equal(listed.histogram(0), sides.histogram(0))
     np.testing.assert_array_equal(listed.sizes, sides.sizes)
 
@@ -241,9 +239,9 @@ def test_a_median_cut_is_the_most_even_one_at_the_lowest_fences_around_it(number
     low, high = span[0, 3:]
     if low == high:
         pytest.skip("one value")
-    base, fence = cuts.compute_fences(cells.quasi)
+    base, fence = method.compute_fences(cells.quasi)
     left = np.empty((1, 2), np.int64)
-    cuts.place_median_cuts(span, nodes.words, nodes.count, base, fence, apart, left)
+    method.place_median_cuts(span, nodes.words, nodes.count, base, fence, apart, left)
     split = np.zeros(domain.size, int) if not isinstance(domain, TreeDomain) else domain.split
     allowed = [c for c in range(low, high) if split[c] == split[low:high].min()]
     upto = {c: int((codes <= c).sum()) for c in allowed}

@@ -10,7 +10,7 @@ import pytest
 
 import reticent as rt
 from reticent.methods.mosaic.kernel_tables import make_loss_space
-from reticent.recipe.loss import compute_label_loss
+from reticent.recipe.group_labels import compute_label_loss
 
 PROMISES = [rt.KAnonymity(5)]
 

@@ -13,8 +13,7 @@ from reticent.errors import PromiseUnreachable
 from reticent.methods.regions import RegionTree, plan_regions
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import merge_equal_labels
-from reticent.recipe.loss import compute_label_loss
+from reticent.recipe.group_labels import compute_label_loss, merge_equal_labels
 
 QUASI = ("age", "gender", "education", "marital_status", "work_class")
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.caps import NO_VALUE, Caps, merge_caps, to_integer_pairs
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.k_anonymity import AlphaKAnonymity
 from reticent.models.l_diversity import DistinctLDiversity, ProbabilisticLDiversity
+from reticent.models.promise import NO_VALUE, Caps, merge_caps, to_integer_pairs
 from tests.oracle import likeness
 from tests.support.strategies import decimals
 

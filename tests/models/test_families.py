@@ -9,7 +9,7 @@ import pytest
 
 import reticent as rt
 from reticent.audit.measure.likeness import list_windows
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.errors import JobError
 from reticent.methods.burel import Burel

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent import registry
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.data.population import locate_values
 from reticent.errors import ColumnError, JobError

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent import registry
-from reticent.data.cells import combine_sensitive
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, combine_sensitive, encode_cells
 from reticent.data.columns import Column, quasi, sensitive
 from reticent.errors import ColumnError, InternalError, JobError
 from reticent.models.delta_disclosure import DeltaDisclosure

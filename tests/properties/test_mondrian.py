@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reticent import registry
-from reticent.data.cells import Cells
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells
 from reticent.data.columns import Column
 from reticent.data.domain import TreeDomain
 from reticent.errors import PromiseUnreachable

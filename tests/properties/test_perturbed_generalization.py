@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.attacks.corruption import LinkingSituation
-from reticent.audit.evidence import SamplingParameters
+from reticent.audit.groups import SamplingParameters
 from reticent.audit.measure import corruption as judged
 from reticent.data.cells import Cells
 from reticent.data.domain import build_range_domain

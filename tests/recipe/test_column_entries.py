@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent.recipe.column_entries import build_quasi_entry, select_telling_labels
+from reticent.recipe.group_labels import build_quasi_entry, select_telling_labels
 
 WHOLE = pl.Series("a", [-12, -3, 0, 4, 7, 7, 19, 40, None])
 TEXTS = pl.Series("a", ["a", "b, c", "*", '"', "", "south", "d", "e", "f", None])

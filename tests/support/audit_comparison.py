@@ -18,7 +18,7 @@ from reticent.format.data_files import count_distinct_rows_in_parts, read_batche
 SMALL_STEPS = {
     "reticent.audit.kind.is_small_file": lambda file, schema: False,
     "reticent.audit.audit.is_small_source": partial(is_small_source, max_bytes=-1),
-    "reticent.audit.passthrough.count_distinct_rows_in_parts": partial(count_distinct_rows_in_parts, max_values=97),
+    "reticent.audit.risk.count_distinct_rows_in_parts": partial(count_distinct_rows_in_parts, max_values=97),
     "reticent.audit.streamed_comparison.StreamedComparison": partial(
         StreamedComparison, sizes=ComparisonSizes(part_rows=90, texts=53, batch_rows=41)
     ),

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from reticent.data.cells import Cells
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.models.promise import CandidateGroups, Promises
 

@@ -8,13 +8,13 @@ from types import ModuleType
 import pytest
 
 import reticent.kernels
-from reticent.methods.mondrian import acceptance, cuts, nodes
+from reticent.methods.mondrian import method, nodes
 
 PLACES = {
     "mondrian_nodes": (nodes, ["divide_nodes", "measure_nodes"]),
-    "mondrian_allowed": (acceptance, ["mark_allowed_cuts"]),
-    "mondrian_median": (cuts, ["place_median_cuts"]),
-    "mondrian_sides": (acceptance, ["mark_cuts_within_caps", "tally_sides"]),
+    "mondrian_allowed": (nodes, ["mark_allowed_cuts"]),
+    "mondrian_median": (method, ["place_median_cuts"]),
+    "mondrian_sides": (nodes, ["mark_cuts_within_caps", "tally_sides"]),
 }
 
 
@@ -35,5 +35,5 @@ def use_pure_kernels(patch: pytest.MonkeyPatch) -> None:
         for function in functions:
             patch.setattr(user, function, getattr(module, function))
     module = pure("mondrian_loss")
-    patch.setattr(cuts, "weigh_cuts", module.weigh_cuts)
+    patch.setattr(method, "weigh_cuts", module.weigh_cuts)
     patch.setattr(nodes, "compute_span_losses", module.compute_span_losses)

@@ -15,10 +15,9 @@ import polars as pl
 import reticent as rt
 from reticent import catalogue
 from reticent.data.columnar import SpanSizes, scan_columnar
-from reticent.engines.counting import FrequencyCounter
 from reticent.engines.expansion import expand_rows
 from reticent.engines.external_sort import RowRanker, choose_bucket_count
-from reticent.engines.stream import StreamPassthroughWriter, iterate_row_batches
+from reticent.engines.stream import FrequencyCounter, StreamPassthroughWriter, iterate_row_batches
 from reticent.format.data_files import count_distinct_rows_in_parts
 
 ENGINES = [name for name in catalogue.ENGINES if name not in (catalogue.DEFAULT_ENGINE, "spark")]
@@ -27,7 +26,7 @@ ENGINES = [name for name in catalogue.ENGINES if name not in (catalogue.DEFAULT_
 SMALL_SPANS = SpanSizes(narrow_row_bytes=0, span_bytes=4_000, batch_bytes=900, first_span_bytes=500)
 SMALL_STEPS = {
     "reticent.audit.kind.is_small_file": lambda file, schema: False,
-    "reticent.audit.passthrough.count_distinct_rows_in_parts": partial(count_distinct_rows_in_parts, max_values=97),
+    "reticent.audit.risk.count_distinct_rows_in_parts": partial(count_distinct_rows_in_parts, max_values=97),
     "reticent.engines.stream.choose_bucket_count": partial(choose_bucket_count, bucket_bytes=600),
     "reticent.engines.stream.RowRanker": partial(RowRanker, bucket_rows=31),
     "reticent.engines.stream.expand_rows": partial(expand_rows, batch_rows=23, max_shuffled_rows=50),

@@ -41,7 +41,7 @@ from reticent.models.background_knowledge.posteriors import (
     compute_scaled_posteriors,
     smooth_beliefs,
 )
-from reticent.models.caps import exclude_value, list_excluded_values
+from reticent.models.promise import exclude_value, list_excluded_values
 
 BELIEF_COLUMN = "belief"
 

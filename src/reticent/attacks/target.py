@@ -24,10 +24,8 @@ import polars as pl
 
 from reticent import catalogue
 from reticent.attacks.scoring import TrueValues
-from reticent.data.cells import Cells, find_distinct_rows
-from reticent.data.codec import COUNT_COLUMN, encode_cells
-from reticent.data.column_types import apply_source_types, has_types, require_no_nested
-from reticent.data.columns import Column, Role
+from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells, find_distinct_rows
+from reticent.data.columns import Column, Role, apply_source_types, has_types, require_no_nested
 from reticent.data.domain import Domain, RangeDomain, TreeDomain
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.source import Source, collect_frame, is_text, scan_source

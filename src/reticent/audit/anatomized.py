@@ -39,9 +39,9 @@ from reticent.audit.kind import (
     RecomputedRelease,
     SourceFinding,
     SourceMatching,
+    measure_column,
     should_read_rows,
 )
-from reticent.audit.measure.column_measures import measure_column
 from reticent.audit.measure.counts import GroupCounts, list_views
 from reticent.audit.order import read_row_batches, require_sorted_rows
 from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys

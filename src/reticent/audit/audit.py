@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from reticent import validation
-from reticent.audit.evidence import Evidence, Perturbation, SourceRows
+from reticent.audit.groups import Evidence, Perturbation, SourceRows
 from reticent.audit.kind import (
     RecomputedRelease,
     SourceMatching,
@@ -26,18 +26,17 @@ from reticent.audit.kind import (
     list_third_party_notes,
 )
 from reticent.audit.manifest_checks import find_disagreements, require_described_columns
-from reticent.audit.passthrough import measure_passthrough
 from reticent.audit.person_counts import compute_source_entropy, count_population
 from reticent.audit.provenance import Provenance, check_page, identify_folder, trace_provenance
 from reticent.audit.result import Audit, Verdict, judge_promise
-from reticent.audit.risk import compute_group_risk
+from reticent.audit.risk import compute_group_risk, measure_passthrough
 from reticent.audit.source_comparison import SourceComparison, is_small_source
 from reticent.audit.streamed_comparison import compare_with_source
 from reticent.audit.subject import Subject, read_folder_subject, read_table_subject, translate_read_errors
 from reticent.audit.withholding import check_stated_withholding
 from reticent.data.columns import Column, Role, parse_columns
+from reticent.data.odd_values import describe_variants
 from reticent.data.source import collect_frame, scan_source
-from reticent.data.spelling import describe_variants
 from reticent.errors import BundleDamaged, JobError
 from reticent.ledger.source_options import describe_source_options, resolve_source
 from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments

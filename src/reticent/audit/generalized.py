@@ -28,10 +28,16 @@ from reticent.audit.groups import (
     group_rows,
     number_values,
 )
-from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceMatching, read_data_rows
+from reticent.audit.kind import (
+    PublishedSourceValues,
+    RecomputedRelease,
+    SourceMatching,
+    find_worst_measures,
+    measure_column,
+    read_data_rows,
+)
 from reticent.audit.measure import anonymity
-from reticent.audit.measure.column_measures import find_worst_measures, measure_column
-from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.counts import parse_parameter
 from reticent.audit.order import OrderStatistics
 from reticent.audit.row_matching import (
     can_format_shared_values,
@@ -43,9 +49,8 @@ from reticent.audit.row_matching import (
 )
 from reticent.audit.source_comparison import RowKeys, SourceComparison
 from reticent.audit.subject import Subject
-from reticent.data.columns import Role
+from reticent.data.columns import LabelOptions, Role
 from reticent.data.grammar import ANY_LABEL, parse_label
-from reticent.data.label_options import LabelOptions
 from reticent.errors import BundleDamaged, InternalError, pluralize
 from reticent.format.manifest import ColumnEntry
 from reticent.labels.scale import make_scale

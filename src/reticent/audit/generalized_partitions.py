@@ -31,9 +31,9 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.audit import list_notes
-from reticent.audit.evidence import Evidence
 from reticent.audit.generalized import combine_column_losses, measure_column_loss
 from reticent.audit.groups import (
+    Evidence,
     NumberedColumn,
     PublishedGroups,
     SensitiveColumn,
@@ -42,12 +42,9 @@ from reticent.audit.groups import (
     number_values,
     rank_values,
 )
-from reticent.audit.kind import RecomputedRelease
+from reticent.audit.kind import RecomputedRelease, find_worst_measures, measure_column
 from reticent.audit.measure import anonymity
-from reticent.audit.measure.column_measures import find_worst_measures, measure_column
-from reticent.audit.measure.counts import list_views
-from reticent.audit.measure.exact_comparison import parse_parameter
-from reticent.audit.passthrough import measure_passthrough
+from reticent.audit.measure.counts import list_views, parse_parameter
 from reticent.audit.result import Audit, Verdict, judge_promise
 from reticent.audit.risk import (
     DEFAULT_THRESHOLD,
@@ -56,6 +53,7 @@ from reticent.audit.risk import (
     Risk,
     count_least_persons,
     find_exposed_groups,
+    measure_passthrough,
     rank_identifying_columns,
 )
 from reticent.audit.subject import Subject

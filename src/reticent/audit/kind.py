@@ -11,6 +11,9 @@ published.
 A table that another tool made has no manifest that states what was withheld or what the other columns are
 (`infer_withheld_rows`, `list_third_party_notes`). A column without a role is treated as carried: it is published as it
 is. So is a column that a job declares identifying and that is in the table all the same.
+
+`measure_column` computes all measures of a sensitive column by name, which an audit reports whether or not they were
+promised.
 """
 
 from __future__ import annotations
@@ -25,8 +28,17 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.audit.evidence import Perturbation, SamplingParameters, TargetedGroups
-from reticent.audit.groups import NumberedColumn, PublishedGroups, SensitiveColumn, group_rows, number_values
+from reticent.audit.groups import (
+    NumberedColumn,
+    Perturbation,
+    PublishedGroups,
+    SamplingParameters,
+    SensitiveColumn,
+    TargetedGroups,
+    group_rows,
+    number_values,
+)
+from reticent.audit.measure import closeness, diversity, likeness
 from reticent.audit.order import CANONICAL_ORDER, RowOrder
 from reticent.audit.row_matching import LabelAxis
 from reticent.audit.source_comparison import ComparedRows, SourceComparison
@@ -40,6 +52,9 @@ from reticent.format.manifest import Manifest
 from reticent.release.kind import find_data_files, list_schemas
 
 EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
+
+
+MEASURES_WORST_WHEN_LEAST = {"k-anonymity", "distinct-l-diversity", "probabilistic-l-diversity", "entropy-l-diversity"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,3 +270,34 @@ def _count_hidden_rows(recount: RecomputedRelease) -> int:
         return 0
     is_hidden = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in recount.subject.quasi)
     return int(recount.frame.select(is_hidden.alias("x")).to_series().sum())
+
+
+def measure_column(column: SensitiveColumn) -> dict[str, Any]:
+    """Measure everything a sensitive column achieves, by the measures' names; None where no parameter would hold."""
+    views = column.views
+    measures: dict[str, Any] = {
+        "alpha": diversity.measure_alpha(views),
+        "distinct-l-diversity": diversity.measure_distinct_l(views),
+        "probabilistic-l-diversity": diversity.measure_probabilistic_l(views),
+        "entropy-l-diversity": diversity.measure_entropy_l(views),
+        "t-closeness-equal": closeness.measure_equal_distance(views),
+        "beta-likeness-basic": likeness.measure_beta(views, enhanced=False, two_sided=False),
+        "beta-likeness-enhanced": likeness.measure_beta(views, enhanced=True, two_sided=False),
+        "beta-likeness-two-sided": likeness.measure_beta(views, enhanced=True, two_sided=True),
+        "delta-disclosure": likeness.compute_delta(likeness.find_worst_ratio(views)),
+        "delta-disclosure-ignoring-absent": likeness.compute_delta(likeness.find_worst_ratio(views, absent="ignore")),
+    }
+    if not column.joint:  # combined values of several columns have no order
+        measures["t-closeness-ordered"] = closeness.measure_ordered_distance(views)
+    if column.paths is not None:
+        measures["t-closeness-hierarchical"] = closeness.measure_hierarchical_distance(views, column.paths)
+    return measures
+
+
+def find_worst_measures(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Combine the measures of several sensitive columns: the worst of each."""
+    worst: dict[str, Any] = {}
+    for name in dict.fromkeys(name for table in tables for name in table):
+        values = [table[name] for table in tables if name in table]
+        worst[name] = None if None in values else (min if name in MEASURES_WORST_WHEN_LEAST else max)(values)
+    return worst

@@ -28,8 +28,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.evidence import Perturbation
-from reticent.audit.groups import number_values, rank_values
+from reticent.audit.groups import Perturbation, number_values, rank_values
 from reticent.audit.kind import (
     EXACT_QUASI_NOTE,
     PublishedSourceValues,
@@ -39,7 +38,7 @@ from reticent.audit.kind import (
     read_data_rows,
 )
 from reticent.audit.measure import likeness
-from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.counts import parse_parameter
 from reticent.audit.measure.statistical_tests import (
     TEST_KINDS,
     PartitionSums,

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from reticent import catalogue, html_repr
-from reticent.audit.evidence import Evidence
+from reticent.audit.groups import Evidence
 from reticent.audit.provenance import Identity, PageCheck
 from reticent.audit.risk import Risk
 from reticent.errors import BundleDamaged, InternalError

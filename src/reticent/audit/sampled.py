@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.evidence import SamplingParameters
-from reticent.audit.groups import group_rows, number_values, rank_in_order
+from reticent.audit.groups import SamplingParameters, group_rows, number_values, rank_in_order
 from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceFinding, SourceMatching
 from reticent.audit.measure import corruption
-from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.counts import parse_parameter
 from reticent.audit.measure.statistical_tests import DrawAssessment, assess_draws
 from reticent.audit.order import assess_order
 from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source, find_places

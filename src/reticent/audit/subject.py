@@ -17,8 +17,15 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
-from reticent.data.column_types import PUBLISHABLE_TYPES, has_types, require_no_nested
-from reticent.data.columns import Column, Role, is_numeric_range, resolve_columns
+from reticent.data.columns import (
+    PUBLISHABLE_TYPES,
+    Column,
+    Role,
+    has_types,
+    is_numeric_range,
+    require_no_nested,
+    resolve_columns,
+)
 from reticent.data.csv import require_header
 from reticent.data.grammar import ANY_LABEL
 from reticent.data.hierarchy import Hierarchy

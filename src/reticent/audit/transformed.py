@@ -27,8 +27,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from reticent.audit.evidence import TargetedGroups
-from reticent.audit.groups import SensitiveColumn
+from reticent.audit.groups import SensitiveColumn, TargetedGroups
 from reticent.audit.kind import (
     EXACT_QUASI_NOTE,
     PublishedSourceValues,
@@ -37,8 +36,7 @@ from reticent.audit.kind import (
     SourceMatching,
     should_read_rows,
 )
-from reticent.audit.measure.counts import GroupCounts
-from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.counts import GroupCounts, parse_parameter
 from reticent.audit.order import read_row_batches, require_sorted_rows
 from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys
 from reticent.audit.source_comparison import SourceComparison, convert_source

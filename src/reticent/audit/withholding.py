@@ -33,7 +33,7 @@ import polars as pl
 
 from reticent.audit.groups import number_values, pack_columns
 from reticent.audit.kind import RecomputedRelease, SourceFinding
-from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.counts import parse_parameter
 from reticent.audit.order import ORDER_SIGNIFICANCE
 from reticent.audit.source_comparison import SourceComparison, convert_source
 from reticent.data.columns import Role

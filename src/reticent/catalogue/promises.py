@@ -88,7 +88,7 @@ PROMISES = {
     ),
     "delta-disclosure": PromiseRow(
         "reticent.models.delta_disclosure:DeltaDisclosure",
-        f"{_MEASURE_PACKAGE}.disclosure:judge_disclosure",
+        f"{_MEASURE_PACKAGE}.likeness:judge_disclosure",
         PROMISE_FIELDS["delta-disclosure"],
         "In every group each value of {column} is within a factor of the whole release's frequency, |log| <"
         " {delta} (delta-disclosure).",

@@ -37,7 +37,7 @@ from reticent.compare.metrics import (
 )
 from reticent.compare.trivial_sanitizations import make_trivial_sanitizations
 from reticent.data import source as sources
-from reticent.data.column_types import has_types
+from reticent.data.columns import has_types
 from reticent.errors import ColumnError, RequestError, suggest
 from reticent.evaluation import BudgetClock, Candidate
 from reticent.html_repr import render_page, render_table

@@ -23,8 +23,7 @@ from reticent.compare.trivial_sanitizations import (
     measure_source_privacy,
 )
 from reticent.data import passthrough
-from reticent.data.cells import Cells
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells
 from reticent.data.columns import Role, find_columns_with_role
 from reticent.data.source import TextRows, collect_frame
 from reticent.errors import JobError, RequestError, ReticentError

@@ -17,8 +17,8 @@ import numpy as np
 
 from reticent.attacks.target import AttackTarget, make_target
 from reticent.audit.groups import SensitiveColumn
+from reticent.audit.kind import measure_column
 from reticent.audit.measure import anonymity
-from reticent.audit.measure.column_measures import measure_column
 from reticent.audit.measure.counts import GroupCounts, list_views
 from reticent.audit.result import convert_to_plain
 from reticent.data.cells import Cells

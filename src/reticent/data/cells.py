@@ -11,18 +11,57 @@ parts: a recipe planned on the result is a recipe for the original cells, and on
 A bound on each combination's frequency bounds the frequency of a single value only as far as the model's own sum
 does: basic beta-likeness and t-closeness carry over to each column; l-diversity does not, since two combinations may
 share a value.
+
+`encode_cells` maps values to codes: it builds domains from columns' distinct values, and cells from counted
+combinations.  It works on the distinct values and combinations that one group-by left, never on rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
+from typing import Any
 
 import numpy as np
+import polars as pl
 
-from reticent.data.domain import Domain, build_tree_domain
+from reticent.data.columns import (
+    Column,
+    DeclaredBounds,
+    Role,
+    clip_values,
+    find_columns_with_role,
+    is_numeric_range,
+    require_ordered,
+)
+from reticent.data.domain import (
+    Domain,
+    RangeDomain,
+    TreeDomain,
+    build_band_domain,
+    build_range_domain,
+    build_tree_domain,
+    sort_by_position,
+)
 from reticent.data.hierarchy import Hierarchy
-from reticent.errors import ColumnError, InternalError, quote_list, suggest
+from reticent.data.hierarchy_builders import BuiltHierarchy, build
+from reticent.data.label_styles import apply_label_style, compute_lone_share
+from reticent.data.parsing import (
+    categories_to_texts,
+    fold_spelling,
+    guess_type,
+    parse_dates,
+    parse_numbers,
+    require_within_calendar,
+    to_comparable,
+)
+from reticent.errors import ColumnError, HierarchyError, InternalError, pluralize, quote_list, suggest
+
+COUNT_COLUMN = "\x00count"
+MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,3 +238,343 @@ def combine_sensitive_like(cells: Cells, table_cells: Cells) -> Cells:
 
 def _pack_values(cells: Cells) -> np.ndarray:
     return np.column_stack(pack_codes(cells.values, np.array([domain.size for domain in cells.sensitive])))
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """A domain with the raw values it was read from and their codes; it turns rows into codes."""
+
+    domain: Domain
+    raw: pl.Series
+    codes: np.ndarray
+
+    def encode(self, series: pl.Series) -> np.ndarray:
+        """Return the code of each value; categories are looked up once each."""
+        if isinstance(series.dtype, pl.Categorical):
+            categories = series.unique().drop_nulls()
+            number = categories.to_physical().to_numpy()
+            code_of_number = np.full(number.max(initial=0) + 2, self.domain.null_code, np.int32)
+            code_of_number[number] = self.encode(categories.cast(pl.String))
+            return code_of_number[series.to_physical().fill_null(len(code_of_number) - 1).to_numpy()]
+        if not len(self.raw):
+            return np.full(len(series), max(self.domain.null_code, 0), np.int32)
+        coded = series.replace_strict(
+            self.raw, pl.Series(self.codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32
+        )
+        return coded.fill_null(self.domain.null_code).to_numpy()
+
+
+def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[Cells, np.ndarray]:
+    """Turn counted combinations of raw values (counts in COUNT_COLUMN) into cells, with the cell of each combination."""
+    quasi = find_columns_with_role(columns, Role.QUASI)
+    sensitive = find_columns_with_role(columns, Role.SENSITIVE)
+    counts = counted[COUNT_COLUMN].to_numpy().astype(np.int64)
+    codings = build_codings(
+        columns, {name: categories_to_texts(counted[name], counts) for name in (*quasi, *sensitive)}
+    )
+
+    def encode_columns(names: list[str]) -> np.ndarray:
+        parts = [codings[name].encode(counted[name]) for name in names]
+        return np.column_stack(parts).astype(np.int32, copy=False) if parts else np.zeros((len(counts), 0), np.int32)
+
+    return build_cells(
+        tuple(codings[name].domain for name in quasi),
+        tuple(codings[name].domain for name in sensitive),
+        encode_columns(quasi),
+        encode_columns(sensitive),
+        counts,
+    )
+
+
+def build_codings(
+    columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]
+) -> dict[str, Coding]:
+    """Build the coding of each column from its values and the number of rows of each; a value may be listed twice."""
+    codings = {}
+    errors = []
+    rows_per_person = max((column.rows_per_person or 1 for column in columns.values()), default=1)
+    for name, (series, counts) in values.items():
+        try:
+            codings[name] = build_coding(name, columns[name], series, counts, rows_per_person)
+        except HierarchyError as error:
+            errors.append(error)
+    if errors:
+        raise HierarchyError.join_errors(errors)
+    return codings
+
+
+def build_coding(name: str, column: Column, series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Coding:
+    """Build the domain of one column from the values that occur in it, with the labels that the column declares."""
+    series = to_comparable(name, series)
+    raw = require_within_calendar(name, series.unique().drop_nulls())
+    tree = _resolve_hierarchy(name, column, series, counts)
+    coding = _code_column(name, column, series, raw, counts, tree)
+    if column.role is Role.QUASI:
+        alone = Fraction(0)
+        if column.labels is None and coding.domain.kind == "numeric":
+            alone = compute_lone_share(series, counts, rows_per_person)
+        return replace(coding, domain=apply_label_style(coding.domain, column, alone, tree))
+    if column.domain is None:
+        return coding
+    _require_listed(name, column.domain, coding.domain)
+    return replace(coding, domain=replace(coding.domain, declared=column.domain))
+
+
+def choose_origin(values: pl.Series) -> int:
+    """Choose what is subtracted from sorted whole numbers before they become doubles.
+
+    It is the least number if one is beyond 2^53, else 0.
+    """
+    if not len(values) or not values.dtype.is_integer():
+        return 0
+    return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > MAX_EXACT_INTEGER else 0
+
+
+def _require_listed(name: str, declared: Sequence[Any], domain: Domain) -> None:
+    """Refuse a declared list of a sensitive column's values that lacks a value which occurs in it."""
+    if is_numeric_range(declared) or (isinstance(domain, TreeDomain) and domain.is_from_steward):
+        return
+    lacking = len(set(domain.texts) - set(declared))
+    if lacking and domain.kind != "ordinal":
+        raise ColumnError(
+            f"Column {name!r}: {pluralize(lacking, 'distinct value', 'is', 'are')} not in the domain that it declares.",
+            attempt="listing every value that can occur, or missing = [...] for those that stand for nothing.",
+        )
+
+
+def _code_column(
+    name: str, column: Column, series: pl.Series, raw: pl.Series, counts: np.ndarray, tree: Hierarchy | None
+) -> Coding:
+    null = series.null_count() > 0
+    if null and column.role is Role.SENSITIVE and column.missing == "refuse":
+        rows = int(counts[series.is_null().to_numpy()].sum())
+        raise ColumnError(
+            f"The sensitive column {name!r} is missing in {pluralize(rows, 'row')}.",
+            why="A missing value would be published as if it were harmless.",
+            attempt='missing = "category" for this column, or withhold these rows.',
+        )
+    kind = column.type or (guess_type(raw) if tree is None else getattr(tree, "kind", "categorical"))
+    if tree is not None and (kind == "numeric" or (kind == "date" and not _is_from_steward(tree))):
+        return _code_banded(name, column, kind, raw, null, tree)
+    if kind == "numeric":
+        return _code_numbers(name, column, raw, null)
+    if kind == "date" and tree is None:
+        return _code_dates(name, column, raw, null)
+    if kind == "ordinal":
+        return _code_ordinal(name, column, raw, null)
+    require_ordered(name, column)
+    return _code_categories(name, raw, null, tree)
+
+
+def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy | None:
+    """Return the column's hierarchy: a steward's, a builder's, or one to be built from the column's values."""
+    declared = column.hierarchy
+    if declared is None:
+        return None
+    if column.type == "ordinal":
+        raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
+    if isinstance(declared, Mapping):
+        tree = _build_hierarchy(name, column, series, counts)
+    else:
+        tree = Hierarchy.of(declared, name)
+    if column.role is Role.SENSITIVE and not _is_from_steward(tree):
+        raise ColumnError(
+            f"The hierarchy of the sensitive column {name!r} is built from the data.",
+            why="It would be published, and with it values of withheld rows.",
+            attempt="saving it, looking at it, and giving the file.",
+        )
+    return tree
+
+
+def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy:
+    """Build the declared hierarchy over the values that can be published: none beyond the column's top or bottom."""
+    if column.top is not None or column.bottom is not None:
+        is_present = series.is_not_null()
+        series = series.filter(is_present)
+        counts = counts[is_present.to_numpy()]
+        bound = column.bottom if column.top is None else column.top
+        parse = parse_dates if isinstance(bound, str) else parse_numbers
+        series = clip_values(name, column, parse(name, series))
+    return build(column.hierarchy, series, counts.tolist(), name)
+
+
+def _is_from_steward(tree: Hierarchy) -> bool:
+    """Tell whether the steward answers for every label of a hierarchy, so that it can be published as it is."""
+    return not (isinstance(tree, BuiltHierarchy) and tree.is_from_data)
+
+
+def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    numbers = clip_values(name, column, parse_numbers(name, raw))
+    values = numbers.unique().sort()
+    origin = choose_origin(values)
+    if origin:
+        return Coding(
+            _build_offset_domain(name, column, numbers, values, null, origin), raw, _rank_values(numbers, values)
+        )
+    declared = _read_declared_span(column)
+    if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
+        raise _make_outside_error(name, int(((values < declared[0]) | (values > declared[1])).sum()))
+    domain = build_range_domain(
+        name,
+        "numeric",
+        str(numbers.dtype),
+        values.cast(pl.String).to_list(),
+        values.cast(pl.Float64).to_numpy(),
+        null=null,
+        declared=declared,
+        ends=DeclaredBounds(column.bottom, column.top),
+    )
+    return Coding(domain, raw, _rank_values(numbers, values))
+
+
+def _build_offset_domain(
+    name: str, column: Column, numbers: pl.Series, values: pl.Series, null: bool, origin: int
+) -> RangeDomain:
+    """Build the domain of whole numbers that doubles do not hold.
+
+    They are compared exactly, and placed by their distance to the least.
+    """
+    declared = None
+    if column.domain is not None and is_numeric_range(column.domain):
+        declared = (floor(Fraction(column.domain[0])), ceil(Fraction(column.domain[1])))
+    integers = values.to_list()
+    if declared and (outside := sum(not declared[0] <= value <= declared[1] for value in integers)):
+        raise _make_outside_error(name, outside)
+    domain = build_range_domain(
+        name,
+        "numeric",
+        str(numbers.dtype),
+        values.cast(pl.String).to_list(),
+        np.array([float(value - origin) for value in integers]),
+        null=null,
+        declared=None if declared is None else (float(declared[0] - origin), float(declared[1] - origin)),
+        ends=DeclaredBounds(column.bottom, column.top),
+        origin=origin,
+    )
+    return replace(domain, declared_ends=declared)
+
+
+def _make_outside_error(name: str, outside: int) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r}: {pluralize(outside, 'distinct value', 'lies', 'lie')} outside the declared domain.",
+        attempt="a wider domain, or top and bottom coding.",
+    )
+
+
+def _read_declared_span(column: Column) -> tuple[float, float] | None:
+    if column.domain is None or not is_numeric_range(column.domain):
+        return None
+    return float(column.domain[0]), float(column.domain[1])
+
+
+def _code_dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    parsed = clip_values(name, column, parse_dates(name, raw))
+    values = parsed.unique().sort()
+    texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
+    origin = choose_origin(values.to_physical())
+    positions = (values.to_physical() - origin).cast(pl.Float64).to_numpy()
+    ends = DeclaredBounds(column.bottom, column.top)
+    domain = build_range_domain(name, "date", str(parsed.dtype), texts, positions, null=null, ends=ends, origin=origin)
+    return Coding(domain, raw, _rank_values(parsed, values))
+
+
+def _code_ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    order = [str(value) for value in column.order or ()]
+    if len(set(order)) != len(order):
+        raise ColumnError(f"The order of column {name!r} names a value twice.", attempt="each value once.")
+    code_of_value = {value: code for code, value in enumerate(order)}
+    texts = raw.cast(pl.String).to_list()
+    lacking = sum(text not in code_of_value for text in texts)
+    if lacking:
+        raise ColumnError(
+            f"Column {name!r} is ordinal, but {lacking} of its {len(texts)} distinct values are not in its order.",
+            attempt="every value in order = [...].",
+        )
+    domain = build_range_domain(name, "ordinal", str(raw.dtype), order, np.arange(len(order)), null=null)
+    return Coding(domain, raw, np.array([code_of_value[text] for text in texts], np.int32))
+
+
+def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
+    """Code numbers (or dates of a built hierarchy) that are published by nodes.
+
+    Leaves are matched by value, not by spelling.
+    """
+    parsed = clip_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
+    if kind == "numeric" and choose_origin(parsed.sort()):
+        raise _make_long_numbers_error(
+            name, sum(abs(value) > MAX_EXACT_INTEGER for value in parsed.to_list()), len(parsed)
+        )
+    values = parsed.to_physical().cast(pl.Float64).to_numpy()
+    leaves = pl.Series(tree.leaves, dtype=pl.String).str.strip_chars()
+    if kind == "numeric":
+        leaf_values = leaves.cast(pl.Float64, strict=False)
+    else:
+        leaf_values = leaves.str.slice(0, 10).str.to_date(strict=False)
+    _require_finite_leaves(name, leaf_values)
+    is_usable = leaf_values.is_not_null().to_numpy() & leaf_values.is_first_distinct().to_numpy()
+    rows = [row for row, keep in zip(tree.rows(), is_usable, strict=True) if keep]
+    positions = leaf_values.filter(pl.Series(is_usable)).to_physical().cast(pl.Float64).to_numpy()
+    lacking = ~np.isin(values, positions)
+    if lacking.any():
+        texts = [text for text, bad in zip(raw.cast(pl.String).to_list(), lacking, strict=True) if bad]
+        raise _make_missing_leaves_error(name, raw, texts, tree)
+    sorted_tree, positions = sort_by_position(Hierarchy.from_rows(rows, name), positions)
+    declared = _read_declared_span(column)
+    span = declared or (0.0, 0.0)
+    if declared is None and len(values):
+        span = (float(values.min()), float(values.max()))
+    domain = build_band_domain(
+        name, kind, str(parsed.dtype), sorted_tree, positions, span, null=null, is_from_steward=_is_from_steward(tree)
+    )
+    return Coding(domain, raw, np.searchsorted(positions, values).astype(np.int32))
+
+
+def _make_long_numbers_error(name: str, beyond: int, distinct: int) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r} has a hierarchy of numbers, but {beyond:,} of its {distinct:,} distinct values are beyond 2^53.",
+        why="Leaves are matched as numbers in double precision, where different ones could become one.",
+        attempt='type = "categorical" with the hierarchy, or leaving the hierarchy out: ranges hold such numbers exactly.',
+    )
+
+
+def _require_finite_leaves(name: str, leaves: pl.Series) -> None:
+    """Refuse leaves that have no place on the line: no label could cover them."""
+    endless = 0 if leaves.dtype != pl.Float64 else int((~leaves.drop_nulls().is_finite()).sum())
+    if endless:
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is one of numbers, and of its {len(leaves):,} leaves {endless:,} lie nowhere on the line.",
+            why="NaN and infinity lie in no range, and a number beyond all doubles is read as infinity.",
+            attempt=f'leaving these rows out, or type = "categorical" for {name!r}.',
+        )
+
+
+def _code_categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -> Coding:
+    texts = raw.cast(pl.String).to_list()
+    is_from_steward = tree is not None and _is_from_steward(tree)
+    if tree is None and not texts:  # nothing but nulls: no tree, and no value of the column's type to print
+        empty_domain = build_range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null)
+        return Coding(empty_domain, raw, np.zeros(0, np.int32))
+    if tree is None:
+        tree = Hierarchy.flat(raw.sort().cast(pl.String).to_list())  # numbers in the order of numbers
+    code_of_leaf = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    lacking = [text for text in texts if text not in code_of_leaf]
+    if lacking:
+        raise _make_missing_leaves_error(name, raw, lacking, tree)
+    domain = build_tree_domain(name, str(raw.dtype), tree, null=null, is_from_steward=is_from_steward)
+    return Coding(domain, raw, np.array([code_of_leaf[text] for text in texts], np.int32))
+
+
+def _make_missing_leaves_error(name: str, raw: pl.Series, lacking: list[str], tree: Hierarchy) -> HierarchyError:
+    folded_leaves = {fold_spelling(leaf) for leaf in tree.leaves}
+    nearly_equal = sum(fold_spelling(text) in folded_leaves for text in lacking)
+    misspelled = f" {nearly_equal} of them are a leaf up to case, spaces or Unicode form." if nearly_equal else ""
+    return HierarchyError(
+        f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(raw)} distinct values.",
+        why=f"Each value of the data needs a row of its own in the hierarchy.{misspelled}",
+        values=sorted(lacking),
+        attempt="--show-values to see them, or missing = [...] if they stand for nothing.",
+    )
+
+
+def _rank_values(values: pl.Series, ordered: pl.Series) -> np.ndarray:
+    return ordered.search_sorted(values).to_numpy().astype(np.int32) if len(values) else np.zeros(0, np.int32)

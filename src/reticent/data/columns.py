@@ -10,17 +10,37 @@
 - `clip_values` codes tops and bottoms: values beyond a declared bound are published as the bound, so that `80` means
   80 or more. It works on typed values before they are ranked: codes, and everything that is planned and published,
   contain nothing beyond the bounds.
+- `LabelOptions` declare how a column's labels print, and so what the ends of its ranges may disclose:
+
+    labels = "tight"                            a range ends at its group's least and greatest value
+    labels = "snapped"                          ends lie on round numbers or calendar steps, chosen from the column's range
+    labels = { style = "snapped", step = 5 }    ends lie on multiples of 5; of dates, step = "month"
+    labels = { style = "padded", width = 2 }    each end is moved outwards by a secret amount of at most 2; of dates, 2 days
+    labels = { style = "padded", width = 2, share = 0.5 }   the same, and at most half of the range: narrow ranges move little
+    labels = "nodes", labels = "sets"           of categories: a hierarchy's nodes, or the exact set of a group's values
+
+Types of columns: a frame, a Parquet or Arrow file, a database and a file of a statistics program declare which columns
+are text (`has_types`): a text stays text there, whatever it spells ("1", "2" and "9" are codes). A CSV has nothing but
+text, and its types are guessed from the values.
+
+`require_supported_types` refuses a type that cannot be published in its role, by the column's name, before a row is
+counted. Published values are compared, printed and read back, from Parquet and from CSV. Nested values, bytes,
+durations and objects of a program cannot be, and are refused in every role. Numbers of 128 bits and of half
+precision, which the files cannot hold, may be identifying, since an identifying column is counted and never written;
+they may also be rounded, since that turns them into other numbers.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
+from decimal import Decimal
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -29,14 +49,43 @@ import numpy as np
 import polars as pl
 
 from reticent.data.csv import count_odd_names, is_record, suggest_column
-from reticent.data.label_options import LabelOptions
-from reticent.data.parsing import parse_dates, parse_numbers
+from reticent.data.files import CSV_SUFFIXES, resolve_files
+from reticent.data.parsing import parse_dates, parse_numbers, spells_numbers
+from reticent.data.source import Source, TextRows, is_text
 from reticent.data.text_formats import parse_format_type
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
 from reticent.validation import check_plain_fields, describe_type, flag, mapping
 from reticent.validation import is_hierarchy as a_hierarchy
 
+if TYPE_CHECKING:
+    from reticent.data.domain import Domain
+
 MIN_ROUNDING_STEP = 1e-15
+
+
+MAX_NAME_LENGTH = 1_000
+_UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+COLUMN_TYPES = ("numeric", "ordinal", "categorical", "date")
+COLUMNS_EXAMPLE = 'columns = {"age": rt.quasi(), "disease": rt.sensitive()}.'
+MAX_SHARE_BEYOND = 0.1  # share of the rows beyond a bound above which a notice is given
+LINE_STYLES = ("tight", "snapped", "padded")
+TREE_STYLES = ("nodes", "sets")
+CALENDAR_STEPS = ("day", "week", "month", "quarter", "year", "decade")
+_OPTION_NAMES = ("style", "step", "width", "share")
+_SHARE_EXAMPLE = 'labels = { style = "padded", width = 2, share = 0.5 }.'
+_STYLE_EXAMPLE = 'labels = "snapped", or labels = { style = "padded", width = 2 }.'
+PUBLISHABLE_TYPES = (
+    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal,
+    pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null,
+)  # fmt: skip
+NESTED_TYPES = (pl.List, pl.Array, pl.Duration, pl.Object)
+SUGGESTED_TYPES = {
+    pl.Duration: "the number of seconds or days",
+    pl.Binary: "text, hexadecimal for one",
+    pl.List: "one column for each entry, or text",
+    pl.Array: "one column for each entry, or text",
+    pl.Struct: "one column for each field",
+}
 
 
 def parse_domain(domain: Any) -> tuple[Any, Any]:
@@ -115,10 +164,6 @@ def parse_number(value: Any) -> int | float:
         raise TypeError
     number = float(value)
     return int(value) if number == int(number) else number
-
-
-MAX_NAME_LENGTH = 1_000
-_UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def find_name_fault(name: str) -> str | None:
@@ -218,7 +263,6 @@ ROLE_ALIASES = {
     "quasi-identifier": Role.QUASI,
     "sa": Role.SENSITIVE,
 }
-COLUMN_TYPES = ("numeric", "ordinal", "categorical", "date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,9 +486,6 @@ def insensitive(
     return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, format=format)
 
 
-COLUMNS_EXAMPLE = 'columns = {"age": rt.quasi(), "disease": rt.sensitive()}.'
-
-
 def parse_columns(value: Any, name: str = "columns") -> dict[str, Column]:
     """Turn a caller's columns into `Column`s, by name.
 
@@ -482,9 +523,6 @@ def _parse_column_table(options: Mapping[str, Any], name: str) -> Column:
         attempt = 'role = "quasi-identifying", "sensitive", "identifying" or "insensitive".'
         raise JobError(f"Column {name!r} has no role.", attempt=attempt)
     return Column(**options)
-
-
-MAX_SHARE_BEYOND = 0.1  # share of the rows beyond a bound above which a notice is given
 
 
 @dataclass(frozen=True, slots=True)
@@ -563,3 +601,164 @@ def _parse_bound(name: str, side: str, bound: Any, dtype: pl.DataType) -> Any:
             f"Column {name!r} holds whole numbers, and {side} = {bound} is none.", attempt=f"{side} = {round(bound)}."
         )
     return bound
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOptions:
+    """Style of a column's labels and its measures.
+
+    `step` of snapped labels and `width` of padded ones are numbers, or of dates a calendar step and a number of days;
+    `share` is the most that an end is moved by, as a share of its own range.
+    """
+
+    style: str
+    step: Any = None
+    width: Any = None
+    share: Any = None
+
+    @classmethod
+    def parse(cls, given: Any) -> LabelOptions:
+        """Parse a style's name, or a table with the style and its measure."""
+        if isinstance(given, LabelOptions):
+            return given
+        table = {"style": given} if isinstance(given, str) else given
+        if not isinstance(table, Mapping) or not isinstance(table.get("style"), str):
+            raise JobError("labels is the name of a style, or a table that has one.", attempt=_STYLE_EXAMPLE)
+        for name in table:
+            if name not in _OPTION_NAMES:
+                raise JobError(f"labels: {name!r} is not known.", attempt=suggest(str(name), _OPTION_NAMES))
+        return cls(**table)
+
+    def __post_init__(self) -> None:
+        if self.style not in (*LINE_STYLES, *TREE_STYLES):
+            raise JobError(
+                f"There is no label style {self.style!r}.", attempt=suggest(self.style, (*LINE_STYLES, *TREE_STYLES))
+            )
+        for name, style in (("step", "snapped"), ("width", "padded"), ("share", "padded")):
+            if getattr(self, name) is not None and self.style != style:
+                raise JobError(f"labels: {name} is for {style} labels.", attempt=_STYLE_EXAMPLE)
+        if self.style == "padded" and self.width is None:
+            raise JobError("Padded labels need a width: the most that an end is moved by.", attempt=_STYLE_EXAMPLE)
+        if not isinstance(self.step, str):
+            object.__setattr__(self, "step", _parse_positive(self.step, "step"))
+        elif self.step not in CALENDAR_STEPS:
+            raise JobError(
+                f"labels: there is no calendar step {self.step!r}.", attempt=suggest(self.step, CALENDAR_STEPS)
+            )
+        object.__setattr__(self, "width", _parse_positive(self.width, "width"))
+        object.__setattr__(self, "share", _parse_positive(self.share, "share"))
+        if self.share is not None and self.share > 1:
+            raise JobError("labels: share is at most 1, the whole of a range.", attempt=_SHARE_EXAMPLE)
+
+    def find_max_pad(self, span: int, max_pad: int) -> int:
+        """Return the most units that an end of a range of `span` units is moved by; the width allows `max_pad`."""
+        return max_pad if self.share is None else min(max_pad, int(Fraction(str(self.share)) * span))
+
+    def to_plain(self) -> str | dict[str, Any]:
+        """Return the options as a job file or a manifest holds them."""
+        measures = {name: value for name in _OPTION_NAMES[1:] if (value := getattr(self, name)) is not None}
+        return {"style": self.style, **measures} if measures else self.style
+
+
+def _parse_positive(value: Any, name: str) -> int | float | None:
+    """Parse a number above 0, as an integer where it is whole."""
+    if value is None:
+        return None
+    try:
+        exact = Decimal(str(value))
+        if isinstance(value, bool) or not exact.is_finite() or exact <= 0:
+            raise ValueError
+    except (ArithmeticError, ValueError):
+        raise JobError(f"labels: {name} must be a number above 0.", attempt=_STYLE_EXAMPLE) from None
+    return int(exact) if exact == int(exact) else float(exact)
+
+
+def has_types(source: Source, frame: Any = None) -> bool:
+    """Tell whether the source declares which of its columns are text and which are numbers."""
+    if isinstance(frame, TextRows):
+        return False
+    if frame is not None:
+        return bool(getattr(frame, "has_types", True))  # rows that an engine holds elsewhere know where they came from
+    return source.url is not None or source.path is None or resolve_files(source.path).suffix not in CSV_SUFFIXES
+
+
+def apply_source_types(columns: Mapping[str, Column], schema: Mapping[str, pl.DataType]) -> dict[str, Column]:
+    """Make text columns of a typed source categorical, unless a type is declared."""
+    return {
+        name: replace(column, type="categorical") if _is_undeclared(column) and is_text(schema[name]) else column
+        for name, column in columns.items()
+    }
+
+
+def describe_types(
+    columns: Mapping[str, Column], domains: Iterable[Domain], schema: Mapping[str, pl.DataType], *, typed: bool
+) -> list[str]:
+    """Describe text columns without a declared type: taken for numbers in a CSV, kept as text elsewhere.
+
+    `columns` are as they were declared, `schema` is that of the source.
+    """
+    numeric = []
+    categorical = []
+    for domain in domains:
+        if not _is_undeclared(columns[domain.name]) or not is_text(schema[domain.name]):
+            continue
+        if domain.kind == "numeric":
+            numeric.append(domain.name)
+        elif typed and domain.kind == "categorical" and spells_numbers(pl.Series(domain.texts, dtype=pl.String)):
+            categorical.append(domain.name)
+    sentences = []
+    if numeric:
+        sentences.append(
+            f"{_format_columns(numeric)} read as numbers: a CSV says no types, and every value is one. "
+            'Codes are no numbers: type = "categorical" says so, type = "numeric" confirms the guess.'
+        )
+    if categorical:
+        sentences.append(
+            f"{_format_columns(categorical)} read as categories: the source says text, though every value is a number. "
+            'type = "numeric" reads amounts.'
+        )
+    return sentences
+
+
+def require_supported_types(schema: Mapping[str, pl.DataType], columns: Mapping[str, Column]) -> None:
+    """Refuse all declared columns whose type cannot have its role, in one error."""
+    bad = [name for name, column in columns.items() if not _is_supported(schema[name], column)]
+    if not bad:
+        return
+    named = [f"{name!r} ({columns[name].role.value}) has the type {schema[name].base_type()}" for name in bad]
+    first = schema[bad[0]]
+    number = f"{'Float32' if first.is_float() else 'Int64'}, Decimal or text"
+    instead = number if first.is_numeric() else SUGGESTED_TYPES.get(first.base_type(), "text or numbers")
+    raise ColumnError(
+        f"{pluralize(len(bad), 'column', 'has a type that does not go with its role', 'have types that do not go with their roles')}: {'; '.join(named)}.",
+        why="Its values cannot be compared, printed and read back in every format of a release.",
+        attempt=f'{instead} instead of {first.base_type()}, or leaving the column out with undeclared = "drop".',
+    )
+
+
+def require_no_nested(schema: Mapping[str, pl.DataType], names: Iterable[str]) -> None:
+    """Refuse columns of a plain table whose values cannot be made texts: lists and durations."""
+    bad = [name for name in names if isinstance(schema[name], NESTED_TYPES)]
+    if not bad:
+        return
+    named = [f"{name!r} has the type {schema[name].base_type()}" for name in bad]
+    first = schema[bad[0]].base_type()
+    raise ColumnError(
+        f"{pluralize(len(bad), 'column', 'holds', 'hold')} values that cannot be compared: {'; '.join(named)}.",
+        attempt=f"{SUGGESTED_TYPES.get(first, 'text')} instead of {first}, or naming the other columns (--quasi, or a job).",
+    )
+
+
+def _format_columns(names: list[str]) -> str:
+    return f"Column {quote_list(names)} is" if len(names) == 1 else f"Columns {quote_list(names)} are"
+
+
+def _is_undeclared(column: Column) -> bool:
+    """Tell whether nothing that is declared of a column determines the type of its values."""
+    options = (column.type, column.hierarchy, column.domain, column.top, column.bottom)
+    return column.role in (Role.QUASI, Role.SENSITIVE) and all(option is None for option in options)
+
+
+def _is_supported(dtype: pl.DataType, column: Column) -> bool:
+    unwritten = column.role is Role.IDENTIFYING or column.round_to is not None
+    return isinstance(dtype, PUBLISHABLE_TYPES) or (dtype.is_numeric() and unwritten)

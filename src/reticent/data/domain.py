@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reticent.data.columns import NO_BOUNDS, DeclaredBounds
+from reticent.data.columns import NO_BOUNDS, DeclaredBounds, LabelOptions
 from reticent.data.grammar import (
     ANY_LABEL,
     format_member,
@@ -34,9 +34,10 @@ from reticent.data.grammar import (
     parse_label,
 )
 from reticent.data.hierarchy import Hierarchy
-from reticent.data.label_options import LabelOptions
-from reticent.data.rounding import StepEnds
 from reticent.errors import HierarchyError
+
+if TYPE_CHECKING:
+    from reticent.data.label_styles import StepEnds
 
 MAX_LOSS_TABLE_CODES = 2048  # a table of all spans fits the cache up to about here
 

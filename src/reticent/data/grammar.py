@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from decimal import Decimal
 from functools import lru_cache
 
 ANY_LABEL = "*"
@@ -91,3 +92,10 @@ def _split_members(body: str) -> list[str]:
             position = end + 1
         members.append(text)
     return members
+
+
+def format_decimal(value: Decimal) -> str:
+    """Format a decimal without an exponent and without trailing zeros."""
+    text = format(value, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in ("-0", "") else text

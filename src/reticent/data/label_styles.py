@@ -8,6 +8,9 @@ none of them stands out. Fractions and times are as good as a name: `coarse` one
 Without a declaration, dates and fractions are snapped (ADR 6), and so are whole numbers that single people out: if at
 least one in ten of a column's distinct values belongs to one person alone, and its range has room for a round step.
 Other whole numbers are tight. The counts are of the column's own values and rows, which are the same in every engine.
+
+Round positions on a line are exact: numbers are decimals as they are printed, so that a label that is read back covers
+the values that were rounded (`choose_round_step`, `find_number_steps`, `choose_date_step`, `find_date_steps`).
 """
 
 from __future__ import annotations
@@ -22,24 +25,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.data.columns import Column, Role
+from reticent.data.columns import TREE_STYLES, Column, LabelOptions, Role
 from reticent.data.domain import BandDomain, Domain, NodeEnds, RangeDomain, TreeDomain
-from reticent.data.grammar import format_range_label
+from reticent.data.grammar import format_decimal, format_range_label
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.hierarchy_builders import parse_node_ends
-from reticent.data.label_options import TREE_STYLES, LabelOptions
 from reticent.data.parsing import parse_dtype, parse_texts
-from reticent.data.rounding import (
-    RangeEnd,
-    StepEnds,
-    choose_date_step,
-    choose_round_step,
-    find_date_steps,
-    find_number_steps,
-    format_decimal,
-    format_iso,
-    to_positions,
-)
 from reticent.errors import ColumnError
 
 MIN_PAD_UNITS = 20  # a pad of fractions is a multiple of a round unit of which its width has at least as many
@@ -49,6 +40,13 @@ LONE_ONE_IN = 10
 MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
 """From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
 MAX_EXACT_INTEGER = 2**53  # doubles beyond it lie further apart than 1: a round number near one may be no double
+
+
+MIN_STEPS_IN_RANGE = 100
+"""A step is chosen so that a column's range has at least as many of it: rounding both ends outwards loses at most 1 % on average."""
+_CALENDAR_INTERVALS = {"decade": "10y", "year": "1y", "quarter": "1q", "month": "1mo", "week": "1w", "day": "1d"}
+_CLOCK_INTERVALS = {"hour": "1h", "minute": "1m", "second": "1s"}
+_DECIMAL_CONTEXT = Context(prec=60)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -506,3 +504,94 @@ def _make_step_error(domain: RangeDomain, needed: str, example: str) -> ColumnEr
         f"Column {domain.name!r} has values of the type {domain.dtype}: its step is {needed}.",
         attempt=f'labels = {{ style = "snapped", step = {example} }}.',
     )
+
+
+@dataclass(frozen=True, eq=False)
+class StepEnds:
+    """The ends of the step that each value lies in: as printed, and their positions on the line."""
+
+    lower: tuple[str, ...]
+    upper: tuple[str, ...]
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class RangeEnd:
+    """One end: as it prints, and its position."""
+
+    text: str
+    position: float
+
+
+def choose_round_step(low: Decimal, high: Decimal, steps: int = MIN_STEPS_IN_RANGE) -> Decimal:
+    """Return the greatest of 1, 2, 5, 10, 20, ... (and their tenths) that the range holds `steps` times.
+
+    For a single value, the step is that of its third digit.
+    """
+    with localcontext(_DECIMAL_CONTEXT):
+        max_step = (high - low) / steps or max(abs(high), Decimal(1)) / 100
+        power = Decimal(1).scaleb(max_step.adjusted())
+        return next(power * factor for factor in (5, 2, 1) if power * factor <= max_step)
+
+
+def find_number_steps(texts: Sequence[str], step: Decimal, *, are_whole: bool, origin: int = 0) -> StepEnds:
+    """Find the step of each number.
+
+    Steps of whole numbers are apart, [35, 39] and [40, 44]; those of others touch, and a multiple of the step is one
+    by itself. Positions are relative to `origin`.
+    """
+    with localcontext(_DECIMAL_CONTEXT):
+        values = [Decimal(text) for text in texts]
+        lower = [(value / step).to_integral_value(ROUND_FLOOR) * step for value in values]
+        if are_whole:
+            upper = [low + step - 1 for low in lower]
+        else:
+            upper = [(value / step).to_integral_value(ROUND_CEILING) * step for value in values]
+        return StepEnds(
+            tuple(map(format_decimal, lower)),
+            tuple(map(format_decimal, upper)),
+            _to_floats([end - origin for end in lower]),
+            _to_floats([end - origin for end in upper]),
+        )
+
+
+def choose_date_step(values: pl.Series) -> str:
+    """Return the greatest calendar step that the range holds MIN_STEPS_IN_RANGE times; below a day for times."""
+    steps = _CALENDAR_INTERVALS if values.dtype == pl.Date else {**_CALENDAR_INTERVALS, **_CLOCK_INTERVALS}
+    ends = values.gather([0, -1])
+    for name, every in steps.items():
+        # Never as Python's own dates, which begin with the year 1.
+        starts = ends.dt.truncate(every).alias("start").to_frame()
+        steps_between = starts.select(pl.datetime_range(pl.col("start").first(), pl.col("start").last(), every))
+        if len(steps_between.head(MIN_STEPS_IN_RANGE + 1)) > MIN_STEPS_IN_RANGE:
+            return name
+    return next(reversed(steps))
+
+
+def find_date_steps(values: pl.Series, step: str, origin: int = 0) -> StepEnds:
+    """Find the step of each value: for days, its first and last day; for times, its start and the start of the next."""
+    every = {**_CALENDAR_INTERVALS, **_CLOCK_INTERVALS}[step]
+    lower = values.dt.truncate(every)
+    after = lower.dt.offset_by(every)
+    if values.dtype == pl.Date:
+        upper = after.dt.offset_by("-1d")
+    else:
+        upper = pl.select(pl.when(values == lower).then(values).otherwise(after)).to_series()
+    return StepEnds(
+        tuple(format_iso(lower)), tuple(format_iso(upper)), to_positions(lower, origin), to_positions(upper, origin)
+    )
+
+
+def to_positions(values: pl.Series, origin: int = 0) -> np.ndarray:
+    """Return the positions of dates and times on a line that counts from an origin."""
+    return (values.to_physical() - origin).cast(pl.Float64).to_numpy()
+
+
+def format_iso(values: pl.Series) -> list[str]:
+    """Format dates and times as labels print them."""
+    return (values.cast(pl.String) if values.dtype == pl.Date else values.dt.to_string("iso")).to_list()
+
+
+def _to_floats(values: Sequence[Decimal]) -> np.ndarray:
+    return np.array([float(value) for value in values], np.float64)

@@ -7,6 +7,7 @@ back with the types it was written from.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
 from math import isfinite
@@ -273,3 +274,11 @@ def _find_inexact(text: pl.Series, numbers: pl.Series) -> pl.Series:
 
 def _is_exact(text: str, number: float) -> bool:
     return isfinite(number) and Decimal(text) == Decimal(repr(number))
+
+
+def fold_spelling(text: str) -> str:
+    """Return the form that texts spelled alike have in common."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).casefold()
+        text = "".join(mark for mark in unicodedata.normalize("NFKC", text) if unicodedata.category(mark) != "Cf")
+    return " ".join(text.lower().split())

@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.data.codec import COUNT_COLUMN
-from reticent.data.column_types import require_supported_types
-from reticent.data.columns import Column, clip_values, quasi
+from reticent.data.cells import COUNT_COLUMN
+from reticent.data.columns import Column, clip_values, quasi, require_supported_types
 from reticent.data.csv import suggest_column
 from reticent.data.domain import BandDomain, Domain, RangeDomain
 from reticent.data.parsing import parse_dates, parse_numbers, parse_texts, to_comparable

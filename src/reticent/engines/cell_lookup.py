@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from reticent.data.cells import Cells
-from reticent.data.change_stamp import make_source_changed_error as make_source_changed_error
+from reticent.data.passthrough import make_source_changed_error as make_source_changed_error
 from reticent.data.source import is_text
 from reticent.errors import SourceError
 

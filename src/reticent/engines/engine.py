@@ -29,7 +29,7 @@ from reticent.data.columns import Column
 from reticent.data.passthrough import PassthroughCounts, PassthroughProfile
 from reticent.data.source import Source, SourceScan
 from reticent.errors import InternalError
-from reticent.format.row_batches import RowBatches
+from reticent.format.data_writer import RowBatches
 from reticent.progress import ProgressCallback as ProgressCallback
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe

@@ -5,6 +5,10 @@ rows are read once more: each finds its cell, its entry by its rank (`external_s
 and buckets are shuffled one by one.  Rows that choose their bucket independently, and buckets in uniform order within,
 are in uniform order altogether (ADR 8).  For kinds that are sorted, buckets are read back into buckets by place, and
 each is sorted.
+
+`FrequencyCounter` counts the values of a column by their hashes in bounded memory, and spills them to disk if there are
+too many. Two values with one 64-bit hash would count as one.  Among 10^8 values that happens once in 4,000 tables, and
+makes the rows of a person look more than they are, never fewer.
 """
 
 from __future__ import annotations
@@ -22,15 +26,14 @@ from reticent.data import passthrough
 from reticent.data import source as sources
 from reticent.data.columnar import group_frames
 from reticent.data.columns import Column, Role, find_columns_with_role
-from reticent.data.passthrough import PassthroughCounts, cast_columns, count_passthrough
+from reticent.data.passthrough import PassthroughCounts, ValueFrequencies, cast_columns, count_passthrough
 from reticent.data.source import Source, SourceScan, is_text, iterate_batches
 from reticent.engines import local
 from reticent.engines.cell_lookup import CellLocator, CellRecount, translate_reread_errors
-from reticent.engines.counting import FrequencyCounter
 from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, EngineContext, PassProgress
 from reticent.engines.expansion import expand_rows
 from reticent.engines.external_sort import BUCKET_BYTES, DiskBuckets, RowRanker, choose_bucket_count
-from reticent.format.row_batches import BATCH_ROWS, BatchColumn, RowBatch
+from reticent.format.data_writer import BATCH_ROWS, BatchColumn, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
@@ -51,6 +54,11 @@ _SMALL_TYPE_BYTES = {
     pl.Float32: 4,
 }
 _RankedFrame = tuple[pl.DataFrame, np.ndarray]
+
+
+MAX_HELD_VALUES = 1 << 20  # values of one column that are held in memory
+SPILL_PARTS = 64
+_SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
 
 
 class StreamEngine:
@@ -263,3 +271,84 @@ def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
 
 def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
+
+
+class FrequencyCounter:
+    """Counts the values of one column, batch by batch; `make_temp_dir` is called once there are too many for memory."""
+
+    def __init__(self, make_temp_dir: Callable[[], Path], max_held: int = MAX_HELD_VALUES):
+        self.max_held = max_held
+        self.make_temp_dir = make_temp_dir
+        self.missing = 0
+        self.hashes = np.zeros(0, np.uint64)
+        self.multiplicity = np.zeros(0, np.int64)
+        self.waiting: list[tuple[np.ndarray, np.ndarray]] = []
+        self.pending = 0
+        self.folder: Path | None = None
+
+    def add(self, series: pl.Series) -> None:
+        self.missing += series.null_count()
+        values = series.drop_nulls()
+        counted = (values.cast(pl.String) if is_text(values.dtype) else values).alias("value").hash(1).value_counts()
+        self.waiting.append((counted.to_series(0).to_numpy(), counted.to_series(1).to_numpy().astype(np.int64)))
+        self.pending += len(counted)
+        if self.pending > self.max_held // 4:
+            self._merge()
+        if len(self.hashes) > self.max_held:
+            self._spill()
+
+    def _merge(self) -> None:
+        """Add what came in since to the counts in memory."""
+        self.hashes, self.multiplicity = _sum_by_hash([(self.hashes, self.multiplicity), *self.waiting])
+        self.waiting = []
+        self.pending = 0
+
+    def _spill(self) -> None:
+        """Write the counts in memory, sorted by hash, to disk, in parts by the first bits of the hash."""
+        if self.folder is None:
+            self.folder = self.make_temp_dir()
+        record = np.empty(len(self.hashes), _SPILL_RECORD)
+        record["hash"] = self.hashes
+        record["times"] = self.multiplicity
+        ends = np.searchsorted(self.hashes, np.arange(1, SPILL_PARTS, dtype=np.uint64) << np.uint64(64 - 6))
+        for number, part in enumerate(np.split(record, ends)):
+            with open(self.folder / f"part-{number:02d}", "ab") as file:
+                file.write(part.tobytes())
+        self.hashes = self.hashes[:0]
+        self.multiplicity = self.multiplicity[:0]
+
+    def get_result(self) -> ValueFrequencies:
+        self._merge()
+        if self.folder is None:
+            return _summarize_frequencies(self.missing, [self.multiplicity])
+        self._spill()
+        return _summarize_frequencies(
+            self.missing, (self._read_part(self.folder / f"part-{number:02d}") for number in range(SPILL_PARTS))
+        )
+
+    def _read_part(self, path: Path) -> np.ndarray:
+        record = np.fromfile(path, _SPILL_RECORD)
+        path.unlink()
+        return _sum_by_hash([(record["hash"], record["times"])])[1]
+
+
+def _sum_by_hash(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Add up the counts of equal hashes, in the order of hashes."""
+    hashes = np.concatenate([part[0] for part in parts])
+    row_counts = np.concatenate([part[1] for part in parts])
+    order = np.argsort(hashes, kind="stable")
+    hashes = hashes[order]
+    row_counts = row_counts[order]
+    starts = np.flatnonzero(np.diff(hashes, prepend=~hashes[:1]))
+    return hashes[starts], np.add.reduceat(row_counts, starts) if len(starts) else row_counts[:0]
+
+
+def _summarize_frequencies(missing: int, row_counts: Iterable[np.ndarray]) -> ValueFrequencies:
+    distinct = 0
+    once = 0
+    max_rows = 0
+    for part in row_counts:
+        distinct += len(part)
+        once += int((part == 1).sum())
+        max_rows = max(max_rows, int(part.max(initial=0)))
+    return ValueFrequencies(missing, distinct, once, max_rows)

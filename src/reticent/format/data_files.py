@@ -34,8 +34,13 @@ import polars as pl
 
 from reticent.data.parsing import parse_dtype, parse_texts
 from reticent.errors import BundleDamaged, JobError, OutOfMemory, pluralize
-from reticent.format.distinct_rows import TooManyDistinct, count_distinct_parquet_rows
-from reticent.format.parquet import ParquetClaims, UnsoundParquet, read_claims
+from reticent.format.parquet import (
+    ParquetClaims,
+    TooManyDistinct,
+    UnsoundParquet,
+    count_distinct_parquet_rows,
+    read_claims,
+)
 from reticent.format.schema_checks import MAX_COUNT
 from reticent.memory import get_available_memory, is_memory_error
 

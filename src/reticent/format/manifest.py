@@ -24,9 +24,8 @@ from typing import Any, ClassVar
 import polars as pl
 
 from reticent import catalogue, limits
-from reticent.data.columns import Role
+from reticent.data.columns import LabelOptions, Role
 from reticent.data.hierarchy import Hierarchy
-from reticent.data.label_options import LabelOptions
 from reticent.data.parsing import parse_dtype
 from reticent.errors import HierarchyError, JobError
 from reticent.format import schema_checks

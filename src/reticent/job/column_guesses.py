@@ -16,7 +16,7 @@ import polars as pl
 
 from reticent.data import source as sources
 from reticent.data.columns import Column
-from reticent.data.sentinels import find_far_values
+from reticent.data.odd_values import find_far_values
 from reticent.data.text_formats import NUMBER_FORMATS, build_parse_expression, count_units
 
 KNOWN_NULL_VALUES = (

@@ -19,8 +19,7 @@ from typing import Any, cast
 import polars as pl
 
 from reticent.data import source as sources
-from reticent.data.column_types import has_types
-from reticent.data.columns import Role
+from reticent.data.columns import Role, has_types
 from reticent.data.csv import require_header
 from reticent.data.hierarchy_proposal import (
     choose_round_width,

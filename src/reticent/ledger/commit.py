@@ -20,7 +20,6 @@ from typing import Any
 from reticent.errors import OutputExists
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
-from reticent.ledger.atomic_rename import replace_dir, undo_replace
 from reticent.ledger.fingerprint import CountedRows, pack_sketch
 from reticent.ledger.journal import SKETCHES_FOLDER, CommitIntent, recover
 from reticent.ledger.ledger import Ledger, require_no_repeats
@@ -32,8 +31,8 @@ from reticent.ledger.paths import (
     require_separate_folders,
     resolve_notes_folder,
 )
+from reticent.ledger.private_files import LEDGER_FILE, read_entries, replace_dir, undo_replace
 from reticent.ledger.staging import ignore_signals
-from reticent.ledger.storage import LEDGER_FILE, read_entries
 from reticent.ledger.witness import encrypt_witness
 from reticent.progress import ProgressCallback, ProgressEvent
 

@@ -33,10 +33,20 @@ from typing import Any
 from reticent.errors import RequestError, pluralize
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files, staging
-from reticent.ledger.atomic_rename import replace_dir
 from reticent.ledger.paths import PLACE_FILE, compute_release_digest, encode_place, is_foreign_link
-from reticent.ledger.private_files import get_user_id, is_plain_name, is_private_folder, open_folder
-from reticent.ledger.storage import KEY_FILE, LEDGER_FILE, LOCK_FILE, is_signed, read_key, sign_fields
+from reticent.ledger.private_files import (
+    KEY_FILE,
+    LEDGER_FILE,
+    LOCK_FILE,
+    get_user_id,
+    is_plain_name,
+    is_private_folder,
+    is_signed,
+    open_folder,
+    read_key,
+    replace_dir,
+    sign_fields,
+)
 
 SKETCHES_FOLDER = "ledger-sketches"
 JOURNAL_FOLDER = "ledger.journal"

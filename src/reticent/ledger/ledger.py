@@ -36,7 +36,7 @@ from reticent.ledger.paths import (
     resolve_notes_folder,
     resolve_owner_folder,
 )
-from reticent.ledger.storage import (
+from reticent.ledger.private_files import (
     LEDGER_FILE,
     LOCK_FILE,
     ensure_key,

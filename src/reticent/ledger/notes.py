@@ -28,7 +28,7 @@ from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files
 from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.paths import DIGEST_FILE, PLACE_FILE, encode_place, resolve_ledger_folder
-from reticent.ledger.storage import LOCK_FILE
+from reticent.ledger.private_files import LOCK_FILE
 from reticent.ledger.witness import WITNESS
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Folders and files that only the owner can read, whatever the umask, and a lock for what several processes write.
+"""Folders and files that only the owner can read, whatever the umask, a lock for what several processes write, and renames.
 
 A folder that is made here has the mode 700 and its files 600. A folder that existed before keeps its mode: if a team
 has made one that its group may write to, files in it can be read and written by the group, and never by others. What
@@ -7,17 +7,34 @@ is written is on the disk, not in its cache, when a function returns.
 Folders are accessed by open handles, so that nobody can exchange what was checked for something else before it is
 used. A path names whatever is there at the moment. A handle stays with one folder: what is opened, renamed or removed
 relative to it is in that folder, whatever happens to its name.
+
+`swap_names` exchanges two names in one step, and `move_to_new_name` takes a name only if nothing has it, by the system's
+own calls: Linux has `renameat2` and macOS `renameatx_np`. Where the system or the file system has neither, `swap_names`
+returns False and does nothing, and `move_to_new_name` checks first and then renames.
+
+The ledger's own files are read here too: the lines of its entries, and the secret that signs its records, notes and
+journals. Each line is checked for the fields of an entry: a damaged ledger is refused, not partly read. The secret is
+made with the ledger.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import hmac
+import json
 import os
+import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+
+from reticent.errors import RequestError
+from reticent.format.folder import translate_disk_errors
 
 PRIVATE_FOLDER_MODE = 0o700
 PRIVATE_FILE_MODE = 0o600
@@ -26,6 +43,23 @@ MAX_FILE_BYTES = 1 << 26
 
 FolderIdentity = tuple[int, int]
 """A device and an inode: which folder a name means."""
+
+
+_CURRENT_FOLDER_HANDLE = -2 if sys.platform == "darwin" else -100
+"""AT_FDCWD: paths are relative to the working directory."""
+_UNSUPPORTED_ERRNOS = {
+    errno.ENOSYS,
+    errno.EINVAL,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+    errno.EPERM,  # what a sandbox answers
+}
+_TEXT_FIELDS = ("release", "folder", "digest", "at", "content")
+_LIST_FIELDS = ("promises", "repeats", "columns")
+LEDGER_FILE = "ledger.jsonl"
+KEY_FILE = "ledger.key"
+LOCK_FILE = "ledger.lock"
+KEY_BYTES = 32
 
 
 def has_directory_handles() -> bool:
@@ -267,3 +301,172 @@ def _choose_file_mode(folder: Path) -> int:
 
 def _is_group_writable(folder: Path) -> bool:
     return bool(folder.stat().st_mode & 0o020)
+
+
+_NO_REPLACE_FLAG, _EXCHANGE_FLAG = (4, 2) if sys.platform == "darwin" else (1, 2)
+
+
+def swap_names(first: Path, second: Path) -> bool:
+    """Exchange two names in one step; return False, without any change, where that is not possible."""
+    number = _call_rename(first, second, _EXCHANGE_FLAG)
+    if number and number not in _UNSUPPORTED_ERRNOS:
+        raise OSError(number, os.strerror(number), str(second))
+    return number == 0
+
+
+def move_to_new_name(source: Path, target: Path) -> None:
+    """Rename to a name that nothing may have; raise FileExistsError if something has it."""
+    number = _call_rename(source, target, _NO_REPLACE_FLAG)
+    if number in _UNSUPPORTED_ERRNOS:
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        os.rename(source, target)
+    elif number:
+        raise OSError(number, os.strerror(number), str(target))
+
+
+def move_between(source: int, name: str, destination: int, new_name: str) -> None:
+    """Move an entry of one open folder into another, under a name that nothing may have there."""
+    number = _call_rename(name, new_name, _NO_REPLACE_FLAG, source, destination)
+    if number in _UNSUPPORTED_ERRNOS:
+        try:
+            os.stat(new_name, dir_fd=destination, follow_symlinks=False)
+        except FileNotFoundError:
+            os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=destination)
+        else:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
+    elif number:
+        raise OSError(number, os.strerror(number), new_name)
+
+
+def replace_dir(folder: Path, place: Path, aside: Path, *, replace: bool) -> None:
+    """Put a folder in its place.
+
+    What it replaces has the folder's name afterwards, or is at `aside` where two steps are needed.
+    """
+    if not replace:
+        move_to_new_name(folder, place)
+    elif not swap_names(folder, place):
+        os.rename(place, aside)
+        try:
+            os.rename(folder, place)
+        except BaseException:
+            os.rename(aside, place)
+            raise
+
+
+def undo_replace(folder: Path, place: Path, aside: Path) -> None:
+    """Undo `replace_dir`."""
+    if os.path.lexists(aside):
+        os.rename(place, folder)
+        os.rename(aside, place)
+    elif os.path.lexists(folder):
+        swap_names(folder, place)
+    else:
+        move_to_new_name(place, folder)
+
+
+def _call_rename(
+    one: str | Path,
+    other: str | Path,
+    how: int,
+    source: int = _CURRENT_FOLDER_HANDLE,
+    destination: int = _CURRENT_FOLDER_HANDLE,
+) -> int:
+    """Return 0, or the error number; names are relative to the open folders `source` and `destination`."""
+    import ctypes
+
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        call = library.renameatx_np if sys.platform == "darwin" else library.renameat2
+    except (AttributeError, OSError, TypeError):  # TypeError: Windows has no library of all that is loaded
+        return errno.ENOSYS
+    result = call(source, os.fsencode(one), destination, os.fsencode(other), how)
+    return 0 if result == 0 else ctypes.get_errno()
+
+
+def read_entries(path: Path) -> list[dict[str, Any]]:
+    """Read a ledger's entries, oldest first, without lines of the first version (`read_legacy_entries`)."""
+    entries = [line for line in _read_lines(path) if "source" not in line or "content" in line]
+    if not all(_is_complete(line) for line in entries):
+        raise make_unreadable_error(path)
+    return entries
+
+
+def read_legacy_entries(path: Path) -> list[dict[str, Any]]:
+    """Read the lines of a ledger of the first version, which identifies a source by its bytes or its address."""
+    entries = [line for line in _read_lines(path) if line.get("source") and "content" not in line]
+    if not all(isinstance(line.get(name), str) for line in entries for name in ("release", "at", "source")):
+        raise make_unreadable_error(path)
+    return entries
+
+
+def make_unreadable_error(path: Path) -> RequestError:
+    return RequestError(
+        f"The ledger's file {path} is missing or cannot be read.",
+        why="Without it nobody knows what was published before.",
+        attempt="restoring it, or --ledger (RETICENT_LEDGER) for another ledger.",
+    )
+
+
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+    except (OSError, ValueError, RecursionError):
+        raise make_unreadable_error(path) from None
+    if not all(isinstance(line, dict) for line in lines):
+        raise make_unreadable_error(path)
+    return lines
+
+
+def _is_complete(entry: dict[str, Any]) -> bool:
+    texts = all(isinstance(entry.get(name), str) for name in _TEXT_FIELDS) and isinstance(entry.get("whole", ""), str)
+    return texts and all(isinstance(entry.get(name), list) for name in _LIST_FIELDS)
+
+
+def ensure_key(ledger: Path) -> bytes:
+    """Return the ledger's secret; make the ledger's folder and the secret where there are none."""
+    path = ledger / KEY_FILE
+    if path.exists():  # it is never changed
+        return read_key(ledger)
+    with translate_disk_errors(ledger):
+        make_folder(ledger)
+        with hold_lock(ledger / LOCK_FILE):
+            if not path.exists():
+                if read_entries(ledger / LEDGER_FILE):
+                    raise make_unreadable_error(path)
+                write_file(path, secrets.token_hex(KEY_BYTES) + "\n")
+    return read_key(ledger)
+
+
+def read_key(ledger: Path) -> bytes:
+    """Return the ledger's secret; RequestError if it cannot be read."""
+    path = ledger / KEY_FILE
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        raise make_unreadable_error(path) from None
+    if len(key) != KEY_BYTES:
+        raise make_unreadable_error(path)
+    return key
+
+
+def sign_fields(ledger: Path, key: bytes, purpose: str, fields: Mapping[str, Any]) -> str:
+    """Return the MAC of some fields by the ledger's secret.
+
+    It covers the purpose of the fields and the ledger's own path and inode: in a ledger that was copied, or unpacked
+    from somewhere, no signature is valid.
+    """
+    place = os.path.realpath(ledger)
+    signed = {"purpose": purpose, "ledger": place, "inode": os.stat(place).st_ino, "fields": dict(fields)}
+    text = json.dumps(signed, sort_keys=True, separators=(",", ":"))
+    return hmac.new(key, text.encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def is_signed(ledger: Path, key: bytes, purpose: str, fields: Mapping[str, Any], mac: object) -> bool:
+    """Tell whether a MAC is that of these fields, by this ledger's secret."""
+    return isinstance(mac, str) and hmac.compare_digest(
+        sign_fields(ledger, key, purpose, fields).encode(), mac.encode()
+    )

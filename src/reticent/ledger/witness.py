@@ -19,7 +19,7 @@ from pathlib import Path
 
 from reticent.errors import RequestError
 from reticent.ledger.paths import list_notes_folders, resolve_ledger_folder
-from reticent.ledger.storage import read_key
+from reticent.ledger.private_files import read_key
 
 WITNESS = "witness.bin"
 NONCE_BYTES = 16

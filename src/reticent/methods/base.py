@@ -23,8 +23,15 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.errors import ColumnError, JobError, PromiseUnreachable, quote_list, suggest
-from reticent.models.caps import Caps, exclude_value
-from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promise, Promises
+from reticent.models.promise import (
+    BoundPromises,
+    Caps,
+    CountCappedPromise,
+    GroupCheckedPromise,
+    Promise,
+    Promises,
+    exclude_value,
+)
 from reticent.models.rational_bounds import parse_fraction
 from reticent.randomness import Random
 from reticent.recipe.recipe import PreparedCells, Recipe

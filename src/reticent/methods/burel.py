@@ -34,9 +34,8 @@ from reticent.exact_arithmetic import as_ratio
 from reticent.methods.base import Method
 from reticent.methods.equivalence_classes import require_several_values, retrieve_classes, split_into_classes
 from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness
-from reticent.models.caps import Caps, merge_caps
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promise import Promises
+from reticent.models.promise import Caps, Promises, merge_caps
 from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe

@@ -21,7 +21,7 @@ from reticent.errors import PromiseUnreachable
 from reticent.methods.base import Method
 from reticent.models.promise import BoundPromises, CandidateGroups, Promises
 from reticent.randomness import Random
-from reticent.recipe.loss import compute_column_losses, compute_total_loss, compute_weight_shares
+from reticent.recipe.group_labels import compute_column_losses, compute_total_loss, compute_weight_shares
 from reticent.recipe.recipe import WITHHELD_GROUP, PreparedCells, Recipe
 
 MAX_PLANS = 8  # that one search may make

@@ -22,9 +22,8 @@ import numpy as np
 from reticent.data.cells import Cells
 from reticent.errors import JobError
 from reticent.methods.base import Method, bind_reachable_promises, resolve_weights
-from reticent.methods.mondrian.acceptance import Acceptance
-from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts
-from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses
+from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts
+from reticent.methods.mondrian.nodes import Acceptance, PartitionNodes, SpanLosses
 from reticent.models.promise import CandidateGroups, Promises, resolve_totals
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe

@@ -33,9 +33,8 @@ from reticent.errors import JobError, PromiseUnreachable, pluralize
 from reticent.exact_arithmetic import shares_at_most
 from reticent.methods.base import Method, require_few_values
 from reticent.methods.equivalence_classes import require_several_values, retrieve_classes, split_into_classes
-from reticent.models.caps import exclude_value, list_excluded_values
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promise import Promises
+from reticent.models.promise import Promises, exclude_value, list_excluded_values
 from reticent.models.rational_bounds import Number
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random

@@ -47,8 +47,19 @@ from reticent.data.cells import Cells
 from reticent.data.domain import Domain, RangeDomain, TreeDomain
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.exact_arithmetic import find_common_denominator
-from reticent.models.caps import NO_VALUE, Caps, exclude_value, list_excluded_values, make_upper_caps, to_integer_pairs
-from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals, resolve_totals
+from reticent.models.promise import (
+    NO_VALUE,
+    CandidateGroups,
+    Caps,
+    GroupCheck,
+    Promise,
+    Totals,
+    exclude_value,
+    list_excluded_values,
+    make_upper_caps,
+    resolve_totals,
+    to_integer_pairs,
+)
 from reticent.models.rational_bounds import (
     Number,
     enclose_log,

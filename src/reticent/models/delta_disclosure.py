@@ -21,8 +21,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reticent.exact_arithmetic import as_ratio, is_whole
-from reticent.models.caps import Caps, exclude_value, list_excluded_values, make_upper_caps, to_integer_pairs
-from reticent.models.promise import Promise
+from reticent.models.promise import (
+    Caps,
+    Promise,
+    exclude_value,
+    list_excluded_values,
+    make_upper_caps,
+    to_integer_pairs,
+)
 from reticent.models.rational_bounds import (
     Number,
     compute_log_sum_sign,

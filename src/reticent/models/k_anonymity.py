@@ -29,8 +29,15 @@ from reticent import validation
 from reticent.data.cells import Cells
 from reticent.data.population import count_population, locate_values
 from reticent.kernels.cover_counts import count_covered
-from reticent.models.caps import Caps, list_excluded_values, make_upper_caps
-from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
+from reticent.models.promise import (
+    CandidateGroups,
+    Caps,
+    GroupCheck,
+    Promise,
+    Totals,
+    list_excluded_values,
+    make_upper_caps,
+)
 from reticent.models.rational_bounds import Number, find_fraction_below
 from reticent.validation import check_parameters
 

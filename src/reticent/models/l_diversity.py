@@ -32,8 +32,17 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.exact_arithmetic import as_ratio, shares_at_least, shares_at_most
-from reticent.models.caps import Caps, exclude_value, list_excluded_values, make_upper_caps
-from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals, resolve_totals
+from reticent.models.promise import (
+    CandidateGroups,
+    Caps,
+    GroupCheck,
+    Promise,
+    Totals,
+    exclude_value,
+    list_excluded_values,
+    make_upper_caps,
+    resolve_totals,
+)
 from reticent.models.rational_bounds import Number, compute_log_sum_sign, find_fraction_below
 from reticent.validation import check_parameters
 

@@ -22,8 +22,15 @@ from reticent.data.cells import Cells
 from reticent.data.domain import Domain, TreeDomain
 from reticent.errors import JobError
 from reticent.exact_arithmetic import shares_at_most
-from reticent.models.caps import exclude_value, list_excluded_values
-from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals, resolve_totals
+from reticent.models.promise import (
+    CandidateGroups,
+    GroupCheck,
+    Promise,
+    Totals,
+    exclude_value,
+    list_excluded_values,
+    resolve_totals,
+)
 from reticent.models.rational_bounds import Number
 from reticent.validation import check_parameters
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from reticent.data.cells import Cells, build_cells
-from reticent.data.codec import Coding, build_codings
+from reticent.data.cells import Cells, Coding, build_cells, build_codings
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.domain import Domain
 from reticent.engines.engine import MULTIPLICITY, Frames, Partitions

@@ -17,11 +17,11 @@ from reticent.audit.result import Audit
 from reticent.audit.subject import Subject
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column, Role, find_columns_with_role
-from reticent.data.sentinels import FarValues, find_far_values_in_domain
+from reticent.data.odd_values import FarValues, find_far_values_in_domain
 from reticent.data.source import Source, is_text
 from reticent.engines.engine import MULTIPLICITY, PART_NUMBER, EngineContext, Frames, Partitions
 from reticent.format.data_files import count_partitions
-from reticent.format.row_batches import FileRows
+from reticent.format.data_writer import FileRows
 from reticent.job.job import Job
 from reticent.job_table import ScannedTable, scan_table
 from reticent.methods import regions as methods_regions
@@ -37,7 +37,7 @@ from reticent.partitioned.fingerprint import PartitionedCountedRows
 from reticent.preconditions import require_short_texts
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
-from reticent.recipe.loss import describe_label_cost
+from reticent.recipe.group_labels import describe_label_cost
 from reticent.release import bundle
 from reticent.release.kind import find_data_files
 

@@ -32,9 +32,12 @@ from reticent.methods.regions import RegionTree
 from reticent.models.promise import Promises
 from reticent.partitioned.cell_encoding import ColumnCodings, to_matrix
 from reticent.randomness import Random
-from reticent.recipe.column_entries import select_telling_labels
-from reticent.recipe.group_labels import merge_equal_labels
-from reticent.recipe.loss import compute_label_loss, compute_total_loss
+from reticent.recipe.group_labels import (
+    compute_label_loss,
+    compute_total_loss,
+    merge_equal_labels,
+    select_telling_labels,
+)
 from reticent.recipe.recipe import Recipe
 
 LabelTexts = tuple[list[str | None], ...]

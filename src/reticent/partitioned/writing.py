@@ -19,7 +19,7 @@ from reticent.data.parsing import to_comparable
 from reticent.engines.cell_lookup import make_source_changed_error
 from reticent.engines.engine import PART_NUMBER, Frames, Partitions
 from reticent.engines.local import assign_outcomes
-from reticent.format.row_batches import BATCH_ROWS, RowBatch
+from reticent.format.data_writer import BATCH_ROWS, RowBatch
 from reticent.methods.regions import RegionTree
 from reticent.partitioned import region_planning
 from reticent.partitioned.cell_encoding import WORD_COLUMN, ColumnCodings, to_matrix

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from reticent.data.columns import PUBLISHED_ROLES, Column, Role
-from reticent.format.row_batches import BATCH_ROWS, CodedColumn, FileRows, InMemoryRows, RowBatches
-from reticent.recipe.column_entries import build_exact_entries, find_published_cells, list_domain_values
+from reticent.format.data_writer import BATCH_ROWS, CodedColumn, FileRows, InMemoryRows, RowBatches
+from reticent.recipe.group_labels import build_exact_entries, find_published_cells, list_domain_values
 from reticent.recipe.kind import COUNT_COLUMN, GROUP_COLUMN, GroupedWriter, arrange_entries, sort_groups, to_int_series
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.value_record import RecordedPieces, number_by_appearance

@@ -18,10 +18,17 @@ from reticent.data.cells import Cells
 from reticent.data.columns import Column, Role
 from reticent.data.domain import Domain
 from reticent.data.parsing import parse_texts
-from reticent.format.row_batches import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch, RowBatches
-from reticent.recipe.column_entries import build_passthrough_entry, build_quasi_entry, build_sensitive_entry
-from reticent.recipe.group_labels import GroupLabels, merge_equal_labels, name_label_column, name_value_column
-from reticent.recipe.loss import compute_label_loss
+from reticent.format.data_writer import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch, RowBatches
+from reticent.recipe.group_labels import (
+    GroupLabels,
+    build_passthrough_entry,
+    build_quasi_entry,
+    build_sensitive_entry,
+    compute_label_loss,
+    merge_equal_labels,
+    name_label_column,
+    name_value_column,
+)
 from reticent.recipe.recipe import Recipe
 
 

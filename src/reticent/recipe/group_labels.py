@@ -1,4 +1,4 @@
-"""Labels of groups in each quasi-identifier, the merging of groups with equal labels, and how often range ends isolate a person.
+"""Labels of groups in each quasi-identifier, the merging of groups with equal labels, and what labels lose and reveal.
 
 A label is a hierarchy's node, a range, or, if the steward asks for it, the exact set of values.  The recipient sees
 labels only, so groups with equal labels are one group: `merge_equal_labels` merges them before any final check.
@@ -6,21 +6,35 @@ labels only, so groups with equal labels are one group: `merge_equal_labels` mer
 `measure_end_isolation` counts, for the owner, how often the ends of tight ranges are the value of one person alone.  An
 end isolates if exactly one person of its group has the value there.  The control is the same share among any values of
 the table inside the range, each range counting alike (`attacks.singling_out` measures it on the release).
+
+`compute_label_loss` and `compute_total_loss` are AIL's numerator (Cao & Karras 2012, equations 2 to 5): each published
+row loses the weighted mean of what its group's label, or its span, loses in each column; a withheld row loses 1.
+
+The manifest explains labels by an entry for each column (`build_quasi_entry`, `build_sensitive_entry`,
+`build_passthrough_entry`); `build_exact_entries`, with the functions before it, makes the entries of kinds that publish
+exact quasi-identifiers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.data.columns import Column
-from reticent.data.domain import Domain, RangeDomain, TreeDomain
-from reticent.data.label_styles import PaddedDomain, WidenedDomain, narrow_labels
-from reticent.data.rounding import choose_round_step
+from reticent.data.cells import Cells
+from reticent.data.columns import Column, Role, is_numeric_range
+from reticent.data.domain import BandDomain, Domain, RangeDomain, TreeDomain, prune_hierarchy
+from reticent.data.grammar import ANY_LABEL, format_value_label, parse_label
+from reticent.data.label_styles import PaddedDomain, WidenedDomain, choose_round_step, narrow_labels
+from reticent.data.parsing import parse_texts
+from reticent.errors import pluralize
+from reticent.exact_arithmetic import is_whole
 from reticent.models.promise import CandidateGroups
 from reticent.randomness import Random
 from reticent.recipe.recipe import PaddedLabels, Recipe, find_spans
@@ -214,3 +228,260 @@ def name_label_column(column_index: int) -> str:
 def name_value_column(column_index: int) -> str:
     """The same of a sensitive column's values."""
     return f"\x00v{column_index}"
+
+
+def compute_weight_shares(cells: Cells, weights: Mapping[str, Any] | None = None) -> np.ndarray:
+    """Compute how much each quasi-identifier's loss counts; the shares sum to 1."""
+    column_weights = np.array([float((weights or {}).get(domain.name, 1)) for domain in cells.quasi])
+    return column_weights / column_weights.sum()
+
+
+def compute_column_losses(recipe: Recipe) -> np.ndarray:
+    """Compute (groups, quasi): what each group's span loses in each column."""
+    lower, upper = recipe.find_spans()
+    return np.column_stack(
+        [
+            domain.loss(lower[:, column_index], upper[:, column_index])
+            for column_index, domain in enumerate(recipe.cells.quasi)
+        ]
+    )
+
+
+def compute_label_losses(recipe: Recipe) -> np.ndarray:
+    """Compute (groups, quasi): what each group's label loses; no less than its span, where labels are snapped or padded."""
+    losses = []
+    for column_index, domain in enumerate(recipe.cells.quasi):
+        padded = recipe.padded.get(column_index)
+        losses.append(
+            domain.compute_printed_loss(*recipe.find_column_spans(column_index)) if padded is None else padded.loss
+        )
+    return np.column_stack(losses)
+
+
+def compute_label_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
+    """Compute the mean loss over all rows, a withheld one counting 1: AIL (equation 5)."""
+    sizes = recipe.as_groups().sizes
+    lost = (
+        float(sizes @ (compute_label_losses(recipe) @ compute_weight_shares(recipe.cells, weights))) + recipe.withheld
+    )
+    return lost / max(recipe.cells.rows, 1)
+
+
+def describe_wider_labels(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> list[str]:
+    """Describe, for the owner, what snapped and padded labels lose beside tight ones.
+
+    The loss of tight labels is a sum over hidden ends, so it is in no file that is handed out.
+    """
+    if not recipe.groups or not _count_widened(recipe.cells.quasi):
+        return []
+    tight = compute_total_loss(recipe, weights) / max(recipe.cells.rows, 1)
+    printed = compute_label_loss(recipe, weights)
+    return describe_label_cost(recipe.cells.quasi, tight, printed)
+
+
+def _count_widened(quasi: Sequence[Domain]) -> int:
+    return sum(isinstance(domain, WidenedDomain) for domain in quasi)
+
+
+def describe_label_cost(quasi: Sequence[Domain], tight: float, printed: float) -> list[str]:
+    """Describe, for the owner, what wider labels lose beside tight ones, from both losses."""
+    columns = _count_widened(quasi)
+    if not columns or f"{tight:.4f}" == f"{printed:.4f}":
+        return []
+    increase = f" ({printed / tight - 1:.1%} more)" if tight else ""
+    return [
+        f"The labels of {pluralize(columns, 'column')} are wider than their groups: over the source's "
+        f"own ranges AIL is {printed:.4f}, with tight labels it would be "
+        f"{tight:.4f}{increase}. The second figure is for you alone: it tells of ends that are hidden."
+    ]
+
+
+def compute_total_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
+    sizes = recipe.as_groups().sizes
+    return (
+        float(sizes @ (compute_column_losses(recipe) @ compute_weight_shares(recipe.cells, weights))) + recipe.withheld
+    )
+
+
+def build_quasi_entry(domain: Domain, published: list[str | None], column: Column) -> dict[str, Any]:
+    """Build a quasi-identifier's entry.
+
+    A steward's hierarchy and order are copied as declared; what stems from data is cut down to what is published.
+    """
+    declared = column.domain is not None
+    entry: dict[str, Any] = {
+        "name": domain.name,
+        "role": "quasi-identifying",
+        "type": domain.kind,
+        "dtype": domain.dtype,
+    }
+    entry |= {
+        side: _format_bound(end, domain) for side in ("bottom", "top") if (end := getattr(column, side)) is not None
+    }
+    entry |= _build_format_entry(column)
+    if None in published:
+        entry["null"] = True
+    if labelling := getattr(domain, "label_options", None):
+        entry["labels"] = labelling.to_plain()
+    if isinstance(domain, RangeDomain):
+        if domain.kind == "ordinal":
+            entry["order"] = list(domain.texts)
+        else:
+            entry["domain"] = _list_domain_ends(domain) if declared else _find_published_range(domain, published)
+            if declared and domain.kind == "numeric":
+                entry["declared"] = True  # values outside of it were refused
+    elif isinstance(domain, BandDomain) and not domain.is_from_steward:
+        entry["domain"] = _list_domain_ends(domain) if declared else _find_published_range(domain, published)
+    elif isinstance(domain, TreeDomain) and domain.is_from_steward:
+        entry["hierarchy"] = domain.hierarchy.rows()
+        if isinstance(domain, BandDomain) and declared:
+            entry["domain"] = _list_domain_ends(domain)
+    elif isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
+        entry["hierarchy"] = prune_hierarchy(domain, published)
+        if request := getattr(domain.hierarchy, "request", None):
+            entry["built"] = dict(request)
+    else:
+        entry["values"] = sorted(
+            {text for label in published if label not in (None, ANY_LABEL) for text in parse_label(label)[1]}
+        )
+    return entry
+
+
+def select_telling_labels(domain: Domain, published: Iterable[str | None]) -> list[str | None]:
+    """Select labels for which `build_quasi_entry` gives the same entry as for all published labels.
+
+    They are no more than the column's values and nodes.
+    """
+    labels = set(published)
+    null: list[str | None] = [None] if None in labels else []
+    printed = sorted(label for label in labels if label is not None and label != ANY_LABEL)
+    if isinstance(domain, RangeDomain) or (isinstance(domain, BandDomain) and not domain.is_from_steward):
+        return (
+            null if domain.kind == "ordinal" else [*null, *map(format_value_label, _find_label_ends(domain, printed))]
+        )
+    telling = set()
+    for label in printed:
+        form, texts = parse_label(label)
+        telling |= {format_value_label(text, quoted=True) for text in texts} if form == "set" else {label}
+    return [*null, *sorted(telling)]
+
+
+def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
+    """Format a bound as the column's own values print."""
+    if not isinstance(end, str):
+        return end
+    return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
+
+
+def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "name": domain.name,
+        "role": "sensitive",
+        "type": domain.kind,
+        "dtype": domain.dtype,
+        "missing": column.missing,
+        **_build_format_entry(column),
+    }
+    if isinstance(domain, RangeDomain) and domain.kind == "ordinal":
+        entry["order"] = list(domain.texts)
+    declares_range = column.domain is not None and is_numeric_range(column.domain)
+    if isinstance(domain, RangeDomain) and domain.kind == "numeric" and declares_range:
+        entry |= {"domain": _list_domain_ends(domain), "declared": True}  # values outside of it were refused
+    if isinstance(domain, TreeDomain) and domain.is_from_steward:
+        entry["hierarchy"] = domain.hierarchy.rows()
+    return entry
+
+
+def _list_domain_ends(domain: RangeDomain | BandDomain) -> list[Any]:
+    is_integer = domain.dtype.startswith(("Int", "UInt"))
+    if isinstance(domain, RangeDomain) and domain.declared_ends is not None:
+        return list(domain.declared_ends)
+    return [int(end) if is_integer and end == int(end) else end for end in domain.span]
+
+
+def _find_published_range(domain: RangeDomain | BandDomain, published: Iterable[str | None]) -> list[Any]:
+    """Find the least and the greatest end that the labels show."""
+    ends = _find_label_ends(domain, [label for label in published if label is not None and label != ANY_LABEL])
+    return ends if domain.kind == "date" else [_parse_number(end) for end in ends]
+
+
+def _find_label_ends(domain: RangeDomain | BandDomain, labels: Iterable[str]) -> list[str]:
+    """Find the least and the greatest end of some labels, as these print them; none if there are no labels."""
+    ends = [text for label in labels for text in parse_label(label)[1]]
+    if not ends:
+        return []
+    if domain.kind == "date":
+        order = dict(zip(ends, parse_texts(ends, domain.dtype).to_physical().to_list(), strict=True))
+    else:
+        order = {text: Decimal(text) for text in ends}
+    return [min(order, key=order.__getitem__), max(order, key=order.__getitem__)]
+
+
+def _parse_number(text: str) -> int | float:
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
+
+
+def build_passthrough_entry(name: str, dtype: str, column: Column | None = None) -> dict[str, Any]:
+    """Build the entry of a passthrough column: unchanged, or rounded."""
+    entry = {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
+    if column is None:
+        return entry
+    return {
+        **entry,
+        **({} if column.round_to is None else {"round_to": column.round_to}),
+        **_build_format_entry(column),
+    }
+
+
+def _build_format_entry(column: Column) -> dict[str, str]:
+    """Build the entry of how the source writes the column, so that a comparison with the release reads the source alike."""
+    return {} if column.format is None else {"format": column.format}
+
+
+def to_json_number(value: Fraction) -> int | float | str:
+    """Convert an exact number to JSON: whole, a decimal that reads back exactly, or "1/3"."""
+    if is_whole(value):
+        return int(value)
+    return float(value) if Fraction(repr(float(value))) == value else str(value)
+
+
+def list_domain_values(domain: Domain) -> pl.Series:
+    """List the values of a domain in code order, null last, in the column's own type.
+
+    A hierarchy may list numbers that the type does not have, and no row holds these: they are null here.
+    """
+    texts = [*domain.texts, *([None] if domain.null else [])]
+    return parse_texts(texts, domain.dtype, strict=False).alias(domain.name)
+
+
+def find_published_cells(recipe: Recipe) -> np.ndarray:
+    """Find the cells of which a row is published."""
+    is_published = np.zeros(len(recipe.cells), bool)
+    is_published[recipe.cell if recipe.is_complete else recipe.cell[recipe.published_entries]] = True
+    return np.flatnonzero(is_published)
+
+
+def list_published_labels(recipe: Recipe, column_index: int, published: np.ndarray) -> list[str | None]:
+    """List the labels of the values that published cells show in a quasi-identifier: each value as itself, none of a withheld row."""
+    domain = recipe.cells.quasi[column_index]
+    codes = np.unique(recipe.cells.codes[published, column_index])
+    return [None if code == domain.null_code else format_value_label(domain.texts[code]) for code in codes.tolist()]
+
+
+def build_exact_entries(
+    recipe: Recipe, columns: Mapping[str, Column], types: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Build the manifest's entry for each published column; `types` are those of passthrough columns."""
+    cells = recipe.cells
+    entries = []
+    published = find_published_cells(recipe)
+    place = {domain.name: index for index, domain in enumerate(cells.quasi)}
+    for name, column in columns.items():
+        if column.role is Role.QUASI:
+            labels = list_published_labels(recipe, place[name], published)
+            entries.append(build_quasi_entry(cells.quasi[place[name]].tight, labels, column))
+        elif column.role is Role.SENSITIVE:
+            entries.append(build_sensitive_entry(cells.sensitive[0], column))
+        elif column.role is Role.INSENSITIVE:
+            entries.append(build_passthrough_entry(name, types[name], column))
+    return entries

@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 
 from reticent.data.columns import Column, Role
-from reticent.format.row_batches import AscendingColumn, CodedColumn, FileRows, RowBatches
+from reticent.format.data_writer import AscendingColumn, CodedColumn, FileRows, RowBatches
 from reticent.kernels.group_order import order_by_group
 from reticent.kernels.within_groups import sort_within
-from reticent.recipe.column_entries import find_published_cells, list_domain_values
+from reticent.recipe.group_labels import find_published_cells, list_domain_values
 from reticent.recipe.recipe import Recipe
 
 GROUP_COLUMN = "group"

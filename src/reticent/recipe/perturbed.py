@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from reticent.data.columns import Column, Role
-from reticent.format.row_batches import CodedColumn, FileRows, RowBatches
-from reticent.recipe.column_entries import build_exact_entries, find_published_cells, list_domain_values, to_json_number
+from reticent.format.data_writer import CodedColumn, FileRows, RowBatches
+from reticent.recipe.group_labels import build_exact_entries, find_published_cells, list_domain_values, to_json_number
 from reticent.recipe.recipe import PerturbedRecipe
 
 

@@ -14,10 +14,15 @@ from reticent.data.columns import PUBLISHED_ROLES, Column, Role
 from reticent.data.grammar import format_value_label
 from reticent.data.parsing import parse_texts
 from reticent.errors import InternalError, JobError
-from reticent.format.row_batches import CodedColumn, FileRows, RowBatches
-from reticent.recipe.column_entries import build_quasi_entry, build_sensitive_entry, to_json_number
-from reticent.recipe.group_labels import GroupLabels, merge_equal_labels
-from reticent.recipe.loss import compute_total_loss
+from reticent.format.data_writer import CodedColumn, FileRows, RowBatches
+from reticent.recipe.group_labels import (
+    GroupLabels,
+    build_quasi_entry,
+    build_sensitive_entry,
+    compute_total_loss,
+    merge_equal_labels,
+    to_json_number,
+)
 from reticent.recipe.recipe import SampledRecipe
 
 SIZE_COLUMN = "G"

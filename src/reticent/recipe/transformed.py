@@ -22,9 +22,9 @@ import polars as pl
 
 from reticent.data.columns import Column, Role
 from reticent.data.parsing import parse_texts
-from reticent.format.row_batches import RowBatches
+from reticent.format.data_writer import RowBatches
 from reticent.recipe.aggregate_bounds import IntervalCounts, compute_bounds
-from reticent.recipe.column_entries import build_exact_entries
+from reticent.recipe.group_labels import build_exact_entries
 from reticent.recipe.kind import COUNT_COLUMN, GROUP_COLUMN, GroupedWriter, arrange_entries
 from reticent.recipe.recipe import GroupTable, Recipe, TransformedRecipe
 

@@ -18,10 +18,9 @@ from reticent import catalogue
 from reticent.errors import BundleDamaged, InternalError, JobError
 from reticent.format import folder as format_folder
 from reticent.format.data_files import FORMULAS_PRESENT, FORMULAS_QUOTED, list_part_names, require_sound_file
-from reticent.format.data_writer import write_data_parts
+from reticent.format.data_writer import FileRows, write_data_parts
 from reticent.format.folder import read_report_page
 from reticent.format.manifest import FORMAT_VERSION, Manifest
-from reticent.format.row_batches import FileRows
 from reticent.format.schema_checks import MAX_JSON_BYTES, MisshapenValue, parse_json, require_json_size
 from reticent.release.kind import find_data_files, reader_for
 

@@ -27,8 +27,8 @@ from reticent.format.data_files import (
     read_data,
     require_stated_parts,
 )
-from reticent.format.distinct_rows import TooManyDistinct
 from reticent.format.manifest import Manifest
+from reticent.format.parquet import TooManyDistinct
 from reticent.format.schema_checks import Checker
 
 MAX_VALUES_COUNTED = 1 << 21

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from reticent import catalogue
-from reticent.data.columns import Role
-from reticent.data.label_options import LabelOptions
+from reticent.data.columns import LabelOptions, Role
 from reticent.errors import pluralize
 from reticent.format.data_files import format_file_pattern, group_files_by_table
 from reticent.format.manifest import ColumnEntry, ComponentEntry, Manifest

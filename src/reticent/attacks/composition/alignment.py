@@ -25,8 +25,7 @@ from reticent.attacks.composition.joint_beliefs import ReleasePart
 from reticent.attacks.group_membership import GroupMembership, find_membership
 from reticent.attacks.scoring import TrueValues
 from reticent.attacks.target import AttackTarget, declare_columns, make_target, select_source_columns, widen_spans
-from reticent.data.cells import Cells, find_distinct_rows
-from reticent.data.codec import COUNT_COLUMN, encode_cells
+from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells, find_distinct_rows
 from reticent.data.columns import Column, Role
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.source import collect_frame, is_text

@@ -44,9 +44,8 @@ from reticent.attacks.scoring import compute_wilson_interval
 from reticent.attacks.target import AttackTarget
 from reticent.data.cells import Cells
 from reticent.methods.base import resolve_weights
-from reticent.methods.mondrian.acceptance import Acceptance
-from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
-from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses
+from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
+from reticent.methods.mondrian.nodes import Acceptance, PartitionNodes, SpanLosses
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from reticent.audit.evidence import NEEDS_SOURCE, Evidence, Judgement
+from reticent.audit.groups import NEEDS_SOURCE, Evidence, Judgement
 from reticent.audit.measure import diversity
-from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.counts import parse_parameter
 
 
 def judge_k(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.evidence import NEEDS_SOURCE, Evidence, Judgement
+from reticent.audit.groups import NEEDS_SOURCE, Evidence, Judgement
 from reticent.audit.measure.background_beliefs import (
     INFERENCE_ROUNDS,
     BeliefTable,
@@ -41,7 +41,7 @@ from reticent.audit.measure.background_beliefs import (
     locate_people,
     smooth_beliefs,
 )
-from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.measure.counts import parse_parameter
 from reticent.errors import BundleDamaged
 from reticent.exact_arithmetic import as_ratio
 from reticent.kernels.audit_assignments import compute_beliefs

@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.evidence import Evidence
-from reticent.audit.groups import NumberedColumn, number_values, pack_columns
+from reticent.audit.groups import Evidence, NumberedColumn, number_values, pack_columns
 from reticent.audit.row_matching import cover_labels, format_texts, number_alike
 from reticent.data.columns import Role
 from reticent.exact_arithmetic import find_common_denominator

@@ -19,10 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from reticent.audit.evidence import Evidence, Judgement
-from reticent.audit.groups import SensitiveColumn
-from reticent.audit.measure.counts import GroupCounts
-from reticent.audit.measure.exact_comparison import find_greatest, parse_parameter
+from reticent.audit.groups import Evidence, Judgement, SensitiveColumn
+from reticent.audit.measure.counts import GroupCounts, find_greatest, parse_parameter
 from reticent.errors import BundleDamaged
 
 

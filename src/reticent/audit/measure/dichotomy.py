@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from reticent.audit.evidence import FROM_PARAMETERS, RECOUNTED, Evidence, Judgement
-from reticent.audit.measure.exact_comparison import parse_parameter
+from reticent.audit.groups import FROM_PARAMETERS, RECOUNTED, Evidence, Judgement
+from reticent.audit.measure.counts import parse_parameter
 from reticent.format.manifest import ComponentEntry
 
 DRAW_REASON = (

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.evidence import Evidence, Judgement, TargetedGroups
-from reticent.audit.measure.exact_comparison import compare_ln, parse_parameter
+from reticent.audit.groups import Evidence, Judgement, TargetedGroups
+from reticent.audit.measure.counts import compare_ln, parse_parameter
 from reticent.errors import BundleDamaged
 
 CHUNK_CELLS = 1 << 22

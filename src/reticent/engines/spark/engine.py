@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from reticent.data import passthrough
-from reticent.data.codec import COUNT_COLUMN
+from reticent.data.cells import COUNT_COLUMN
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.passthrough import PassthroughCounts, count_passthrough, select_counted_columns
 from reticent.data.source import Source, SourceScan
@@ -26,7 +26,7 @@ from reticent.engines.engine import DEFAULT_CONTEXT, MULTIPLICITY, PART_NUMBER, 
 from reticent.engines.expansion import expand_rows
 from reticent.engines.stream import StreamedRows
 from reticent.errors import JobError
-from reticent.format.row_batches import BatchColumn
+from reticent.format.data_writer import BatchColumn
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.validation import flag, integer, mapping, optional, text

@@ -33,7 +33,7 @@ from reticent.engines.spark.error_translation import translate_spark_errors
 from reticent.engines.spark.rows import WRITE_OPTIONS, SparkRows
 from reticent.engines.spark.session import LITERAL_PATH_OPTIONS, to_file_url
 from reticent.engines.spark.tasks import BUCKET, CELL, ENTRY, ORDINAL, PART, ROW_COUNT, WORD
-from reticent.format.row_batches import BATCH_ROWS, RowBatch
+from reticent.format.data_writer import BATCH_ROWS, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 

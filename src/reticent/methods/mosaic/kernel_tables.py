@@ -29,9 +29,8 @@ from reticent.data.cells import Cells
 from reticent.data.domain import MAX_LOSS_TABLE_CODES, Domain, RangeDomain, TreeDomain
 from reticent.data.label_styles import SnappedDomain
 from reticent.methods.base import resolve_weights
-from reticent.models.caps import Caps
 from reticent.models.l_diversity import EntropyLDiversity, RecursiveLDiversity
-from reticent.models.promise import BoundPromises, GroupCheckedPromise, Promises
+from reticent.models.promise import BoundPromises, Caps, GroupCheckedPromise, Promises
 from reticent.models.t_closeness import TCloseness
 
 KERNEL_MODELS = (TCloseness, EntropyLDiversity, RecursiveLDiversity)

@@ -25,9 +25,8 @@ from reticent.data.cells import Cells
 from reticent.data.domain import Domain, TreeDomain
 from reticent.errors import JobError, PromiseUnreachable, pluralize
 from reticent.methods.base import resolve_weights
-from reticent.methods.mondrian.acceptance import Acceptance
-from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
-from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, make_known_member_nodes
+from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
+from reticent.methods.mondrian.nodes import Acceptance, PartitionNodes, SpanLosses, make_known_member_nodes
 from reticent.models.promise import BoundPromises, Promises
 
 

@@ -58,8 +58,7 @@ from reticent.models.background_knowledge.posteriors import (
     smooth_beliefs,
 )
 from reticent.models.background_knowledge.priors import KernelPriors, PointCounts
-from reticent.models.caps import exclude_value
-from reticent.models.promise import CandidateGroups
+from reticent.models.promise import CandidateGroups, exclude_value
 
 DOUBLE_ROUNDING_UNIT = 2.0**-53
 PRECISE_DIGITS = 60

@@ -37,8 +37,7 @@ from reticent.limits import read_text_file
 from reticent.models.background_knowledge.adversary import BackgroundAdversary, BackgroundKnowledge
 from reticent.models.background_knowledge.distances import WHOLE_BANDWIDTH, Bandwidth, compute_distances
 from reticent.models.background_knowledge.posteriors import compute_js_divergence, smooth_beliefs
-from reticent.models.caps import NO_VALUE, list_excluded_values
-from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
+from reticent.models.promise import NO_VALUE, CandidateGroups, GroupCheck, Promise, Totals, list_excluded_values
 from reticent.models.rational_bounds import Number, parse_fraction
 from reticent.validation import accept_parameter, check_parameters
 
