@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
@@ -34,7 +34,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from reticent import catalogue
 from reticent.catalogue import Field, Relation
-from reticent.errors import JobError, OutOfMemory, RequestError, shorten_text, suggest
+from reticent.catalogue.fields import MAX_WEIGHT
+from reticent.errors import JobError, OutOfMemory, RequestError, quote_list, shorten_text, suggest
 from reticent.fork_safety import require_not_forked
 from reticent.limits import require_moderate_number
 
@@ -133,31 +134,70 @@ def strip_keyword_suffix(name: str) -> str:
     return name.removesuffix("_") if iskeyword(name.removesuffix("_")) else name
 
 
+def add_keyword_suffix(name: str) -> str:
+    """Return the name of a field in Python: the way back of `strip_keyword_suffix`."""
+    return f"{name}_" if iskeyword(name) else name
+
+
 def find_catalogue_row(name: str) -> catalogue.PromiseRow | catalogue.MethodRow | None:
     """Return the catalogue's row of a promise, method or stage; None if the catalogue does not have it."""
     return catalogue.PROMISES.get(name) or catalogue.METHODS.get(name) or catalogue.STAGES.get(name)
 
 
-def check_parameters(thing: Any, as_given: tuple[str, ...] = ()) -> None:
-    """Refuse parameters that the fields of a promise, method or stage do not allow; store the others as they are computed with.
+def check_parameters(
+    thing: Any, as_given: tuple[str, ...] = (), row: catalogue.JobTableRow | None = None, owner: str = ""
+) -> None:
+    """Refuse parameters that the fields of a row do not allow; store the others as they are computed with.
 
-    Those named in `as_given` are stored unchanged: a manifest has them in the same words.
+    The row is that of a promise, method or stage by the name of `thing`, unless another is passed, with the name of its
+    `owner` in messages. Parameters named in `as_given` are stored unchanged: a manifest has them in the same words.
     """
-    row = find_catalogue_row(thing.name)
-    if row is None:
+    own_row = row or find_catalogue_row(thing.name)
+    if own_row is None:
         return
     for each in fields(thing):
-        name, value = strip_keyword_suffix(each.name), getattr(thing, each.name)
-        field = row.fields.get(name)  # a class made of another may have more
+        name = strip_keyword_suffix(each.name)
+        value = getattr(thing, each.name)
+        field = own_row.fields.get(name)  # a class made of another may have more
         if field is None or (value is None and each.default is None):
             continue
-        accepted = accept_parameter(field, value, name, thing.name)
+        accepted = accept_parameter(field, value, name, owner or thing.name)
         if name not in as_given:
             object.__setattr__(thing, each.name, accepted)
-    for relation in row.relations:
-        _check_relation(
-            relation, {strip_keyword_suffix(each.name): getattr(thing, each.name) for each in fields(thing)}
-        )
+    check_relations(own_row.relations, thing)
+
+
+def check_relations(relations: Iterable[Relation], thing: Any) -> None:
+    """Refuse parameters of an object that break a relation between them."""
+    values = {strip_keyword_suffix(each.name): getattr(thing, each.name) for each in fields(thing)}
+    for relation in relations:
+        if is_relation_broken(relation, values):
+            raise JobError(relation.refusal, why=relation.why, attempt=relation.attempt)
+
+
+def is_relation_broken(relation: Relation, values: Mapping[str, Any]) -> bool:
+    """Tell whether parameters break a relation between them."""
+    first = values.get(relation.first)
+    second = values.get(relation.second)
+    if relation.kind == "exclusive":
+        return first is not None and second is not None
+    if relation.kind == "less":
+        return first is not None and second is not None and not first < second
+    applies = first is not None if relation.value is None else first == relation.value
+    holds = second is not None if relation.needed is None else second == relation.needed
+    return applies and not holds
+
+
+def check_texts_and_flags(thing: Any, known: Mapping[str, Field]) -> None:
+    """Check that texts and choices of an object are texts, and that its flags are true or false."""
+    for name, field in known.items():
+        value = getattr(thing, name)
+        if value is None and field.default is None:
+            continue
+        if field.kind in ("text", "choice"):
+            text(value, name)
+        elif field.kind == "flag":
+            flag(value, name)
 
 
 def accept_parameter(field: Field, value: Any, name: str, owner: str) -> Any:
@@ -166,40 +206,111 @@ def accept_parameter(field: Field, value: Any, name: str, owner: str) -> Any:
 
 
 def _make_refusal(field: Field, value: Any, name: str, owner: str) -> JobError:
-    number = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
-    shown = shorten_text(str(value), 40) if number else describe_type(value)
+    is_number = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
+    shown = shorten_text(str(value), 40) if is_number else describe_type(value)
     sentence = (
         field.refusal.replace("{value}", shown) or f"{owner}: {name} must be {field.allowed_values}; it is {shown}."
     )
     return JobError(sentence, why=field.why, attempt=field.attempt or f"another value for {name}.")
 
 
+def _require_bounds(field: Field, number: Any, value: Any, name: str, owner: str) -> None:
+    """Refuse a number outside of the bounds of its field."""
+    is_low = field.least is not None and (number <= field.least if field.above else number < field.least)
+    is_high = field.most is not None and (number >= field.most if field.below else number > field.most)
+    if is_high and field.excess is not None:
+        sentence, attempt = field.excess
+        raise JobError(sentence, attempt=attempt)
+    if is_low or is_high:
+        raise _make_refusal(field, value, name, owner)
+
+
 def _accept_number(field: Field, value: Any, name: str, owner: str) -> Any:
     number: int | Fraction = parse_integer(value, name) if field.kind == "whole" else parse_fraction(value, name)
-    low = field.least is not None and (number <= field.least if field.above else number < field.least)
-    high = field.most is not None and (number >= field.most if field.below else number > field.most)
-    fine = field.finest is not None and Fraction(number).limit_denominator(field.finest) != number
-    if low or high or fine:
+    _require_bounds(field, number, value, name, owner)
+    if field.finest is not None and Fraction(number).limit_denominator(field.finest) != number:
         raise _make_refusal(field, value, name, owner)
     return number
 
 
-def _accept_flag(field: Field, value: Any, name: str, owner: str) -> bool:
-    if not isinstance(value, bool):
-        raise JobError(f"{name} must be true or false; it is {describe_type(value)}.")
+def _accept_integer(field: Field, value: Any, name: str, owner: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _make_refusal(field, value, name, owner)
+    _require_bounds(field, value, value, name, owner)
     return value
+
+
+def _accept_float(field: Field, value: Any, name: str, owner: str) -> int | float:
+    try:
+        number = _parse_double(value)
+    except (TypeError, ValueError, OverflowError):
+        raise _make_refusal(field, value, name, owner) from None
+    _require_bounds(field, number, value, name, owner)
+    return number
+
+
+def _parse_double(value: Any) -> int | float:
+    """Parse a finite number, as an integer where it is whole; raises TypeError, ValueError or OverflowError."""
+    if isinstance(value, bool | str):
+        raise TypeError
+    number = float(value)
+    return int(value) if number == int(number) else number
+
+
+def _accept_decimal(field: Field, value: Any, name: str, owner: str) -> int | float:
+    """Accept a number or its text; it is stored as an integer where it is whole, else as a double."""
+    try:
+        number = Decimal(str(value))
+        if isinstance(value, bool) or not number.is_finite():
+            raise ValueError
+    except (ArithmeticError, ValueError):
+        raise _make_refusal(field, value, name, owner) from None
+    _require_bounds(field, number, value, name, owner)
+    return int(number) if number == int(number) else float(number)
+
+
+def _accept_end(field: Field, value: Any, name: str, owner: str) -> int | float | str:
+    """Accept a number, a date, or the text of a date."""
+    try:
+        if isinstance(value, date):
+            return value.isoformat()
+        if isinstance(value, str):
+            datetime.fromisoformat(value)
+            return value
+        return _parse_double(value)
+    except (TypeError, ValueError, OverflowError):
+        raise JobError(
+            f"{name} must be a number or a date.", attempt=f'{name} = 80, or {name} = "2001-12-31".'
+        ) from None
+
+
+def _accept_range(field: Field, value: Any, name: str, owner: str) -> tuple[Any, Any]:
+    """Accept the least and the greatest number, as they were written."""
+    try:
+        least, greatest = value
+        if float(least) <= float(greatest):
+            return least, greatest
+    except (TypeError, ValueError):
+        pass
+    raise _make_refusal(field, value, name, owner)
+
+
+def _accept_flag(field: Field, value: Any, name: str, owner: str) -> bool:
+    return flag(value, name)
 
 
 def _accept_text(field: Field, value: Any, name: str, owner: str) -> str:
-    if not isinstance(value, str):
-        raise JobError(f"{name} must be a text; it is {describe_type(value)}.", attempt=f'{name} = "...".')
-    return value
+    return text(value, name)
 
 
 def _accept_choice(field: Field, value: Any, name: str, owner: str) -> Any:
     for choice in field.choices:
         if not isinstance(value, bool) and isinstance(value, str | int) and str(value) == str(choice):
             return choice
+    words = [str(choice) for choice in field.choices]
+    if field.refusal:
+        sentence = field.refusal.replace("{text}", repr(value))
+        raise JobError(sentence, why=field.why, attempt=field.attempt or suggest(str(value), words))
     if not isinstance(value, str | int):
         texts = [choice for choice in field.choices if isinstance(choice, str)]
         raise JobError(
@@ -207,11 +318,15 @@ def _accept_choice(field: Field, value: Any, name: str, owner: str) -> Any:
         )
     raise JobError(
         f"{owner}: {name} = {shorten_text(repr(value), 80)} is not known.",
-        attempt=field.attempt or suggest(str(value), [str(choice) for choice in field.choices]),
+        attempt=field.attempt or suggest(str(value), words),
     )
 
 
 def _accept_value(field: Field, value: Any, name: str, owner: str) -> str:
+    return format_declared_value(value)
+
+
+def format_declared_value(value: Any) -> str:
     """Return the text that columns print for a value: true and false in lower case, dates as ISO 8601."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -225,10 +340,14 @@ def _accept_file(field: Field, value: Any, name: str, owner: str) -> Any:
     return value
 
 
+def _accept_hierarchy(field: Field, value: Any, name: str, owner: str) -> Any:
+    return is_hierarchy(value, name)
+
+
 def _accept_list(field: Field, value: Any, name: str, owner: str) -> tuple[Any, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise _make_refusal(field, value, name, owner)
-    _check_entries(field, len(value), value, name, owner)
+    _require_entry_count(field, len(value), name, owner)
     assert field.each is not None, "a list has a type of entries"
     return tuple(accept_parameter(field.each, entry, f"an entry of {name}", owner) for entry in value)
 
@@ -236,7 +355,7 @@ def _accept_list(field: Field, value: Any, name: str, owner: str) -> tuple[Any, 
 def _accept_table(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise _make_refusal(field, value, name, owner)
-    _check_entries(field, len(value), value, name, owner)
+    _require_entry_count(field, len(value), name, owner)
     assert field.each is not None, "a table has a type of entries"
     table = {str(key): accept_parameter(field.each, entry, f"{name} of {key!r}", owner) for key, entry in value.items()}
     if field.positive and not any(table.values()):
@@ -244,35 +363,49 @@ def _accept_table(field: Field, value: Any, name: str, owner: str) -> dict[str, 
     return table
 
 
-def _check_entries(field: Field, entries: int, value: Any, name: str, owner: str) -> None:
+def _accept_weights(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
+    table = _accept_table(field, value, name, owner)
+    for column, weight in value.items():
+        if isinstance(weight, str):
+            raise make_weight_error(column)
+    return table
+
+
+def make_weight_error(column: Any) -> JobError:
+    """Make the error of a weight that is no number, or none that a weight may be."""
+    return JobError(
+        f"The weight of {quote_list([column])} must be a number from 0 to {MAX_WEIGHT:,}.",
+        attempt="1 for an ordinary column.",
+    )
+
+
+def _require_entry_count(field: Field, count: int, name: str, owner: str) -> None:
     if field.entries is None:
         return
     fewest, most = field.entries
-    if fewest <= entries <= most:
-        return
-    if entries > most:
+    if count > most:
         raise JobError(
-            f"{owner}: {name} has {entries:,} entries; {most:,} are the most.",
+            f"{owner}: {name} has {count:,} entries; {most:,} are the most.",
             why="Each of them costs time and memory, here and wherever the release is audited.",
             attempt=field.attempt or "fewer of them.",
         )
-    raise JobError(
-        field.refusal or f"{owner}: {name} must be {field.allowed_values}; it has {entries:,}.",
-        attempt=field.attempt or f"{name} with {fewest} or more.",
-    )
+    if count < fewest:
+        raise JobError(
+            field.refusal or f"{owner}: {name} must be {field.allowed_values}; it has {count:,}.",
+            attempt=field.attempt or f"{name} with {fewest} or more.",
+        )
 
 
 def _accept_record(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
-    lacking = (
-        [key for key, inner in field.fields.items() if inner.required and key not in value] if _is_table(value) else []
-    )
-    if not _is_table(value) or lacking or not set(value) <= set(field.fields):
+    if not isinstance(value, Mapping) or not set(value) <= set(field.fields):
+        raise _make_refusal(field, value, name, owner)
+    if any(inner.required and key not in value for key, inner in field.fields.items()):
         raise _make_refusal(field, value, name, owner)
     return {str(key): accept_parameter(field.fields[key], entry, key, owner) for key, entry in value.items()}
 
 
 def _accept_variant(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
-    if not _is_table(value) or len(value) != 1 or next(iter(value)) not in field.fields:
+    if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in field.fields:
         raise _make_refusal(field, value, name, owner)
     ((key, entry),) = value.items()
     return {key: accept_parameter(field.fields[key], entry, key, owner)}
@@ -280,42 +413,38 @@ def _accept_variant(field: Field, value: Any, name: str, owner: str) -> dict[str
 
 def _accept_either(field: Field, value: Any, name: str, owner: str) -> Any:
     """Accept by the alternative that has the value's shape; if several have it, by the first that accepts the value."""
-    fitting = [one for one in field.alternatives if _has_shape(one, value)]
+    fitting = [alternative for alternative in field.alternatives if _has_shape(alternative, value)]
     refusal: JobError | None = None
-    for one in fitting:
+    for alternative in fitting:
         try:
-            return accept_parameter(one, value, name, owner)
+            return accept_parameter(alternative, value, name, owner)
         except JobError as error:
             refusal = error
-    if (
-        refusal is not None
-        and len(fitting) == 1
-        and fitting[0].kind in ("table", "record", "variant", "list", "matrix")
-    ):
-        raise refusal  # says which of its entries is wrong
+    if refusal is not None and len(fitting) == 1 and (fitting[0].refusal or fitting[0].kind in _COMPOUND_KINDS):
+        raise refusal  # it tells what is wrong inside
     raise _make_refusal(field, value, name, owner)
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping)
+_TABLE_KINDS = ("table", "weights", "record", "variant", "matrix")
+_COMPOUND_KINDS = (*_TABLE_KINDS, "list")
 
 
 def _has_shape(field: Field, value: Any) -> bool:
     """Tell whether a value could be meant as one of this field's kind."""
     if isinstance(value, Mapping):
-        return field.kind in ("table", "record", "variant", "matrix")
+        return field.kind in _TABLE_KINDS
     if isinstance(value, str):
-        return field.kind in ("choice", "text", "column", "value", "file", "number", "whole")
+        return field.kind in ("choice", "text", "path", "column", "value", "file", "number", "whole")
     if isinstance(value, os.PathLike) or hasattr(value, "columns"):
         return field.kind == "file"
     if isinstance(value, list | tuple):
-        return field.kind in ("list", "grid")
-    return field.kind in ("number", "whole", "choice", "flag")
+        return field.kind in ("list", "grid", "range")
+    return field.kind in ("number", "whole", "integer", "float", "decimal", "choice", "flag")
 
 
 def _accept_matrix(field: Field, value: Any, name: str, owner: str) -> Any:
     """Accept a table of values and rows; the function that reads it checks whether they are distances."""
-    if not _is_table(value) or set(value) != {"values", "rows"}:
+    if not isinstance(value, Mapping) or set(value) != {"values", "rows"}:
         raise _make_refusal(field, value, name, owner)
     return value
 
@@ -332,41 +461,32 @@ def _accept_grid(field: Field, value: Any, name: str, owner: str) -> tuple[Fract
     return least, greatest, step
 
 
-_ACCEPTORS = {
+_ACCEPTORS: dict[str, Callable[[Field, Any, str, str], Any]] = {
     "number": _accept_number,
     "whole": _accept_number,
+    "integer": _accept_integer,
+    "float": _accept_float,
+    "decimal": _accept_decimal,
     "flag": _accept_flag,
     "text": _accept_text,
+    "path": _accept_text,
     "column": _accept_text,
     "choice": _accept_choice,
     "value": _accept_value,
     "file": _accept_file,
     "list": _accept_list,
     "table": _accept_table,
+    "weights": _accept_weights,
     "record": _accept_record,
     "variant": _accept_variant,
     "either": _accept_either,
     "grid": _accept_grid,
+    "range": _accept_range,
+    "end": _accept_end,
     "matrix": _accept_matrix,
+    "hierarchy": _accept_hierarchy,
 }
-
-
-def _check_relation(relation: Relation, given: Mapping[str, Any]) -> None:
-    if is_relation_broken(relation, given):
-        raise JobError(relation.refusal, why=relation.why, attempt=relation.attempt)
-
-
-def is_relation_broken(relation: Relation, given: Mapping[str, Any]) -> bool:
-    """Tell whether parameters break a relation between them."""
-    first = given.get(relation.first)
-    second = given.get(relation.second)
-    if relation.kind == "exclusive":
-        return first is not None and second is not None
-    if relation.kind == "less":
-        return first is not None and second is not None and not first < second
-    asked = first is not None if relation.value is None else first == relation.value
-    met = second is not None if relation.needed is None else second == relation.needed
-    return asked and not met
+"""How a constructor accepts a field of each kind; labels have a class of their own, and the rest is of manifests."""
 
 
 def text(value: Any, name: str) -> str:
@@ -462,23 +582,6 @@ def weights(value: Any, name: str) -> Mapping[str, Any]:
         if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= float(weight) < float("inf"):
             raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
     return value
-
-
-_FIELD_CHECKS: dict[str, ArgumentCheck] = {
-    "str": text,
-    "bool": flag,
-    "str | None": optional(text),
-    "bool | None": optional(flag),
-    "Mapping[str, float] | None": optional(weights),
-    "Mapping[str, object] | None": optional(weights),
-}
-
-
-def check_plain_fields(parameters: Any) -> None:
-    """Check the plain fields of a promise, method or column: texts are texts, and switches are true or false."""
-    for field in fields(parameters):
-        if check := _FIELD_CHECKS.get(str(field.type)):
-            check(getattr(parameters, field.name), field.name)
 
 
 MAX_PATH_PART_BYTES = 255  # bytes in one part of a path, on the file systems we know

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -208,7 +208,11 @@ def test_what_is_required_is_what_has_no_default(what, owner):
         "method": registry.load_method_class,
         "stage": registry.load_stage_class,
     }[what](owner)
-    needed = {registry.strip_keyword_suffix(field.name) for field in fields(made) if registry._is_required(field)}
+    needed = {
+        registry.strip_keyword_suffix(field.name)
+        for field in fields(made)
+        if field.default is MISSING and field.default_factory is MISSING
+    }
     assert needed == {name for name, field in TABLES[what][owner].fields.items() if field.required}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest import mock
 
 import polars as pl
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent import limits
+from reticent.catalogue.job_fields import RELEASE_FIELDS
 from reticent.errors import BundleDamaged, JobError
 from reticent.format import data_files
 from reticent.format.data_files import (
@@ -147,7 +148,7 @@ def test_any_other_list_of_files_is_none_of_a_release(names):
 
 @pytest.mark.parametrize("rows", [0, -1, 999, True, 1.5, 2_000.0, "2000", float("nan"), [1_000], 10**400])
 def test_a_number_of_rows_that_no_part_has_is_refused_with_a_reason(rows, monkeypatch):
-    monkeypatch.setattr(limits, "MIN_PART_ROWS", 1_000)
+    monkeypatch.setitem(RELEASE_FIELDS, "part_rows", replace(RELEASE_FIELDS["part_rows"], least=1_000))
     if rows == 10**400:
         assert rt.Output(part_rows=rows).part_rows == rows  # no table has so many: it is one file
         return

@@ -2,8 +2,8 @@
 
 - `Column` is a declaration; `identifying`, `quasi`, `sensitive` and `insensitive` make one of each role, and
   `parse_columns` accepts what a caller passes (a role, a table of options or a `Column` for each name).
-- `parse_domain`, `parse_values`, `parse_end`, `parse_step` and `parse_number` read the numbers and dates that a
-  steward declares: the domain, top and bottom, the rounding step.
+- `parse_domain` and `parse_values` read the domain that a steward declares; the catalogue's `COLUMN_FIELDS` define
+  what the other options may be.
 - `resolve_columns` finds the declaration of each column of the data, by its name or by a glob pattern.
 - `require_usable_names` refuses columns by their position if their name cannot be printed, told apart or asked for:
   the engine takes `*` and `^...$` for patterns, and a name of control characters cannot be shown.
@@ -28,26 +28,25 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 import polars as pl
 
+from reticent.catalogue.job_fields import COLUMN_FIELDS, RANGE_FIELD, VALUES_FIELD
 from reticent.data.csv import count_odd_names, is_record, suggest_column
 from reticent.data.label_options import LabelOptions
 from reticent.data.parsing import parse_dates, parse_numbers
 from reticent.data.text_formats import parse_format_type
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
-from reticent.validation import check_plain_fields, describe_type, flag, mapping
-from reticent.validation import is_hierarchy as a_hierarchy
-
-MIN_ROUNDING_STEP = 1e-15
+from reticent.validation import (
+    accept_parameter,
+    check_texts_and_flags,
+    describe_type,
+    flag,
+    format_declared_value,
+    mapping,
+)
 
 
 def parse_domain(domain: Any) -> tuple[Any, Any]:
     """Return the least and the greatest number that a column can hold."""
-    try:
-        least, greatest = domain
-        if float(least) <= float(greatest):
-            return least, greatest
-    except (TypeError, ValueError):
-        pass
-    raise JobError("A domain is two numbers, the least first.", attempt="domain = [0, 120].")
+    return accept_parameter(RANGE_FIELD, domain, "domain", "column")
 
 
 def parse_values(domain: Any) -> tuple[Any, ...]:
@@ -56,14 +55,13 @@ def parse_values(domain: Any) -> tuple[Any, ...]:
         return parse_domain(domain)
     except JobError:
         pass
-    attempt = 'domain = [0, 49], or domain = ["none", "mild", "severe"].'
     if isinstance(domain, str | bytes) or not isinstance(domain, Sequence) or not domain:
-        raise JobError("A sensitive column's domain is two numbers, or a list of values.", attempt=attempt)
+        raise JobError(VALUES_FIELD.refusal, attempt=VALUES_FIELD.attempt)
     texts = tuple(map(format_declared_value, domain))
     if len(set(texts)) < len(texts):
         raise JobError("A domain lists a value twice.", attempt="each value once.")
     if len(texts) < 2:
-        raise JobError("A domain lists one value alone.", attempt=attempt)
+        raise JobError("A domain lists one value alone.", attempt=VALUES_FIELD.attempt)
     return texts
 
 
@@ -73,45 +71,6 @@ def is_numeric_range(domain: Sequence[Any]) -> bool:
         return len(domain) == 2 and float(domain[0]) <= float(domain[1])
     except (TypeError, ValueError):
         return False
-
-
-def format_declared_value(value: Any) -> str:
-    """Format a value of a list as columns print it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def parse_end(value: Any, side: str) -> int | float | str | None:
-    """Parse a bound that a job declares: a number, or a date as text."""
-    try:
-        if value is None or isinstance(value, date):
-            return None if value is None else value.isoformat()
-        if isinstance(value, str):
-            datetime.fromisoformat(value)
-            return value
-        return parse_number(value)
-    except (TypeError, ValueError, OverflowError):
-        raise JobError(
-            f"{side} must be a number or a date.", attempt=f'{side} = 80, or {side} = "2001-12-31".'
-        ) from None
-
-
-def parse_step(value: Any) -> int | float:
-    try:
-        if MIN_ROUNDING_STEP <= (step := parse_number(value)) <= 1 / MIN_ROUNDING_STEP:
-            return step
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise JobError("round_to must be a number above 0, from 1e-15 to 1e15.", attempt="round_to = 10.")
-
-
-def parse_number(value: Any) -> int | float:
-    """Parse a finite number, as an integer where it is whole."""
-    if isinstance(value, bool | str):
-        raise TypeError
-    number = float(value)
-    return int(value) if number == int(number) else number
 
 
 MAX_NAME_LENGTH = 1_000
@@ -201,16 +160,6 @@ class Role(StrEnum):
 
 PUBLISHED_ROLES = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
 
-ROLE_ALIASES = {
-    "identifier": Role.IDENTIFYING,
-    "id": Role.IDENTIFYING,
-    "quasi": Role.QUASI,
-    "qi": Role.QUASI,
-    "quasi-identifier": Role.QUASI,
-    "sa": Role.SENSITIVE,
-}
-COLUMN_TYPES = ("numeric", "ordinal", "categorical", "date")
-
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -262,22 +211,19 @@ class Column:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", parse_role(self.role))
-        check_plain_fields(self)
-        if self.hierarchy is not None:
-            a_hierarchy(self.hierarchy, "hierarchy")
-        if self.type is not None and self.type not in COLUMN_TYPES:
-            raise JobError(f"Unknown column type {self.type!r}.", attempt=suggest(str(self.type), COLUMN_TYPES))
+        check_texts_and_flags(self, COLUMN_FIELDS)
+        self._accept("hierarchy", "type")
         if self.format is not None:
             object.__setattr__(self, "type", parse_format_type(self.format, self.type))
-        if self.missing not in ("refuse", "category"):
-            raise JobError(f"missing = {self.missing!r} is not known.", attempt='"refuse" or "category".')
+        self._accept("missing")
+        order_field = COLUMN_FIELDS["order"]
         if self.order is not None:
             if not isinstance(self.order, list | tuple):
-                raise JobError("An order is a list of values.", attempt='order = ["low", "middle", "high"].')
+                raise JobError(order_field.refusal, attempt=order_field.attempt)
             object.__setattr__(self, "order", tuple(map(str, self.order)))
             object.__setattr__(self, "type", "ordinal")
         if self.type == "ordinal" and not self.order:
-            raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
+            raise JobError("An ordinal column needs its values in order.", attempt=order_field.attempt)
         if self.domain is not None:
             parse = parse_values if self.role is Role.SENSITIVE else parse_domain
             object.__setattr__(self, "domain", parse(self.domain))
@@ -289,18 +235,17 @@ class Column:
         self._check_bounds()
         if self.labels is not None:
             object.__setattr__(self, "labels", LabelOptions.of(self.labels))
-        if self.round_to is not None:
-            object.__setattr__(self, "round_to", parse_step(self.round_to))
-        if self.rows_per_person is not None and (
-            not isinstance(self.rows_per_person, int)
-            or isinstance(self.rows_per_person, bool)
-            or self.rows_per_person < 1
-        ):
-            raise JobError("rows_per_person must be a whole number of 1 or more.", attempt="rows_per_person = 3.")
+        self._accept("round_to", "rows_per_person")
+
+    def _accept(self, *options: str) -> None:
+        """Check options that are set by their fields, and store them as they are computed with."""
+        for name in options:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, accept_parameter(COLUMN_FIELDS[name], value, name, "column"))
 
     def _check_bounds(self) -> None:
-        for side in ("bottom", "top"):
-            object.__setattr__(self, side, parse_end(getattr(self, side), side))
+        self._accept("bottom", "top")
         ends = [end for end in (self.bottom, self.top) if end is not None]
         if ends and self.type not in (None, "numeric", "date"):
             raise JobError(
@@ -311,22 +256,19 @@ class Column:
 
 
 _ROLE_OF_OPTION = {
-    "top": Role.QUASI,
-    "bottom": Role.QUASI,
-    "round_to": Role.INSENSITIVE,
-    "rows_per_person": Role.IDENTIFYING,
-    "labels": Role.QUASI,
+    name: Role(field.roles[0])
+    for name, field in COLUMN_FIELDS.items()
+    if len(field.roles) == 1 and field.kind != "flag"
 }
+"""The role of each option that other roles refuse; what several roles have, and a flag, is ignored by the others."""
 
 
 def parse_role(role: str) -> Role:
+    field = COLUMN_FIELDS["role"]
     name = str(role).lower()
-    if name in ROLE_ALIASES:
-        return ROLE_ALIASES[name]
-    try:
-        return Role(name)
-    except ValueError:
-        raise JobError(f"Unknown role {role!r}.", attempt=suggest(name, [r.value for r in Role])) from None
+    if name in field.choices or name in field.aliases:
+        return Role(field.aliases.get(name, name))
+    raise JobError(field.refusal.replace("{text}", repr(role)), attempt=suggest(name, map(str, field.choices)))
 
 
 Given = ParamSpec("Given")

@@ -22,12 +22,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent.catalogue.job_fields import TREE_STYLES
 from reticent.data.columns import Column, Role
 from reticent.data.domain import BandDomain, Domain, NodeEnds, RangeDomain, TreeDomain
 from reticent.data.grammar import format_range_label
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.hierarchy_builders import parse_node_ends
-from reticent.data.label_options import TREE_STYLES, LabelOptions
+from reticent.data.label_options import LabelOptions
 from reticent.data.parsing import parse_dtype, parse_texts
 from reticent.data.rounding import (
     RangeEnd,

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data import csv
 from reticent.data.columnar import scan_columnar
 from reticent.data.files import (
@@ -58,12 +59,13 @@ class Source:
     def __post_init__(self) -> None:
         marks = [self.missing] if isinstance(self.missing, str) else self.missing
         if not isinstance(marks, list | tuple) or not all(isinstance(mark, str) for mark in marks):
-            raise SourceError("missing must be a list of texts.", attempt='missing = ["?", "NA"].')
+            missing_field = SOURCE_FIELDS["missing"]
+            raise SourceError(missing_field.refusal, attempt=missing_field.attempt)
         object.__setattr__(self, "missing", tuple(marks))
         if isinstance(self.path, Path):
             object.__setattr__(self, "path", str(self.path))
-        for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding", "empty"):
-            if not isinstance(getattr(self, name), str | None):
+        for name in SOURCE_FIELDS:
+            if name != "missing" and not isinstance(getattr(self, name), str | None):
                 raise SourceError(f"source.{name} must be a text.")
         if self.path is not None and is_address(self.path):
             raise SourceError(
@@ -72,8 +74,9 @@ class Source:
         if self.encoding is None or self.quote is None:
             raise SourceError("source.encoding and source.quote must be texts.", attempt='encoding = "utf-8".')
         csv.require_valid_marks(self.delimiter, self.quote, self.encoding)
-        if self.empty not in ("missing", "value"):
-            raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
+        empty_field = SOURCE_FIELDS["empty"]
+        if self.empty not in empty_field.choices:
+            raise SourceError(empty_field.refusal.replace("{text}", repr(self.empty)), attempt=empty_field.attempt)
 
 
 @dataclass(frozen=True, eq=False)

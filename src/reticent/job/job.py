@@ -18,16 +18,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reticent import html_repr, registry
+from reticent import catalogue, html_repr, registry
 from reticent.data.columns import Column, parse_columns
 from reticent.data.source import Source
 from reticent.errors import JobError, suggest
-from reticent.limits import require_large_parts
 from reticent.models.promise import Promises
-from reticent.models.rational_bounds import Number, flag, parse_fraction
+from reticent.models.rational_bounds import Number
 from reticent.redaction import redact
 from reticent.validation import (
+    check_parameters,
     describe_type,
+    flag,
     is_output,
     optional,
     path_or_table,
@@ -137,32 +138,7 @@ class Output:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        for name, known in (
-            ("undeclared", ("refuse", "drop")),
-            ("format", ("parquet", "csv")),
-            ("formulas", ("keep", "quote")),
-        ):
-            if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
-                raise JobError(
-                    f"release.{name} = {getattr(self, name)!r} is not known.",
-                    attempt=suggest(str(getattr(self, name)), known),
-                )
-        if self.formulas == "quote" and self.format != "csv":
-            raise JobError(
-                'release.formulas = "quote" is for CSV files, which spreadsheets open.',
-                attempt='format = "csv", or leaving formulas out.',
-            )
-        share = parse_fraction(self.suppress_at_most, "suppress_at_most")
-        if not 0 <= share <= 1:
-            raise JobError("suppress_at_most must be a share of the rows.", attempt="a number from 0 to 1.")
-        object.__setattr__(self, "suppress_at_most", share)
-        if self.together is not None:
-            limit = parse_fraction(self.together, "together")
-            if not 0 < limit <= 1:
-                raise JobError("release.together must be a belief.", attempt="a number above 0 and at most 1, as 0.5.")
-            object.__setattr__(self, "together", limit)
-        if self.part_rows is not None:
-            require_large_parts(self.part_rows)
+        check_parameters(self, row=catalogue.JOB_TABLES["release"], owner="release")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,6 @@ class KMap(Promise):
     needs_sensitive: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
     labels: ClassVar[str] = "nodes"
-    paths: ClassVar[tuple[str, ...]] = ("population",)
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -49,7 +49,6 @@ class PPrivacy(Promise):
     column: str | None = None
     name: ClassVar[str] = "p-privacy"
     needs_sensitive: ClassVar[bool] = True
-    paths: ClassVar[tuple[str, ...]] = ("target.file",)
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 

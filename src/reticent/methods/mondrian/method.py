@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from reticent.data.cells import Cells
-from reticent.methods.base import Method, bind_reachable_promises, require_valid_weights, resolve_weights
+from reticent.methods.base import Method, bind_reachable_promises, resolve_weights
 from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.cuts import (
     LOOK_AHEAD_ALWAYS,
@@ -84,7 +84,6 @@ class Mondrian(Method):
 
     def __post_init__(self) -> None:
         check_parameters(self, as_given=("weights",))
-        require_valid_weights(self.weights)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         """Cut until no cut keeps the promises; nothing is drawn."""

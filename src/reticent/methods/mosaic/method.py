@@ -26,7 +26,7 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.errors import JobError
-from reticent.methods.base import Method, bind_reachable_promises, require_valid_weights
+from reticent.methods.base import Method, bind_reachable_promises
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
 from reticent.methods.mosaic.initial_groups import make_initial_tiling
@@ -160,7 +160,6 @@ class Mosaic(Method):
 
     def __post_init__(self) -> None:
         check_parameters(self, as_given=("effort", "weights"))
-        require_valid_weights(self.weights)
 
     def refuse(self, promises: Promises) -> None:
         """Refuse promises that merging breaks, before any data is read: groups with equal labels are one group to a recipient."""

@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.data.columns import Column
 from reticent.exact_arithmetic import as_ratio
-from reticent.methods.base import Method, require_valid_weights
+from reticent.methods.base import Method
 from reticent.methods.perturbed_generalization.calibration import (
     find_largest_retention,
     require_one_row_per_person,
@@ -73,9 +74,6 @@ def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator)
     return first[cell] + (place - (until[found] - cells.counts[cell])), cell
 
 
-DEFAULT_K = 6
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedGeneralization(Method):
     """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
@@ -115,9 +113,8 @@ class PerturbedGeneralization(Method):
 
     def __post_init__(self) -> None:
         if self.k is None and self.s is None:
-            object.__setattr__(self, "k", DEFAULT_K)
+            object.__setattr__(self, "k", METHODS[self.name].fields["k"].implied)
         check_parameters(self, as_given=("weights",))
-        require_valid_weights(self.weights)
 
     def require_columns(self, columns: Mapping[str, Column]) -> None:
         """Refuse, before any row is read, a sensitive column without a declared domain, and several rows of a person."""

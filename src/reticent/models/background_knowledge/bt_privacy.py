@@ -351,7 +351,6 @@ class BTPrivacy(Promise):
     name: ClassVar[str] = "bt-privacy"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = False
-    paths: ClassVar[tuple[str, ...]] = ("distances.*",)
     labels: ClassVar[str] = "sets"
     whole_table: ClassVar[bool] = True
 
@@ -411,7 +410,6 @@ class Skyline(Promise):
     name: ClassVar[str] = "skyline"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = False
-    paths: ClassVar[tuple[str, ...]] = ("distances.*",)
     labels: ClassVar[str] = "sets"
     whole_table: ClassVar[bool] = True
 
