@@ -81,10 +81,10 @@ dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
 	@$(BIN)/python -m build --no-isolation --outdir dist .
 
 install-check: ## install in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
-	@$(PYTHON) -m tests.installs $(PYTHONS)
+	@$(PYTHON) -m tests.packaging.install_check $(PYTHONS)
 
 dist-check: ## build wheel and sdist and run tests of the sdist against the wheel (PYTHONS='python3.11 python3.13', TESTS='...')
-	@$(PYTHON) -m tests.packed $(PYTHONS)
+	@$(PYTHON) -m tests.packaging.dist_check $(PYTHONS)
 
 lock: ## resolve every extra anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock

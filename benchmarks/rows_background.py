@@ -30,9 +30,9 @@ promise = rt.BTPrivacy(bandwidth, 0.2)
 job = rt.Job(columns=columns, promises=[rt.KAnonymity(4), promise], release=rt.Output(undeclared="drop"),
              method=rt.Mondrian(cuts=cuts, labels="sets"))
 cells = rt.count(job, frame=frame)
-close = Promises.of([rt.KAnonymity(4), rt.TCloseness("0.2")])
+close = Promises.from_iterable([rt.KAnonymity(4), rt.TCloseness("0.2")])
 """
-BOUND = "\nbound = Promises.of([rt.KAnonymity(4), promise]).bind(cells)\n"
+BOUND = "\nbound = Promises.from_iterable([rt.KAnonymity(4), promise]).bind(cells)\n"
 PRIORS = "(_, known), = adversaries(promise, cells)\nvalue = len(known.prior)"
 BY_ROW = """
 codes = np.repeat(cells.codes, cells.counts, axis=0)
@@ -54,7 +54,7 @@ value = len(codes) / len(some)
 JUDGED = """
 from unittest.mock import patch
 with patch.object(Promises, "bind", lambda self, cells: bound):
-    value = rt.Mondrian(cuts=cuts, labels="sets").plan(cells, Promises.of([rt.KAnonymity(4), promise]), Random.from_seed(1)).groups
+    value = rt.Mondrian(cuts=cuts, labels="sets").plan(cells, Promises.from_iterable([rt.KAnonymity(4), promise]), Random.from_seed(1)).groups
 """
 CLOSE = 'value = rt.Mondrian(cuts=cuts, labels="sets").plan(cells, close, Random.from_seed(1)).groups'
 PLANNED = "value = rt.plan(job, cells=cells, seed=1).recipe.groups"

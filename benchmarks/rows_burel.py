@@ -22,7 +22,7 @@ from reticent.methods.sabre import Sabre
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 columns = {name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()}
-promises = Promises.of([rt.TCloseness("0.2") if method == "sabre" else rt.BetaLikeness(4)])
+promises = Promises.from_iterable([rt.TCloseness("0.2") if method == "sabre" else rt.BetaLikeness(4)])
 planner = {"burel": Burel(), "nearest": Burel(fill="nearest"), "sabre": Sabre(), "perturbation": BetaPerturbation()}[method]
 count = lambda: local.count_rows(pl.scan_parquet(path).select(list(columns)), columns).cells
 """

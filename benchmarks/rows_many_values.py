@@ -33,7 +33,7 @@ else:
     people["code"] = np.array(codes)[(rng.random(rows) ** 2 * len(codes)).astype(np.int64)]
     columns |= {"age": rt.quasi(numeric=True), "code": rt.quasi(hierarchy=[[c, c[:3] + "-", c[0] + "--", "*"] for c in codes])}
 cells = local.count_rows(pl.LazyFrame(people), columns).cells
-promises = Promises.of([{"k": rt.KAnonymity(5), "l": rt.DistinctLDiversity(3)}[promise]])
+promises = Promises.from_iterable([{"k": rt.KAnonymity(5), "l": rt.DistinctLDiversity(3)}[promise]])
 planner = Mondrian(cuts="loss") if effort == "mondrian" else Mosaic(effort=effort, threads=1)
 """
 BODY = """

@@ -24,7 +24,7 @@ from reticent.models.promise import Promises
 from reticent.randomness import Random
 frame = pl.read_parquet(path) if path.endswith(".parquet") else pl.read_csv(path, infer_schema=False)
 columns = {name: rt.quasi(**how) for name, how in quasi.items()} | {sensitive: rt.sensitive(type="categorical")}
-promises = Promises.of([registry.make_promise(promise) for promise in asked])
+promises = Promises.from_iterable([registry.make_promise(promise) for promise in asked])
 cells = local.count_rows(frame.lazy().select(list(columns)), columns).cells
 keys = [np.unique(frame[name].to_numpy(), return_inverse=True)[1].astype(np.int64) for name in quasi]
 

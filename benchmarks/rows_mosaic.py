@@ -24,7 +24,7 @@ from reticent.methods.mosaic.kernel_tables import make_loss_space
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 columns = {name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()}
-promises = Promises.of([{"k": rt.KAnonymity(5), "beta": rt.BetaLikeness(4), "t": rt.TCloseness("0.2")}[promise]])
+promises = Promises.from_iterable([{"k": rt.KAnonymity(5), "beta": rt.BetaLikeness(4), "t": rt.TCloseness("0.2")}[promise]])
 planner = Mondrian(cuts="loss") if effort == "mondrian" else Mosaic(effort=effort, threads=1)
 count = lambda: local.count_rows(pl.scan_parquet(path).select(list(columns)), columns).cells
 def loss(recipe):

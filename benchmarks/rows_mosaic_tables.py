@@ -17,8 +17,8 @@ PLAN = """
 from reticent.methods.mosaic.kernel_tables import make_loss_space
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
-given = Promises.of([{"k": rt.KAnonymity(5), "beta": rt.BetaLikeness(4), "t": rt.TCloseness("0.2")}[promise]])
+from reticent.recipe.group_labels import merge_equal_labels
+given = Promises.from_iterable([{"k": rt.KAnonymity(5), "beta": rt.BetaLikeness(4), "t": rt.TCloseness("0.2")}[promise]])
 def loss(method):
     recipe, _ = merge_equal_labels(method.plan(cells, given, Random.from_seed(1)))
     assert given.bind(cells).allow(recipe.as_groups()).all()

@@ -38,7 +38,7 @@ WORKLOAD = """
 cells = local.count(frame.lazy(), columns).cells
 asked = Workload.draw(cells, predicates=2, selectivity=0.1, queries=10_000, rng=np.random.default_rng(1))
 if kind == "sampled":
-    given = Sampled.of(release.tables["data"], release.manifest)
+    given = SampledRows.from_frame(release.tables["data"], release.manifest)
 elif kind == "perturbed":
     own = release.manifest.own
     matrix = np.array([[float(Fraction(str(p))) for p in row] for row in own["matrix"]])

@@ -100,7 +100,7 @@ path, promise = sys.argv[1:]
     + COLUMNS
     + """
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.loss import compute_label_loss
 cells = rt.count(job, engine="stream")
 recipe = merge_equal_labels(rt.Mondrian().plan(cells, job.promises, Random.from_seed(1)))[0]

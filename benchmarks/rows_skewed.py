@@ -79,7 +79,7 @@ from reticent.randomness import Random
 import polars as pl
 columns = {**{name: rt.quasi() for name in quasi}, sensitive: rt.sensitive()}
 cells = local.count_rows(pl.scan_parquet(path), columns).cells
-promises = Promises.of([rt.ProbabilisticLDiversity(5)])
+promises = Promises.from_iterable([rt.ProbabilisticLDiversity(5)])
 """
 
     def row() -> Row:

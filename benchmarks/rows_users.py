@@ -26,7 +26,7 @@ keys = tuple(np.random.default_rng(1).integers(0, 1000, (8, 500_000)))
 SETUP = """
 import os, subprocess, sys, tempfile
 from pathlib import Path
-from tests.hospital import write
+from tests.support.hospital import write
 place = Path(tempfile.mkdtemp(dir=os.environ.get("TMPDIR")))
 write(place / "hospital.csv")
 os.environ["RETICENT_LEDGER"] = str(place / "ledger")  # not the ledger of who measures

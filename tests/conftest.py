@@ -12,16 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.support.worker_shares import share_of
+
 _NUMBERS = itertools.count()
-ONE_WORKER = {"tests/engines/test_spark": "spark", "tests/house/test_types": "types"}
-"""Tests whose path begins so run in one worker: Spark, and a type checker, are started once and not once for each worker."""
 settings.register_profile("untimed", deadline=None)  # a test never asserts a time
 settings.load_profile("untimed")
-
-
-def share_of(nodeid: str) -> str:
-    """What is handed to a worker together: a test, or all tests that need the same large thing."""
-    return next((share for path, share in ONE_WORKER.items() if nodeid.startswith(path)), nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)

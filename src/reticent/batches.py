@@ -91,14 +91,14 @@ def publish_batches(
     A batch that cannot keep the promise is left out and the summary names it; the others are published.
     """
     to = Path(to)
-    book = Ledger.of(ledger)
+    book = Ledger.open(ledger)
     worker = require_whole_table_engine(engine, "Cutting batches")
     require_separate_folders(to, book.folder)
     recover(book.folder, [to])
     progress("reading")
     source, scanned = job.source if frame is None else None, worker.scan(job.source, frame)
     rows = worker.cache(scanned)
-    stamp = ChangeStamp.of(source if rows is scanned else None)  # rows in memory stay what they are
+    stamp = ChangeStamp.read(source if rows is scanned else None)  # rows in memory stay what they are
     names = rows.collect_schema().names()
     if by not in names:
         seen = None if worker.distributed else rows

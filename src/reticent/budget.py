@@ -41,7 +41,7 @@ class BudgetClock:
         self.budget = max(BUDGET_FACTOR * (now - self.began), MIN_CPU_SECONDS) if self.budget is None else self.budget
         self.began = now
 
-    def left(self, share: float = 1.0) -> bool:
+    def has_time_left(self, share: float = 1.0) -> bool:
         """Tell whether less than this share of the budget is used."""
         return process_time() - self.began < share * (self.budget or 0.0)
 
@@ -49,17 +49,17 @@ class BudgetClock:
         """Return the CPU seconds that are left of this share of the budget."""
         return max(share * (self.budget or 0.0) - (process_time() - self.began), 0.0)
 
-    def used(self) -> float:
+    def compute_used_share(self) -> float:
         """Return the share of the budget that is used, at most 1."""
         return min((process_time() - self.began) / self.budget, 1.0) if self.budget else 1.0
 
     def step(self, words: str) -> ProgressEvent:
         """Make a progress event; comparing and explaining end with the budget, so the share done is the share used of it."""
-        return ProgressEvent(words, OWN_PLAN_FRACTION + (END_FRACTION - OWN_PLAN_FRACTION) * self.used())
+        return ProgressEvent(words, OWN_PLAN_FRACTION + (END_FRACTION - OWN_PLAN_FRACTION) * self.compute_used_share())
 
     def suffices(self, cells: int, attempt: Callable[[slice], None]) -> bool:
         """Tell from a plan on a few cells whether a plan on all would fit: planning costs at least in proportion."""
-        if not self.left():
+        if not self.has_time_left():
             return False
         if cells < MIN_CELLS_FOR_TRIAL:
             return True

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reticent.attacks.eligibility.attack import compute_suppression_risk
-from reticent.attacks.eligibility.candidate_tables import (
+from reticent.attacks.eligibility.suppressed_tables import (
     CountPrior,
     compute_worst_posterior,
     compute_worst_withheld_posterior,

@@ -35,7 +35,7 @@ from reticent.budget import (
 )
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
-from reticent.data.labels import explain_snapping
+from reticent.data.label_styles import explain_snapping
 from reticent.data.passthrough import PassthroughColumn, describe_uncovered
 from reticent.data.spelling import SpellingVariants, find_spelling_variants
 from reticent.engines.engine import Engine, EngineContext
@@ -56,7 +56,7 @@ from reticent.preconditions import require_promises_supported, require_whole_tab
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.publish import load_populations, read_and_count
 from reticent.randomness import Random
-from reticent.recipe.labels import draw_padded_ends
+from reticent.recipe.group_labels import draw_padded_ends
 from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
@@ -70,7 +70,7 @@ def collect_warnings(job: Job, cells: Cells) -> list[str]:
 
 def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
     """Collect what stages and promises propose for these cells."""
-    staged = [one for name in registry.STAGES for one in registry.load_stage_class(name).advice(cells, job.promises)]
+    staged = [one for name in catalogue.STAGES for one in registry.load_stage_class(name).advice(cells, job.promises)]
     groups = _group_cells(cells, recipe)
     able = [promise for promise in job.promises if hasattr(promise, "advice")]
     return (*staged, *(one for promise in able for one in promise.advice(groups, recipe is not None)))
@@ -104,11 +104,11 @@ class PlanSummary:
 def find_other_methods(job: Job, asked: Sequence[str] | None) -> list[Method]:
     """List the methods other than the job's own that can keep every promise, with default parameters."""
     for name in asked or ():
-        if name not in registry.METHODS:
-            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
+        if name not in catalogue.METHODS:
+            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, catalogue.METHODS))
     kinds = [
         registry.load_method_class(name)
-        for name in (registry.METHODS if asked is None else asked)
+        for name in (catalogue.METHODS if asked is None else asked)
         if name != job.method.name
     ]
     able = [
@@ -142,7 +142,7 @@ def summarize_plan(
     """Plan the job by a method; return the summary of the plan, and the recipe (None if there is none)."""
     try:
         recipe = _plan_recipe(job, method, cells, watch, progress)
-        writer = registry.load_writer(method.kind).of(recipe, columns)
+        writer = registry.load_writer(method.kind).from_recipe(recipe, columns)
     except PromiseUnreachable as error:
         return PlanSummary(method.name, False, why=str(error)), None
     except RequestError as error:
@@ -164,7 +164,9 @@ def summarize_other_method(
     def attempt() -> PlanSummary | None:
         if not clock.suffices(len(cells), partial(_plan_for_timing, job, method, cells)):
             return None
-        return summarize_plan(job, method, cells, columns, own=False, watch=lambda now: not clock.left(STOP_SHARE))[0]
+        return summarize_plan(
+            job, method, cells, columns, own=False, watch=lambda now: not clock.has_time_left(STOP_SHARE)
+        )[0]
 
     try:
         return run_within(clock.remaining(), attempt)
@@ -425,4 +427,4 @@ def _explain_plan(
             base = measure(cells, job.promises)
         except TimeLimitReached:
             base = None
-    return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.left, base))
+    return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base))

@@ -29,7 +29,7 @@ def check_composition(
 ) -> tuple[str, ...]:
     """Return what this release and earlier ones of the same people reveal together, as notices for the owner; or refuse."""
     progress(ProgressEvent("joining with earlier releases", 0.95))
-    return tuple(joining(staged, Ledger.of(ledger)))
+    return tuple(joining(staged, Ledger.open(ledger)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +59,21 @@ class CompositionCheck:
             if latest[place] != repeat.entry["digest"]:
                 day = repeat.entry["at"][:10]
                 said.append(
-                    self._apart(repeat, f"a later one replaced it, and only who was given that of {day} has it")
+                    self._report_unknown_composition(
+                        repeat, f"a later one replaced it, and only who was given that of {day} has it"
+                    )
                 )
                 continue
             if compute_release_digest(folder) != repeat.entry["digest"]:
-                said.append(self._apart(repeat, "it is not where it was put, or was changed", "putting it back, or "))
+                said.append(
+                    self._report_unknown_composition(
+                        repeat, "it is not where it was put, or was changed", "putting it back, or "
+                    )
+                )
                 continue
             why = self._explain_misfit(Release(folder))
             there += [folder] if why is None else []
-            said += [] if why is None else [self._apart(repeat, why)]
+            said += [] if why is None else [self._report_unknown_composition(repeat, why)]
         if there:
             said.append(self._check_joint_belief(staged, there))
         return said
@@ -82,7 +88,7 @@ class CompositionCheck:
             return error.what[:1].lower() + error.what[1:].rstrip(".")
         return None
 
-    def _apart(self, repeat: RepeatedRelease, why: str, remedy: str = "") -> str:
+    def _report_unknown_composition(self, repeat: RepeatedRelease, why: str, remedy: str = "") -> str:
         name = repeat.entry["release"]
         if self.limit is not None:
             raise PromiseUnreachable(
@@ -100,7 +106,7 @@ class CompositionCheck:
             if self.limit is not None:
                 raise
             return f"The releases were not joined: {error.what}"
-        if self.limit is not None and (above := found.above(self.limit)):
+        if self.limit is not None and (above := found.count_people_above(self.limit)):
             raise PromiseUnreachable(
                 f"With {_list_folder_names(there)}, something is believed of {above:,} of {found.targets:,} people above {self.limit}; "
                 "nothing was kept.",

@@ -70,7 +70,7 @@ class HierarchyError(RequestError):
         self.values = tuple(values)
 
     @classmethod
-    def joined(cls, errors: Sequence[HierarchyError]) -> HierarchyError:
+    def join_errors(cls, errors: Sequence[HierarchyError]) -> HierarchyError:
         """Join the faults of several columns into one error, so that they can be corrected in one go."""
         if len(errors) == 1:
             return errors[0]

@@ -40,7 +40,7 @@ from reticent.preconditions import require_promises_supported
 from reticent.publish import load_populations, read_and_count
 from reticent.randomness import Random
 from reticent.recipe.column_entries import build_quasi_entry
-from reticent.recipe.labels import GroupLabels, build_group_labels, draw_padded_ends, merge_equal_labels
+from reticent.recipe.group_labels import GroupLabels, build_group_labels, draw_padded_ends, merge_equal_labels
 from reticent.recipe.loss import compute_label_losses, compute_weight_shares
 from reticent.recipe.recipe import Recipe
 from reticent.utility import loss
@@ -117,7 +117,7 @@ class Plan:
         """The manifest's entries of the quasi-identifiers: how their labels are read."""
         columns = _resolve_columns(self.job, self.cells)
         return tuple(
-            ColumnEntry.of(build_quasi_entry(domain, texts, columns[domain.name]))
+            ColumnEntry.parse(build_quasi_entry(domain, texts, columns[domain.name]))
             for domain, texts in zip(self.cells.quasi, self.labels.texts, strict=True)
         )
 
@@ -141,7 +141,7 @@ class Plan:
             )
         return drawn
 
-    def seen(self) -> AttackTarget:
+    def to_attack_target(self) -> AttackTarget:
         """What an adversary sees of the release who knows the quasi-identifiers of everybody in it."""
         promises = tuple(parse_promise(registry.describe(promise, public=True)) for promise in self.job.promises)
         made = registry.describe(self.job.method, public=True)
@@ -211,7 +211,7 @@ def plan(
     asked = load_populations(job, _resolve_columns(job, counted), counted).promises
     started = time.process_time()
     withholding = job.release.suppress_at_most
-    rng = Random.of(seed)
+    rng = Random.from_optional_seed(seed)
     recipe = compose(job.prepare, job.method, counted, asked, rng, withholding, progress, watch)
     seconds = time.process_time() - started
     recipe = draw_padded_ends(replace(recipe, cells=counted), rng)

@@ -41,8 +41,8 @@ def get_finding(step: str) -> str:
 def scale_progress(progress: ProgressCallback, start: float, end: float) -> ProgressCallback:
     """Report the progress of a part of a run as that of the whole; a part without a share of its own reports none."""
 
-    def told(step: str) -> None:
+    def report_scaled(step: str) -> None:
         done = fraction_done(step)
         progress(ProgressEvent(step, None if done is None else start + done * (end - start), get_finding(step)))
 
-    return told
+    return report_scaled

@@ -32,7 +32,7 @@ from reticent.data.change_stamp import ChangeStamp
 from reticent.data.column_types import apply_source_types, describe_types, has_types, require_supported_types
 from reticent.data.columns import Column, Role, count_beyond, describe_beyond, find_columns_with_role, resolve_columns
 from reticent.data.domain import Domain
-from reticent.data.labels import explain_snapping, use_tight_labels
+from reticent.data.label_styles import explain_snapping, use_tight_labels
 from reticent.data.parsing import categories_to_texts
 from reticent.data.passthrough import PassthroughProfile, describe_rounded_to_zero
 from reticent.data.population import LoadedPopulation
@@ -71,8 +71,8 @@ from reticent.preconditions import (
 from reticent.progress import ProgressEvent, scale_progress
 from reticent.publication_audit import audit_staged_release, make_audit_context, require_passed
 from reticent.randomness import Random
+from reticent.recipe.group_labels import draw_padded_ends, measure_end_isolation
 from reticent.recipe.kind import Writer
-from reticent.recipe.labels import draw_padded_ends, measure_end_isolation
 from reticent.recipe.loss import describe_wider_labels
 from reticent.release import bundle
 from reticent.release.release import Release
@@ -159,13 +159,13 @@ def publish(
         return _publish_partitioned(job, frame, target, seed, worker, ledger, progress, warn, **keeping)
     begun = prepare_target(target, ledger, force)
     progress(ProgressEvent("reading", 0))
-    stamp = ChangeStamp.of(job.source if frame is None else None)
+    stamp = ChangeStamp.read(job.source if frame is None else None)
     with scratch_of(target, _find_ledger_folder(target, ledger)) as room:
         lazy, looked, counted = read_and_count(worker, job, frame, how := EngineContext(progress, room))
         rows = CountedRows(counted.combinations, counted.multiplicity, job.source if frame is None else None)
-        rng = Random.of(seed)
+        rng = Random.from_optional_seed(seed)
         if target is not None:
-            Ledger.of(ledger).require_not_published(target, rows, again)
+            Ledger.open(ledger).require_not_published(target, rows, again)
         asked, (start, end) = load_populations(job, counted.columns, counted.cells), estimate_planning_range(job)
         writer = plan_release(asked, counted, rng, scale_progress(progress, start, end))
         planned_on = combine_sensitive(counted.cells) if job.jointly else counted.cells
@@ -205,7 +205,7 @@ def _publish_partitioned(
     target = require_partitionable(job, to)
     begun = prepare_target(target, ledger, keeping["force"])
     progress(ProgressEvent("reading", 0))
-    stamp = ChangeStamp.of(job.source if frame is None else None)
+    stamp = ChangeStamp.read(job.source if frame is None else None)
     with scratch_of(target, _find_ledger_folder(target, ledger)) as room:
         scanned, columns = scan_job_source(job, frame, worker)
         lazy = worker.cast(scanned, columns)
@@ -215,8 +215,8 @@ def _publish_partitioned(
         table = PartitionedTable.count(worker, lazy, columns, looked.rows_per_person, how)
         require_short_texts(job, table.domains_by_role)
         rows = table.fingerprint(job.source if frame is None else None)
-        rng = Random.of(seed)
-        Ledger.of(ledger).require_not_published(target, rows, keeping["again"])
+        rng = Random.from_optional_seed(seed)
+        Ledger.open(ledger).require_not_published(target, rows, keeping["again"])
         progress(ProgressEvent("planning", 0.3))
         plan = table.plan(job, rng, worker.regions)
         lone = plan.describe_lone_people()
@@ -254,7 +254,7 @@ def _publish_partitioned(
 
 def _find_ledger_folder(target: Path | None, ledger: Any) -> Path | None:
     """Return the folder of the ledger in which staging folders are recorded; None for a temporary release."""
-    return None if target is None else Ledger.of(ledger).folder
+    return None if target is None else Ledger.open(ledger).folder
 
 
 def prepare_target(target: Path | None, ledger: Any, force: bool) -> list[str]:
@@ -264,7 +264,7 @@ def prepare_target(target: Path | None, ledger: Any, force: bool) -> list[str]:
     """
     if target is None:
         return []
-    folder = Ledger.of(ledger).folder
+    folder = Ledger.open(ledger).folder
     require_separate_folders(target, folder)
     settled_before = recover(folder, [target])
     require_target_free(target, force)
@@ -300,7 +300,7 @@ def commit_release(
     if how["again"]:
         owned["notices"] += check_composition(owned["joining"], staged, ledger, progress)
     noted = {name: value for name, value in owned.items() if name != "joining"}
-    Ledger.of(ledger).commit(staged, target, **how, **{**noted, "audit": owned["audit"].to_dict()})
+    Ledger.open(ledger).commit(staged, target, **how, **{**noted, "audit": owned["audit"].to_dict()})
     return Release(target, owned=owned)
 
 
@@ -319,7 +319,7 @@ def plan_release(job: Job, counted: CountedTable, rng: Random, progress: Progres
         cells,
         draw_padded_ends(replace(recipe, cells=counted.cells), rng),
     )
-    writer = registry.load_writer(job.method.kind).of(ready, counted.columns)
+    writer = registry.load_writer(job.method.kind).from_recipe(ready, counted.columns)
     writer.recipe.require_conserved()
     return writer
 

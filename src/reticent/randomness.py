@@ -29,10 +29,10 @@ class Random:
         return cls(hashlib.blake2b(f"reticent seed {int(seed)}".encode(), digest_size=32).digest(), seeded=True)
 
     @classmethod
-    def of(cls, seed: int | None) -> Random:
+    def from_optional_seed(cls, seed: int | None) -> Random:
         return cls.secure() if seed is None else cls.from_seed(seed)
 
-    def apart(self, name: str) -> Random:
+    def derive(self, name: str) -> Random:
         """Derive a key for one named use that draws in several streams."""
         return replace(self, key=hashlib.blake2b(f"apart {name}".encode(), key=self.key, digest_size=32).digest())
 

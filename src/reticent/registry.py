@@ -30,63 +30,57 @@ if TYPE_CHECKING:
     from reticent.recipe.kind import Writer
 
 
-MODELS = {name: row.model for name, row in catalogue.PROMISES.items()}
-METHODS = {name: row.made_by for name, row in catalogue.METHODS.items()}
-STAGES = {name: row.made_by for name, row in catalogue.STAGES.items()}
-ENGINES = {name: row.made_by for name, row in catalogue.ENGINES.items()}
-WRITERS = {name: row.writer for name, row in catalogue.KINDS.items()}
-
-
-def _load(table: Mapping[str, str], name: str, what: str) -> Any:
-    if not isinstance(name, str) or name not in table:
-        raise JobError(f"Unknown {what} {shorten_text(repr(name), 80)}.", attempt=suggest(str(name), table))
-    return catalogue.load_object(table[name])
-
-
 def load_promise_class(name: str) -> type[Promise]:
-    return _load(MODELS, name, "promise")
+    return _load_class(catalogue.PROMISES, "model", name, "promise")
 
 
 def load_method_class(name: str) -> type[Method]:
-    return _load(METHODS, name, "method")
+    return _load_class(catalogue.METHODS, "made_by", name, "method")
 
 
 def load_stage_class(name: str) -> type[Stage]:
-    return _load(STAGES, name, "preparing stage")
+    return _load_class(catalogue.STAGES, "made_by", name, "preparing stage")
 
 
 def load_writer(kind: str) -> type[Writer]:
     """Return the class that writes recipes of a release kind."""
-    return _load(WRITERS, kind, "release kind")
+    return _load_class(catalogue.KINDS, "writer", kind, "release kind")
 
 
 def load_engine(name: str | Engine) -> Engine:
     """Return the engine of that name, or the engine itself; an engine is no part of any job."""
-    return _load(ENGINES, name, "engine") if isinstance(name, str) else name
+    return _load_class(catalogue.ENGINES, "made_by", name, "engine") if isinstance(name, str) else name
+
+
+def _load_class(rows: Mapping[str, Any], attribute: str, name: str, what: str) -> Any:
+    """Load the object that the row of this name has under an attribute."""
+    if not isinstance(name, str) or name not in rows:
+        raise JobError(f"Unknown {what} {shorten_text(repr(name), 80)}.", attempt=suggest(str(name), rows))
+    return catalogue.load_object(getattr(rows[name], attribute))
 
 
 def make_promise(entry: Mapping[str, Any]) -> Promise:
     """Make a promise from its table in a job file or manifest: {"model": "k-anonymity", "k": 5}."""
-    name = _get_component_name(entry, "model", MODELS)
+    name = _get_component_name(entry, "model", catalogue.PROMISES)
     return _make_component(load_promise_class(name), catalogue.PROMISES[name], entry, "model")
 
 
 def make_method(entry: Mapping[str, Any] | str) -> Method:
     """Make a method from its name, or from its table: {"name": "mondrian", "cuts": "median"}."""
     table = {"name": entry} if isinstance(entry, str) else entry
-    name = _get_component_name(table, "name", METHODS)
+    name = _get_component_name(table, "name", catalogue.METHODS)
     return _make_component(load_method_class(name), catalogue.METHODS[name], table, "name")
 
 
 def make_stage(entry: Mapping[str, Any]) -> Stage:
     """Make a preparing stage from its table: {"name": "suppression", "l": 3}."""
-    name = _get_component_name(entry, "name", STAGES)
+    name = _get_component_name(entry, "name", catalogue.STAGES)
     return _make_component(load_stage_class(name), catalogue.STAGES[name], entry, "name")
 
 
-def _get_component_name(entry: Mapping[str, Any], key: str, table: Mapping[str, str]) -> str:
+def _get_component_name(entry: Mapping[str, Any], key: str, rows: Mapping[str, Any]) -> str:
     if not isinstance(entry, Mapping) or key not in entry:
-        raise JobError(f"A table lacks {key!r}.", attempt=f"{key} = {suggest('', table)}")
+        raise JobError(f"A table lacks {key!r}.", attempt=f"{key} = {suggest('', rows)}")
     return entry[key]
 
 

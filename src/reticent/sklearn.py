@@ -61,7 +61,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Anonymizer:
         """Plan groups of these rows that keep every promise."""
-        declared = self._declared()
+        declared = self._declare_columns()
         frame = _read_table(X)
         if self.target is not None:
             if y is None:
@@ -99,7 +99,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "groups_")
         return np.array([*(entry.name for entry in self.entries_), *self.carried_], dtype=object)
 
-    def _declared(self) -> dict[str, Column]:
+    def _declare_columns(self) -> dict[str, Column]:
         if self.columns is None or self.promises is None:
             attempt = 'Anonymizer(columns={"age": "quasi"}, promises=rt.KAnonymity(5)).'
             raise JobError("An Anonymizer needs columns and promises.", attempt=attempt)

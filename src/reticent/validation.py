@@ -47,11 +47,11 @@ Result = TypeVar("Result")
 def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
     """Decorate a function so that each argument passes its check; arguments that are left out keep their default."""
 
-    def guarded(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    def guard_function(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         shape = signature(function)
 
         @wraps(function)
-        def entered(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        def call_guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             require_not_forked()
             bound = _bind_arguments(function, shape, args, kwargs)
             for name, value in bound.arguments.items():
@@ -64,9 +64,9 @@ def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments,
                     raise
                 raise OutOfMemory from None
 
-        return entered
+        return call_guarded
 
-    return guarded
+    return guard_function
 
 
 def _bind_arguments(function: Callable[..., Any], shape: Signature, args: Any, kwargs: Any) -> BoundArguments:

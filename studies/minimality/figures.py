@@ -56,7 +56,7 @@ PROMISES = {
 
 
 ANY_DEAL = ("anatomy",)
-"""Twenty keys are few of what these draw, and leave beliefs off by chance; tests/methods/test_anatomy_dealt.py tries every deal."""
+"""Twenty keys are few of what these draw, and leave beliefs off by chance; tests/methods/test_anatomy_deals.py tries every deal."""
 
 
 def pairs(setting: str) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ import numpy as np
 import reticent as rt
 from reticent.attacks.group_membership import find_linked_points, find_membership
 from reticent.attacks.overlap import attack_by_overlap
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 
 
 def repaired(made: Any) -> tuple[Any, int]:
@@ -26,7 +26,7 @@ def repaired(made: Any) -> tuple[Any, int]:
     everything is looked at again.
     """
     for rounds in range(100):
-        seen = made.seen()
+        seen = made.to_attack_target()
         who = find_membership(seen)
         if who.known:
             return made, rounds
@@ -56,7 +56,7 @@ def main(names: list[str]) -> None:
                 columns=columns, promises=[rt.ProbabilisticLDiversity(number)], method=rt.Mosaic(effort="quick")
             )
             made = rt.plan(job, cells=cells, seed=1)
-            above = attack_by_overlap(made.seen()).details["tables_exceeds"]
+            above = attack_by_overlap(made.to_attack_target()).details["tables_exceeds"]
             mended, rounds = repaired(made)
             more = mended.loss / made.loss - 1
             sys.stdout.write(f"{name}, l = {number}: {above} {made.loss:.5f} {mended.loss:.5f} {more:.1%} {rounds}\n")

@@ -20,28 +20,10 @@ from reticent.labels.adversary_view import build_boxes
 from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
-from tests.contract.people import ATTACKED_WITH
-
-ILLS = [["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"], ["ache", "joint", "*"]]
-COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive(hierarchy=ILLS)}
-
-
-def people(rows: int = 600, tied: float = 0.7) -> pl.DataFrame:
-    """The older, the more joints: `tied` of the people follow their age."""
-    rng = np.random.default_rng(4)
-    age = rng.integers(20, 60, rows)
-    by_age = np.array(["flu", "cold", "gout", "ache"])[(age - 20) // 10]
-    anyhow = rng.choice(["flu", "cold", "gout", "ache"], rows, p=[0.4, 0.3, 0.2, 0.1])
-    return pl.DataFrame(
-        {"age": age, "town": rng.choice(["a", "b"], rows), "illness": np.where(rng.random(rows) < tied, by_age, anyhow)}
-    )
-
+from tests.support.attack_tables import COLUMNS, people, published
+from tests.support.contract_examples import ATTACKED_WITH
 
 REDRAWN = ("matrix", "matrix-learned")  # they are against perturbed releases
-
-
-def published(frame: pl.DataFrame, beta: object = 2) -> rt.Release:
-    return rt.publish(rt.Job(columns=COLUMNS, promises=[BetaLikeness(beta)], method=Burel()), frame=frame, seed=1)
 
 
 def redrawn(frame: pl.DataFrame) -> rt.Release:

@@ -18,7 +18,7 @@ from reticent import datasets
 from reticent.cli.main import main
 from reticent.errors import JobError, RequestError
 from tests.oracle import background as oracle
-from tests.oracle import spreading
+from tests.oracle import box_members
 
 MADE = Path(__file__).parent.parent / "peers" / "made"
 COLUMNS = {"age": rt.quasi(), "gender": rt.quasi(type="categorical"), "salary_class": rt.sensitive()}
@@ -114,7 +114,7 @@ def lines(tree):
 def test_plain_tables_of_arx_and_anjana_give_what_the_oracle_gives(name, bandwidths, posterior):
     source, tree = PLAIN[name]
     people, priors = prior_beliefs(source, tree, bandwidths)
-    risks, shared, exact = spreading.risks(people, priors, peer(name, ("age", tree)), [None, lines(tree)], posterior)
+    risks, shared, exact = box_members.risks(people, priors, peer(name, ("age", tree)), [None, lines(tree)], posterior)
     worst = max(risks)
     for t in (Fraction(1, 20), Fraction(1, 5)):
         found = rt.attack(
@@ -146,9 +146,9 @@ def test_the_oracle_spreads_as_it_enumerates():
         values = [random.choice("xyz") for _ in range(random.randint(1, 5))]
         weights = [[random.randint(1, 9) for _ in "xyz"] for _ in values]
         priors = [{v: Fraction(w, sum(row)) for v, w in zip("xyz", row, strict=True)} for row in weights]
-        for one, other in zip(spreading.exactly(priors, values), oracle.by_enumeration(priors, values), strict=True):
+        for one, other in zip(box_members.exactly(priors, values), oracle.by_enumeration(priors, values), strict=True):
             assert one == pytest.approx({v: float(x) for v, x in other.items()})
-        whole = spreading.scaled(dict(enumerate(priors)), dict.fromkeys(range(len(values)), 1), values, 1)
+        whole = box_members.scaled(dict(enumerate(priors)), dict.fromkeys(range(len(values)), 1), values, 1)
         assert list(whole.values()) == oracle.scaled(priors, values)
 
 
@@ -159,7 +159,7 @@ def test_people_whom_boxes_share_evenly_are_shared_too():
     rows = [((age,), s) for age, s in source.rows()]
     priors = [{v: float(x) for v, x in oracle.prior(q, rows, [oracle.flat], [0]).items()} for q, _ in rows]
     shown = [((label,), s) for label, s in table.rows()]
-    risks, shared, _ = spreading.risks([q for q, _ in rows], priors, shown, [None])
+    risks, shared, _ = box_members.risks([q for q, _ in rows], priors, shown, [None])
     assert shared
     assert found["membership"] == "shared", (
         "one of the two people of age 2 in each box: a whole number, and yet not known"

@@ -30,7 +30,7 @@ def test_beliefs_without_zeros_say_what_the_table_says(seed: int):
     assert np.array_equal(found.guess, table.argmax(axis=1))
     assert np.array_equal(found.greatest, table.max(axis=1))
     asked = np.random.default_rng(seed).integers(0, table.shape[1], len(table))
-    assert np.array_equal(found.at(asked), table[np.arange(len(table)), asked])
+    assert np.array_equal(found.look_up_belief(asked), table[np.arange(len(table)), asked])
     at = np.array([3, 0, 3, len(table) - 1])
     assert np.array_equal(found.take(at).to_dense(), table[at])
     whole = table.sum(axis=1, keepdims=True)

@@ -25,7 +25,7 @@ from reticent.attacks.group_membership import GroupMembership
 from reticent.attacks.target import observe
 from reticent.cli.main import main
 from reticent.errors import RequestError
-from tests.oracle import joining as oracle
+from tests.oracle import composition as oracle
 
 TABLES = int(os.environ.get("RETICENT_TINY_TABLES", "150"))
 """More of them where time allows: 2,000 were equal to the enumeration when this was written (38 CPU seconds)."""
@@ -159,7 +159,7 @@ def test_a_limit_is_compared_exactly_where_beliefs_were_counted():
     assert compute_exact_beliefs(parts, np.ones(4, np.int64))[0] == [Fraction(1, 2), Fraction(1, 2)]
     shown = align_single_release(observe(released(), table()))
     one = attack_aligned_releases(shown)
-    assert one.above(Fraction(1)) == 0 and one.above(Fraction(1, 10)) == one.targets
+    assert one.count_people_above(Fraction(1)) == 0 and one.count_people_above(Fraction(1, 10)) == one.targets
 
 
 def test_releases_that_the_ledger_notes_as_of_different_rows_are_refused_unless_forced(tmp_path):

@@ -8,8 +8,8 @@ import pytest
 
 import reticent as rt
 from reticent.attacks.eligibility.attack import attack_release, compute_posterior
-from reticent.attacks.eligibility.candidate_tables import CountPrior, list_tables
 from reticent.attacks.eligibility.posterior_bounds import round_outward
+from reticent.attacks.eligibility.suppressed_tables import CountPrior, list_tables
 from reticent.errors import JobError, RequestError
 from reticent.methods.suppression.stage import SUPPRESSION_KINDS, Suppression
 

@@ -14,7 +14,7 @@ from reticent.attacks import attack
 from reticent.attacks.group_membership import find_linked_points
 from reticent.attacks.minimality.candidate_tables import CandidateTables, conclude_by_enumeration, conclude_by_walk
 from reticent.errors import RequestError
-from tests.oracle import knowing_the_method as oracle
+from tests.oracle import minimality as oracle
 
 COLUMNS = {"a": rt.quasi(numeric=True, labels="tight"), "s": rt.sensitive()}
 

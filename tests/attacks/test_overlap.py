@@ -28,7 +28,7 @@ from reticent.engines import local
 from reticent.errors import RequestError
 from reticent.format.manifest import ColumnEntry
 from reticent.labels.adversary_view import build_boxes
-from tests.oracle import joining as oracle
+from tests.oracle import composition as oracle
 
 MADE = Path(__file__).resolve().parents[1] / "peers" / "made"
 TABLES = int(os.environ.get("RETICENT_TINY_TABLES", "100"))

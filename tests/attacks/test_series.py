@@ -12,7 +12,7 @@ from reticent.attacks import series
 from reticent.attacks import target as seen_module
 from reticent.attacks.series import run_attacks
 from reticent.cli.main import main
-from tests.attacks.test_attacks import people, published
+from tests.support.attack_tables import people, published
 
 
 @pytest.fixture(scope="module")

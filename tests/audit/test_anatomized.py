@@ -15,7 +15,7 @@ from reticent.errors import BundleDamaged
 from reticent.format.data_writer import write_data
 from reticent.format.manifest import ColumnEntry
 from reticent.methods.anatomy import Anatomy
-from tests.audit.releases import resealed
+from tests.support.release_folders import resealed
 
 COLUMN = ColumnEntry(name="illness", role="sensitive", type="categorical")
 

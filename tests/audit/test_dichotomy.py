@@ -6,7 +6,7 @@ import pytest
 import reticent as rt
 from reticent.methods.suppression import Suppression
 from reticent.models.l_dichotomy import LDichotomy
-from tests.audit.releases import resealed
+from tests.support.release_folders import resealed
 
 FRAME = pl.DataFrame(
     {"age": [20 + i % 7 for i in range(60)], "illness": ["a"] * 35 + ["b"] * 12 + ["c"] * 7 + ["d"] * 6}

@@ -13,14 +13,10 @@ import reticent as rt
 from reticent import datasets
 from reticent.errors import BundleDamaged
 from reticent.release import bundle
-from tests.audit.releases import resealed
+from tests.support.forgeries import METHODS, rewritten
+from tests.support.release_folders import resealed
 
 QUASI = {"age": rt.quasi(), "education": rt.quasi()}
-METHODS = {
-    "generalized": (rt.Mondrian(), [rt.KAnonymity(5)]),
-    "anatomized": (rt.Anatomy(), [rt.ProbabilisticLDiversity(4)]),
-    "perturbed": (rt.BetaPerturbation(), [rt.BetaLikeness(4)]),
-}
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +42,6 @@ def audited(folder: Path, people: pl.DataFrame) -> rt.Audit:
     """The audit against the source of a folder that somebody changed and sealed again."""
     resealed(folder)
     return rt.audit(folder, source=people)
-
-
-def rewritten(folder: Path, name: str, change) -> Path:
-    """A data file with its rows changed, written as the writer writes rows, and the folder sealed again."""
-    from reticent.format.data_writer import write_data
-
-    path = next(folder.glob(f"{name}.*"))
-    release = rt.open(folder)
-    write_data(path, change(release.tables[name]), path.suffix[1:])
-    resealed(folder)
-    return folder
 
 
 @pytest.mark.parametrize("kind", METHODS)

@@ -20,7 +20,7 @@ from reticent.audit.group_assignment import (
     decide_assignment,
 )
 from reticent.format.data_writer import write_data
-from tests.audit.releases import resealed
+from tests.support.release_folders import resealed
 
 
 def tally(pairs: list[tuple[int, int]]) -> PairTally:
@@ -107,11 +107,11 @@ def test_the_exchange_gives_the_same_uncompiled(monkeypatch):
         tallies = [
             PairTally.add_up(*pair, each) for pair in ((combination, group), (group, value), (combination, value))
         ]
-        compiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.of(*tallies))
+        compiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.from_tallies(*tallies))
         uncompiled = None
         with monkeypatch.context() as patch:
             patch.setattr(group_assignment, "value_exchanges", plain)
-            uncompiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.of(*tallies))
+            uncompiled = group_assignment.ValueExchange(group_assignment.AssignmentProblem.from_tallies(*tallies))
             found = uncompiled.run(20_000)
         assert compiled.run(20_000) == found
         assert np.array_equal(compiled._rows, uncompiled._rows)

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.audit.releases import resealed
-from tests.hostile.types import KINDS
+from tests.support.release_folders import resealed
+from tests.support.value_types import KINDS
 
 TOWNS = [
     ["Ulm", "south", "*"],

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,24 +12,8 @@ from reticent.data.columns import Column, Role
 from reticent.errors import JobError
 from reticent.registry import make_promise
 from tests.oracle import measures as oracle
-from tests.properties import strategies
-
-ORDER = [f"s{i}" for i in range(5)]
-TREE = [
-    ["s0", "a", "x", "*"],
-    ["s1", "a", "x", "*"],
-    ["s2", "b", "x", "*"],
-    ["s3", "c", "y", "*"],
-    ["s4", "c", "y", "*"],
-]
-
-
-def table_of(groups):
-    rows = [(f"g{i}", value) for i, group in enumerate(groups) for value, count in group.items() for _ in range(count)]
-    order = np.random.default_rng(len(rows)).permutation(len(rows))
-    return pl.DataFrame(
-        {"q": [rows[i][0] for i in order], "s": [rows[i][1] for i in order]}, schema={"q": pl.String, "s": pl.String}
-    )
+from tests.support import strategies
+from tests.support.group_tables import ORDER, TREE, table_of
 
 
 def recounted(groups, promises=(), tree=None):

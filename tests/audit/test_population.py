@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reticent.audit import audit
-from tests.audit.releases import columns_of, frame_of, write_release
 from tests.oracle import labels as oracle_labels
 from tests.oracle import loss, measures
-from tests.properties import strategies
+from tests.support import strategies
+from tests.support.release_folders import columns_of, frame_of, write_release
 
 LENIENT = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 

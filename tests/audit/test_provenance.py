@@ -13,7 +13,7 @@ from reticent.data.columns import identifying, insensitive, quasi, sensitive
 from reticent.errors import AuditFailed, BundleDamaged
 from reticent.format.data_writer import write_data
 from reticent.release import bundle
-from tests.audit.releases import resealed, write_release
+from tests.support.release_folders import resealed, write_release
 
 CANARY = "Wilhelmina-Ottokar-4711"
 COLUMNS = {

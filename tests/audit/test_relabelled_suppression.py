@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.audit.releases import resealed
+from tests.support.release_folders import resealed
 
 COUNTS = {"flu": 40, "gout": 10, "asthma": 5, "ulcer": 2, "mumps": 1}
 METHODS = {"mondrian": rt.Mondrian(), "anatomy": rt.Anatomy()}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.errors import ColumnError
-from tests.audit.releases import resealed
+from tests.support.release_folders import resealed
 
 PEOPLE = 40
 VISITS = 9

@@ -14,7 +14,7 @@ import reticent as rt
 from reticent.audit.measure.statistical_tests import assess_draws
 from reticent.errors import BundleDamaged
 from reticent.release import bundle
-from reticent.release.kind import reader_for
+from tests.support.sampled_forgeries import forge
 
 RNG = np.random.default_rng(7)
 ROWS = 6000
@@ -35,23 +35,6 @@ JOB = rt.Job(
 @pytest.fixture
 def folder(tmp_path) -> Path:
     return Path(rt.publish(JOB, frame=TABLE, seed=1).save(tmp_path / "release"))
-
-
-def forge(folder: Path, data=None, **fields) -> Path:
-    """The same folder with other rows or other fields, sealed as if it had been published so."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest |= fields
-    if data is not None:
-        from reticent.format.data_writer import write_data
-
-        write_data(folder / "data.parquet", data, "parquet")
-        manifest["rows"] = len(data)
-    manifest.pop("files")
-    (folder / "manifest.json").unlink()
-    made = bundle.parse_manifest({**manifest, "files": {"data.parquet": {"sha256": 64 * "0", "bytes": 0}}})
-    (folder / "README.md").write_text(reader_for("sampled").readme(made))
-    bundle.seal_folder(folder, manifest)
-    return folder
 
 
 def of_an_older_version(folder: Path, **fields) -> Path:

@@ -10,7 +10,7 @@ import pytest
 
 import reticent as rt
 from reticent.audit.measure.statistical_tests import DRAW_SIGNIFICANCE, assess_draws, order_neighbours
-from tests.audit.test_sampled import forge
+from tests.support.sampled_forgeries import forge
 
 GROUPS = 900
 SIZE = 6

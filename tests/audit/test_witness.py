@@ -21,9 +21,9 @@ from reticent.format.data_writer import write_data
 from reticent.ledger.paths import resolve_ledger_folder, resolve_notes_folder
 from reticent.ledger.storage import read_key
 from reticent.ledger.witness import WITNESS, decrypt_witness, encrypt_witness
-from tests.audit.releases import resealed
-from tests.engines.test_bounded_audit import in_parts
-from tests.hostile.associations import FORGERIES, ILLNESSES, is_assignable, make_people, people_of
+from tests.support.associations import FORGERIES, ILLNESSES, is_assignable, make_people, people_of
+from tests.support.audit_comparison import in_parts
+from tests.support.release_folders import resealed
 
 COLUMNS = {"age": rt.quasi(), "salary_class": rt.sensitive()}
 

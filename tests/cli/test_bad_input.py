@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.cli.conftest import CANARY, Place, people, write_csv
+from tests.support.command_line import CANARY, Place, people, write_csv
 
 VARIANTS = ((), ("--json",), ("--traceback",), ("--json", "--traceback"))
 

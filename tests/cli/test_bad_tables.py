@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import CANARY, CITIES
+from tests.support.command_line import CANARY, CITIES
 
 LATIN = f"age,city\n30,{CANARY}ü\n".encode("latin-1")
 RAGGED = f"age,city\n30,Ulm,{CANARY}\n".encode()

@@ -124,7 +124,7 @@ def test_the_same_source_needs_again_and_existing_batches_force(run, visits):
 
 def test_batches_are_in_the_one_ledger_as_a_set(run, visits):
     run("publish", "batches.toml", "-o", "out", "--batch-by", "day")
-    first, second = Ledger.of().read_entries()
+    first, second = Ledger.open().read_entries()
     assert (first["release"], second["release"]) == ("2003-04-16", "2003-04-17")
     assert first["publication"] == second["publication"]
     assert first["whole"] == second["whole"]
@@ -138,7 +138,7 @@ def test_batches_can_be_published_from_a_frame(visits):
     job = rt.Job.read("batches.toml")
     found = rt.publish_batches(job, "day", "out", frame=pl.read_csv("visits.csv"), ledger="ours")
     assert (found["published"], found["unreachable"]) == (2, 1)
-    assert len(Ledger.of("ours").read_entries()) == 2
+    assert len(Ledger.open("ours").read_entries()) == 2
     with pytest.raises(AlreadyPublished):
         rt.publish_batches(job, "day", "again", frame=pl.read_csv("visits.csv"), ledger="ours")
 

@@ -9,7 +9,7 @@ import pytest
 from reticent.check import check
 from reticent.cli.main import main
 from reticent.job.job import Job
-from tests.cli.conftest import CANARY
+from tests.support.command_line import CANARY
 
 
 def test_a_reachable_promise_is_said_to_be_so_and_nothing_is_written(run, place):

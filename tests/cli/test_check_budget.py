@@ -10,7 +10,7 @@ import pytest
 
 import reticent as rt
 from reticent.methods.mondrian import Mondrian
-from tests.attacks.test_attacks import people
+from tests.support.attack_tables import people
 
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive()}
 

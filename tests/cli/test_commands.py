@@ -12,7 +12,7 @@ import pytest
 
 from reticent import __version__
 from reticent.cli.commands import COMMANDS
-from tests.cli.conftest import unwrapped
+from tests.support.command_line import unwrapped
 
 
 @pytest.mark.parametrize("command", COMMANDS)

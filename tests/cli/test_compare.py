@@ -11,7 +11,7 @@ import pytest
 
 from reticent.cli.compare import parse_sweeps
 from reticent.errors import RequestError
-from tests.cli.conftest import CANARY
+from tests.support.command_line import CANARY
 
 FAST = ("--attacks", "naive-bayes", "--no-classification")
 

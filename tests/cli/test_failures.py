@@ -17,8 +17,8 @@ import reticent as rt
 from reticent.engines import local
 from reticent.ledger import journal
 from reticent.release import bundle
-from tests.cli.conftest import CANARY, Place
-from tests.interrupting import interrupted
+from tests.support.command_line import CANARY, Place
+from tests.support.interruption import interrupted
 
 
 def raising(error: BaseException):

@@ -11,7 +11,7 @@ import pytest
 import reticent as rt
 from reticent.data.hierarchy_builders import build
 from reticent.data.hierarchy_proposal import propose_builder
-from tests.cli.conftest import CANARY, CITIES
+from tests.support.command_line import CANARY, CITIES
 
 
 def test_a_file_is_shown_as_a_tree(run, place):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import hospital
+from tests.support import hospital
 
 ROWS = 3_000
 

@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from tests.hospital import hospital
+from tests.support.hospital import hospital
 
 HEAD = """
 [source]

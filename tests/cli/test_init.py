@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from reticent.job.job import Job
-from tests.cli.conftest import CANARY, people, write_csv
+from tests.support.command_line import CANARY, people, write_csv
 
 
 def test_a_draft_is_a_job_that_can_be_checked(run, place):

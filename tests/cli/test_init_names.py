@@ -7,7 +7,7 @@ import json
 import pytest
 
 from reticent.job.column_guesses import is_identifier_name, is_person_number
-from tests.cli.conftest import write_csv
+from tests.support.command_line import write_csv
 
 PERSONS = {
     "names": "name Name NAME first_name firstName FIRSTNAME last_name lname fname middle_name surname forename maiden_name maiden "

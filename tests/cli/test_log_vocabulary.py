@@ -12,7 +12,7 @@ import pytest
 
 import reticent
 from reticent import catalogue
-from tests.hostile.commands import GOOD
+from tests.support.good_command_lines import GOOD
 
 ATTACKS = "|".join(map(re.escape, catalogue.ATTACKS))
 METHODS = "|".join(map(re.escape, catalogue.METHODS))
@@ -49,7 +49,7 @@ def require_fixed(stages: list[str], words: tuple[str, ...]) -> None:
 
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory) -> Path:
-    from tests.hostile.commands import prepared
+    from tests.support.good_command_lines import prepared
 
     folder = tmp_path_factory.mktemp("logs") / "place"
     folder.mkdir()

@@ -17,7 +17,7 @@ import reticent.query.run  # all three are loaded before one is replaced, else t
 import reticent.release.export
 from reticent.cli.commands import COMMANDS, build_parser
 from reticent.redaction import redact
-from tests.cli.conftest import CITIES, JOB, Place, people, write_csv
+from tests.support.command_line import CITIES, JOB, Place, people, write_csv
 
 SECRET = "hunter2Zq"
 PASSWORDS = [SECRET, f"p@{SECRET}", f"{SECRET}/x@y", f"%40{SECRET}%2F", f"{SECRET} z", f"a:{SECRET}?b#c[", f"/{SECRET}"]

@@ -80,18 +80,18 @@ def test_a_quiet_run_shows_a_terminal_no_stage(place):
 def test_what_is_left_is_what_the_done_share_took_for_the_rest():
     far = EtaDisplay(began=100.0)
     far.reach(0.25, now=110.0)
-    assert far.at(110.0) == "25%, about 30 s left"
-    assert far.at(120.0) == "25%, about 20 s left"  # it runs down until the next stage
-    assert far.at(200.0) == "25%"  # longer than thought: no guess is better than a wrong one
+    assert far.format_eta(110.0) == "25%, about 30 s left"
+    assert far.format_eta(120.0) == "25%, about 20 s left"  # it runs down until the next stage
+    assert far.format_eta(200.0) == "25%"  # longer than thought: no guess is better than a wrong one
     far.reach(0.2, now=111.0)
-    assert far.at(110.0) == "25%, about 30 s left"  # never back
+    assert far.format_eta(110.0) == "25%, about 30 s left"  # never back
 
 
 def test_nothing_is_said_of_the_time_left_before_anything_is_done():
     far = EtaDisplay(began=100.0)
-    assert far.at(100.0) == ""
+    assert far.format_eta(100.0) == ""
     far.reach(0.01, now=200.0)
-    assert far.at(200.0) == "1%"
+    assert far.format_eta(200.0) == "1%"
 
 
 def test_seconds_are_spoken_as_people_say_them():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from reticent.audit import risk
-from tests.cli.conftest import CANARY, Path
+from tests.support.command_line import CANARY, Path
 
 
 def test_the_risk_of_a_raw_table_is_the_library_s(run, place):

@@ -8,14 +8,9 @@ import pytest
 
 import reticent as rt
 from reticent.compare.advise import PURPOSES
+from tests.support.compare_jobs import PEOPLE, job
 
-PEOPLE = rt.datasets.load("census", rows=900, seed=2)
-COLUMNS = {"age": rt.quasi(), "education": rt.quasi(), "salary_class": rt.sensitive(type="numeric")}
 METHODS = ["mondrian", "burel", "beta-perturbation", "anatomy"]
-
-
-def job(**changes) -> rt.Job:
-    return rt.Job(columns=COLUMNS, promises=[rt.BetaLikeness(4)], release=rt.Output(undeclared="drop")).at(**changes)
 
 
 @pytest.fixture(scope="module")

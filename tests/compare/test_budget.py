@@ -10,7 +10,7 @@ import pytest
 import reticent as rt
 from reticent.errors import RequestError
 from reticent.utility.classification import Exam
-from tests.compare.test_advise import PEOPLE, job
+from tests.support.compare_jobs import PEOPLE, job
 
 
 def plan_for_ever(self, cells, promises, rng, **given):

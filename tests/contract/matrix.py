@@ -19,10 +19,11 @@ import reticent as rt
 from reticent import catalogue
 from reticent.audit.evidence import NEEDS_SOURCE
 from reticent.check import check
-from reticent.errors import BundleDamaged
-from tests.contract import pairs, people
-from tests.contract.pairs import Pair, drafted, released
-from tests.contract.tampering import caught, changed_byte, foreign_value, kept_apart, planted, resealed
+from reticent.errors import BundleDamaged, PromiseUnreachable, RequestError
+from tests.contract.refusals import expected
+from tests.support import contract_examples, method_promise_pairs
+from tests.support.method_promise_pairs import Pair, drafted, released
+from tests.support.tampering import caught, changed_byte, foreign_value, kept_apart, planted, resealed
 
 Run = Callable[[Pair, Path], None]
 
@@ -37,12 +38,12 @@ class Feature:
     name: str
     run: Run
     words: tuple[str, ...] = ()
-    turns: tuple[pairs.Turn, ...] | None = None
+    turns: tuple[method_promise_pairs.Turn, ...] | None = None
 
 
 def audited(release: rt.Release, pair: Pair, **how: Any) -> Any:
-    of = people.EXAMPLES[pair.promise].of_population
-    return rt.audit(release.folder, **({"population": people.population()} if of else {}), **how)
+    of = contract_examples.EXAMPLES[pair.promise].of_population
+    return rt.audit(release.folder, **({"population": contract_examples.population()} if of else {}), **how)
 
 
 def assert_shown(found: Any) -> None:
@@ -69,7 +70,7 @@ def assert_counted(release: rt.Release, frame: pl.DataFrame) -> None:
     assert stands_for(release) == len(frame) - release.manifest.withheld
 
 
-def published(name: str, *turns: pairs.Turn, words: tuple[str, ...] = ()) -> Feature:
+def published(name: str, *turns: method_promise_pairs.Turn, words: tuple[str, ...] = ()) -> Feature:
     """Publish with these turns, which audits the files; open the release, and audit it with its source."""
 
     def run(pair: Pair, folder: Path) -> None:
@@ -118,7 +119,7 @@ def audit_further(pair: Pair, folder: Path) -> None:
 
 def audit_population(pair: Pair, folder: Path) -> None:
     release, _, _ = released(pair)
-    found = rt.audit(release.folder, population=people.population())
+    found = rt.audit(release.folder, population=contract_examples.population())
     assert found.risk.journalist is not None and found.risk.journalist.highest <= found.risk.prosecutor.highest
 
 
@@ -153,14 +154,14 @@ def one_row(pair: Pair, folder: Path) -> None:
 
 def no_names(pair: Pair, folder: Path) -> None:
     """Nothing of the columns that identify a person stands in any byte of the release, in either format."""
-    for turns in ((), (pairs.as_csv,)):
+    for turns in ((), (method_promise_pairs.as_csv,)):
         release, frame, _ = released(pair, *turns)
         assert not kept_apart(release) & set(frame["name"])
 
 
 def no_withheld(pair: Pair, folder: Path) -> None:
     """Rows that a stage withheld leave nothing in any byte: each row's note is its own."""
-    release, frame, _ = released(pair, pairs.stage, pairs.carry)
+    release, frame, _ = released(pair, method_promise_pairs.stage, method_promise_pairs.carry)
     assert release.manifest.withheld > 0
     secret = set(frame["note"]) - set(release.frame()["note"])
     assert len(secret) == release.manifest.withheld
@@ -169,14 +170,14 @@ def no_withheld(pair: Pair, folder: Path) -> None:
 
 def planted_name(pair: Pair, folder: Path) -> None:
     """A name hidden in a data file, its checksum made right: found with the source."""
-    for number, turns in enumerate([(), (pairs.as_csv,)]):
+    for number, turns in enumerate([(), (method_promise_pairs.as_csv,)]):
         release, frame, _ = released(pair, *turns)
         assert caught(planted(release, folder / str(number), frame["name"][7]), frame)
 
 
 def order(pair: Pair, folder: Path) -> None:
     """Rows in the order of the source, though nothing printed says so: found with the source."""
-    release, frame, _ = released(pair, pairs.carry)
+    release, frame, _ = released(pair, method_promise_pairs.carry)
     first = next(name for name, table in release.tables.items() if "note" in table.columns)
     rows = release.tables[first].sort("note").drop("note")
     entries = [column.to_dict() for column in release.columns if column.name != "note"]
@@ -192,10 +193,10 @@ def risk(pair: Pair, folder: Path) -> None:
 
 def attack(name: str) -> Run:
     def run(pair: Pair, folder: Path) -> None:
-        stages = (pairs.stage,) if name in people.AFTER_A_STAGE else ()
+        stages = (method_promise_pairs.stage,) if name in contract_examples.AFTER_A_STAGE else ()
         release, frame, _ = released(pair, *stages)
         source = {"source": frame} if catalogue.ATTACKS[name].needs_source else {}
-        found = rt.attack(release, name=name, **source, **people.ATTACKED_WITH.get(name, {})).to_dict()
+        found = rt.attack(release, name=name, **source, **contract_examples.ATTACKED_WITH.get(name, {})).to_dict()
         assert found["attack"] == name and found["targets"] > 0
         assert 0 <= found["worst_posterior"] <= 1
         assert {"control", "control_low", "control_high", "low", "high"} <= set(found)
@@ -256,8 +257,8 @@ def saved(pair: Pair, folder: Path) -> None:
 
 FEATURES = [
     Feature("publish, Parquet", publish, turns=()),
-    published("publish, CSV", pairs.as_csv),
-    published("publish, in parts (part_rows)", pairs.cut),
+    published("publish, CSV", method_promise_pairs.as_csv),
+    published("publish, in parts (part_rows)", method_promise_pairs.cut),
     Feature("check", check_first),
     Feature("audit", audit),
     Feature("audit with the source", audit_with_source),
@@ -280,15 +281,29 @@ FEATURES = [
     Feature("value_counts", value_counts, ("counts",)),
     Feature("to_database, SQLite", database),
     Feature("save", saved),
-    published("a stage before (suppression)", pairs.stage, words=("stage",)),
-    published("carried columns", pairs.carry, words=("carried",)),
-    published("missing quasi-identifiers", pairs.lose_quasi, words=("missing",)),
-    published("missing sensitive values, a category", pairs.lose_sensitive, words=("missing",)),
-    published("missing sensitive values, not declared", pairs.lose_sensitive_unsaid, words=("missing",)),
-    published("withheld rows (suppress_at_most)", pairs.withhold, words=("suppress_at_most",)),
-    published("labels snapped", pairs.snap, words=("labels",)),
-    published("labels padded", pairs.pad, words=("labels",)),
-    published("several rows per person", pairs.repeat, words=("rows_per_person",)),
-    published("several sensitive columns, each alone", pairs.several, words=("sensitive column",)),
-    published("several sensitive columns, jointly", pairs.together, words=("sensitive column",)),
+    published("a stage before (suppression)", method_promise_pairs.stage, words=("stage",)),
+    published("carried columns", method_promise_pairs.carry, words=("carried",)),
+    published("missing quasi-identifiers", method_promise_pairs.lose_quasi, words=("missing",)),
+    published("missing sensitive values, a category", method_promise_pairs.lose_sensitive, words=("missing",)),
+    published("missing sensitive values, not declared", method_promise_pairs.lose_sensitive_unsaid, words=("missing",)),
+    published("withheld rows (suppress_at_most)", method_promise_pairs.withhold, words=("suppress_at_most",)),
+    published("labels snapped", method_promise_pairs.snap, words=("labels",)),
+    published("labels padded", method_promise_pairs.pad, words=("labels",)),
+    published("several rows per person", method_promise_pairs.repeat, words=("rows_per_person",)),
+    published("several sensitive columns, each alone", method_promise_pairs.several, words=("sensitive column",)),
+    published("several sensitive columns, jointly", method_promise_pairs.together, words=("sensitive column",)),
 ]
+
+
+def cell(feature: Feature, pair: Pair, folder: Path) -> str | None:
+    """What is wrong with a cell: it neither works nor is refused as declared."""
+    wanted = expected(feature.name, pair)
+    try:
+        feature.run(pair, folder)
+    except RequestError as error:
+        return None if error.what == wanted else f"refused: {error.what}"
+    except PromiseUnreachable as error:
+        return f"the table of the contract is too small: {error.what}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return f"works, and was to be refused: {wanted}" if wanted else None

@@ -7,8 +7,8 @@ from textwrap import fill
 
 from reticent import catalogue
 from tests.contract.matrix import FEATURES
-from tests.contract.pairs import pairs
-from tests.contract.refused import TOGETHER, rule
+from tests.contract.refusals import TOGETHER, rule
+from tests.support.method_promise_pairs import pairs
 
 HEAD = """\
 # What works for which method, promise and release kind

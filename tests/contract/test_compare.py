@@ -7,15 +7,15 @@ import inspect
 import pytest
 
 import reticent as rt
-from reticent import catalogue, registry
+from reticent import catalogue
 from reticent.audit.measure import column_measures
-from tests.contract import people
-from tests.contract.pairs import Pair, drafted, pairs, stage
+from tests.support import contract_examples
+from tests.support.method_promise_pairs import Pair, drafted, pairs, stage
 
 
 @pytest.fixture(scope="module")
 def compared() -> list[rt.compare]:
-    """One job for each kind, of its first method and promise, and one with a stage before: all on the same people."""
+    """One job for each kind, of its first method and promise, and one with a stage before: all on the same contract_examples."""
     pytest.importorskip("sklearn", reason="needs the extra `stats`")
     of_kind: dict[str, Pair] = {}
     for pair in pairs():
@@ -23,7 +23,7 @@ def compared() -> list[rt.compare]:
             of_kind.setdefault(pair.kind, pair)
     jobs = {kind: drafted(pair).job() for kind, pair in of_kind.items()}
     staged = drafted(Pair("mondrian", "k-anonymity"), stage)
-    whole = rt.compare(jobs, frame=people.people())
+    whole = rt.compare(jobs, frame=contract_examples.people())
     return [whole, rt.compare(staged.job(), frame=staged.frame, attacks=["eligibility"], classification=False)]
 
 
@@ -85,6 +85,6 @@ def test_the_trivial_sanitizations_are_always_beside(compared):
 def test_every_method_is_weighed_when_advice_is_asked_for():
     """Measured, or left out with the reason."""
     job = drafted(Pair("mondrian", "k-anonymity")).job()
-    advice = rt.advise(job, frame=people.people(), purpose="sharing-rows", runs=1)
-    assert {row["method"] for row in advice.candidates} | set(advice.refused) == set(registry.METHODS)
+    advice = rt.advise(job, frame=contract_examples.people(), purpose="sharing-rows", runs=1)
+    assert {row["method"] for row in advice.candidates} | set(advice.refused) == set(catalogue.METHODS)
     assert all(advice.refused.values())

@@ -12,14 +12,14 @@ import pytest
 import reticent as rt
 from reticent import catalogue, registry
 from reticent.audit.evidence import NEEDS_SOURCE
-from reticent.errors import JobError, PromiseUnreachable, RequestError
-from tests.contract import pairs
-from tests.contract.matrix import FEATURES, Feature, assert_sound
-from tests.contract.pairs import Pair, drafted, made_promise, released
-from tests.contract.people import EXAMPLES
-from tests.contract.refused import REFUSED, TOGETHER, expected
+from reticent.errors import JobError, RequestError
+from tests.contract.matrix import FEATURES, Feature, assert_sound, cell
+from tests.contract.refusals import REFUSED, TOGETHER, expected
+from tests.support import method_promise_pairs
+from tests.support.contract_examples import EXAMPLES
+from tests.support.method_promise_pairs import Pair, drafted, made_promise, released
 
-PAIRS = pairs.pairs()
+PAIRS = method_promise_pairs.pairs()
 pytestmark = pytest.mark.usefixtures("small_parts")
 
 
@@ -28,20 +28,6 @@ def _forgotten() -> Iterator[None]:
     """A pair's releases are kept while its features are looked at, and no longer."""
     yield
     released.cache_clear()
-
-
-def cell(feature: Feature, pair: Pair, folder: Path) -> str | None:
-    """What is wrong with a cell: it neither works nor is refused as declared."""
-    wanted = expected(feature.name, pair)
-    try:
-        feature.run(pair, folder)
-    except RequestError as error:
-        return None if error.what == wanted else f"refused: {error.what}"
-    except PromiseUnreachable as error:
-        return f"the table of the contract is too small: {error.what}"
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return f"works, and was to be refused: {wanted}" if wanted else None
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
@@ -139,16 +125,16 @@ def test_whatever_promise_an_audit_is_asked_for_is_judged_or_it_is_said_why_not(
         assert verdict.kept is not None or verdict.why or verdict.evidence == NEEDS_SOURCE
 
 
-SWITCHES: list[tuple[pairs.Turn | None, ...]] = [
-    (None, pairs.stage),
-    (None, pairs.several, pairs.together),
-    (None, pairs.lose_quasi),
-    (None, pairs.lose_sensitive),
-    (None, pairs.withhold),
-    (None, pairs.repeat),
-    (None, pairs.carry),
-    (None, pairs.as_csv),
-    (None, pairs.cut),
+SWITCHES: list[tuple[method_promise_pairs.Turn | None, ...]] = [
+    (None, method_promise_pairs.stage),
+    (None, method_promise_pairs.several, method_promise_pairs.together),
+    (None, method_promise_pairs.lose_quasi),
+    (None, method_promise_pairs.lose_sensitive),
+    (None, method_promise_pairs.withhold),
+    (None, method_promise_pairs.repeat),
+    (None, method_promise_pairs.carry),
+    (None, method_promise_pairs.as_csv),
+    (None, method_promise_pairs.cut),
 ]
 """In the order in which they are turned."""
 
@@ -169,7 +155,7 @@ def covering(switches: Sequence[Sequence], draw: random.Random) -> list[tuple]:
     return [tuple(switch[at] for switch, at in zip(switches, one, strict=True)) for one in found]
 
 
-def allowed(turns: Sequence[pairs.Turn], pair: Pair) -> set[str]:
+def allowed(turns: Sequence[method_promise_pairs.Turn], pair: Pair) -> set[str]:
     """The sentences that these turns may be refused with, alone or two together."""
     used = [feature.name for feature in FEATURES if feature.turns and set(feature.turns) <= set(turns)]
     alone = {sentence for name in used if (sentence := expected(name, pair)) is not None}

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent import registry
+from reticent import catalogue, registry
 from reticent.data.codec import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.errors import JobError
 from reticent.models.promise import CountCappedPromise, GroupCheckedPromise, MechanismPromise, Promises
-from tests.models.grouped import TREE, cells_of, groups_by, verdicts
 from tests.oracle import measures
-from tests.properties.strategies import PARAMETERS, histograms, promises, trees
+from tests.support.plain_groups import TREE, cells_of, groups_by, verdicts
+from tests.support.strategies import PARAMETERS, histograms, promises, trees
 
 PEOPLE = pl.DataFrame({"g": [number for number in range(60) for _ in range(3)]})
 """A population for k-map: every group is three people."""
@@ -85,7 +85,9 @@ def random_groups(seed: int, count: int = 60, null: bool = True) -> list[dict]:
 
 
 def test_every_registered_promise_is_held_to_this_contract():
-    grouped = {name for name in registry.MODELS if not isinstance(registry.load_promise_class(name), MechanismPromise)}
+    grouped = {
+        name for name in catalogue.PROMISES if not isinstance(registry.load_promise_class(name), MechanismPromise)
+    }
     assert set(EXAMPLES) == grouped - (ABOUT_FAMILIES | ABOUT_BELIEFS)
     assert set(EXAMPLES) == {"k-map", *PARAMETERS}
 
@@ -166,10 +168,12 @@ def test_a_conjunction_keeps_what_each_of_its_promises_keeps(groups, asked, tree
 def test_the_table_as_one_group_keeps_a_promise_about_frequencies_and_breaks_one_about_size_only_if_small(name, index):
     promise = made(name, index)
     cells = cells_of([{"s0": 2, "s1": 2, "s2": 2, "s3": 2}, {"s0": 3, "s1": 3, "s2": 3, "s3": 3}])
-    assert Promises.of([promise]).bind(cells).allow_all()
+    assert Promises.from_iterable([promise]).bind(cells).allow_all()
     alone = cells_of([{"s0": 1}])
     mirrors = name in ("t-closeness", "delta-disclosure", "beta-likeness", "k-map")
-    assert Promises.of([promise]).bind(alone).allow_all() == (mirrors and (name != "k-map" or promise.k <= 3))
+    assert Promises.from_iterable([promise]).bind(alone).allow_all() == (
+        mirrors and (name != "k-map" or promise.k <= 3)
+    )
 
 
 @every_promise
@@ -276,5 +280,5 @@ def test_groups_of_cells_are_judged_by_quota_and_not_by_cell():
     cells = cells_of([{"s0": 4, "s1": 4}])
     groups = groups_by(cells, np.zeros(2, np.int64))
     half = type(groups)(cells, groups.cell, np.array([1, 1]), groups.offsets)
-    bound = Promises.of([registry.load_promise_class("k-anonymity")(3)]).bind(cells)
+    bound = Promises.from_iterable([registry.load_promise_class("k-anonymity")(3)]).bind(cells)
     assert bound.allow(groups).tolist() == [True] and bound.allow(half).tolist() == [False]

@@ -27,7 +27,7 @@ TAKEN = [
 
 @pytest.mark.parametrize("entry", TAKEN, ids=lambda entry: " ".join(map(str, entry.values())))
 def test_mosaic_takes_every_promise_that_a_union_of_groups_survives(entry: dict):
-    Mosaic().refuse(Promises.of([registry.make_promise(entry)]))
+    Mosaic().refuse(Promises.from_iterable([registry.make_promise(entry)]))
 
 
 def test_mosaic_refuses_what_only_separate_groups_keep():
@@ -36,4 +36,4 @@ def test_mosaic_refuses_what_only_separate_groups_keep():
         union_closed = False
 
     with pytest.raises(JobError, match="apart"):
-        Mosaic().refuse(Promises.of([registry.make_promise(TAKEN[0]), Apart()]))
+        Mosaic().refuse(Promises.from_iterable([registry.make_promise(TAKEN[0]), Apart()]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reticent import catalogue
 from tests.contract import attacks_table
 from tests.contract.table import page
-from tests.house.repository import ROOT
+from tests.support.repository import ROOT
 
 
 def test_the_printed_contract_is_current():

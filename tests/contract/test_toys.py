@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent import catalogue, registry
+from reticent import catalogue
 from reticent.attacks import attack
 from reticent.errors import BundleDamaged, InternalError
-from tests.contract import people, toy_attack, toy_kind, toy_promise
-from tests.contract.matrix import FEATURES, Feature
+from tests.contract import toy_attack, toy_kind, toy_promise
+from tests.contract.matrix import FEATURES, Feature, cell
 from tests.contract.matrix import attack as attacked
-from tests.contract.pairs import Pair, drafted, pairs, released
-from tests.contract.tampering import resealed
-from tests.contract.test_matrix import cell
+from tests.support import contract_examples
+from tests.support.method_promise_pairs import Pair, drafted, pairs, released
+from tests.support.tampering import resealed
 
 pytestmark = pytest.mark.usefixtures("small_parts")
 
@@ -29,9 +29,6 @@ def register(monkeypatch) -> Iterator:
 
     def put(table: dict, name: str, row: object) -> None:
         monkeypatch.setitem(table, name, row)
-        monkeypatch.setattr(registry, "MODELS", {name: row.model for name, row in catalogue.PROMISES.items()})
-        monkeypatch.setattr(registry, "METHODS", {name: row.made_by for name, row in catalogue.METHODS.items()})
-        monkeypatch.setattr(registry, "WRITERS", {name: row.writer for name, row in catalogue.KINDS.items()})
         pairs.cache_clear()
 
     yield put
@@ -41,7 +38,7 @@ def register(monkeypatch) -> Iterator:
 
 @pytest.fixture
 def crowds(register, monkeypatch) -> rt.Job:
-    monkeypatch.setitem(people.EXAMPLES, "crowds", people.Example({"least": 4}))
+    monkeypatch.setitem(contract_examples.EXAMPLES, "crowds", contract_examples.Example({"least": 4}))
     register(catalogue.PROMISES, "crowds", toy_promise.row("judge"))
     return drafted(Pair("mondrian", "crowds")).job()
 
@@ -55,7 +52,7 @@ def test_a_promise_that_is_registered_is_held_to_the_contract(crowds, tmp_path):
     mine = [pair for pair in pairs() if pair.promise == "crowds"]
     assert {pair.method for pair in mine} == {"mondrian", "mosaic"}
     assert not wrong_cells(mine[0], FEATURES, tmp_path)
-    release = rt.publish(crowds, frame=people.people())
+    release = rt.publish(crowds, frame=contract_examples.people())
     assert release.audited.promises[0].achieved["least"] >= 4
     assert "at least 4 in a crowd" in (release.folder / "README.md").read_text(encoding="utf-8")
 
@@ -65,7 +62,7 @@ def test_a_promise_without_evidence_is_not_published(crowds, register, tmp_path,
     """It has no judge, or one that sees nothing and does not say why."""
     register(catalogue.PROMISES, "crowds", toy_promise.row(judged_by))
     with pytest.raises(InternalError):
-        rt.publish(crowds, frame=people.people(), to=tmp_path / "release", again=True)
+        rt.publish(crowds, frame=contract_examples.people(), to=tmp_path / "release", again=True)
     assert not (tmp_path / "release").exists()
 
 
@@ -74,12 +71,12 @@ def test_a_promise_whose_module_of_judges_does_not_load_is_not_published(crowds,
         catalogue.PROMISES, "crowds", replace(toy_promise.row("judge"), judge="reticent.audit.measure.crowds:judge")
     )
     with pytest.raises(InternalError, match="no judge"):
-        rt.publish(crowds, frame=people.people())
+        rt.publish(crowds, frame=contract_examples.people())
 
 
 def test_a_promise_that_no_file_can_show_is_published_with_the_reason(crowds, register):
     register(catalogue.PROMISES, "crowds", toy_promise.row("candid"))
-    release = rt.publish(crowds, frame=people.people())
+    release = rt.publish(crowds, frame=contract_examples.people())
     assert release.audited.kept is None
     assert release.audited.promises[0].why == "no file can show it; the parameters were checked"
 

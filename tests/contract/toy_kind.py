@@ -20,7 +20,7 @@ from reticent.errors import BundleDamaged
 from reticent.format import schema_checks
 from reticent.format.data_files import Schema
 from reticent.format.manifest import Manifest
-from reticent.format.rows import CodedColumn, FileRows, RowBatches
+from reticent.format.row_batches import CodedColumn, FileRows, RowBatches
 from reticent.methods.mondrian import Mondrian
 from reticent.recipe.generalized import GeneralizedWriter as Writer
 from reticent.release.generalized import GeneralizedReader as Reader
@@ -38,7 +38,7 @@ class TicketedWriter(Writer):
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         rows = super().frames(pieces)["data"]
-        same = CodedColumn.of(
+        same = CodedColumn.from_entries(
             pl.Series(TICKET, ["T"]), np.zeros(len(self.recipe.cell), np.int32), self.recipe.published_entries
         )
         return {"data": FileRows({**rows.columns, TICKET: same}, pieces)}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
-from tests.house.repository import ROOT
+from tests.support.repository import ROOT
 
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 

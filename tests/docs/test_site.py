@@ -8,7 +8,7 @@ import re
 import pytest
 
 import reticent
-from tests.house.repository import ROOT
+from tests.support.repository import ROOT
 
 DOCS = ROOT / "docs"
 

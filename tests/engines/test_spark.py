@@ -14,20 +14,14 @@ from hypothesis import strategies as st
 import reticent as rt
 from reticent import catalogue
 from reticent.errors import JobError, RequestError
-from tests.contract.pairs import drafted
-from tests.engines.clusters import spark
-from tests.engines.sameness import stated
-from tests.engines.test_sameness import FIRST, SORTED, TURNS, by_local, outcome, tables
+from tests.support.engine_jobs import FIRST, SORTED, TURNS, by_local, outcome, tables
+from tests.support.method_promise_pairs import drafted
+from tests.support.release_comparison import CARRIED, stated, without_carried
+from tests.support.spark_session import spark
 
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.usefixtures("small_parts")]
 TURNED = {"mondrian": "rows withheld, CSV", "burel": "in parts, carried, CSV", "anatomy": "in parts"}
 """What the job of a method has beside it; of the others, carried columns and missing values."""
-CARRIED = ("note", "visits")
-
-
-def without_carried(release: rt.Release) -> dict[str, Counter]:
-    """The multiset of rows of each file, carried columns left out."""
-    return {name: Counter(frame.drop(CARRIED, strict=False).rows()) for name, frame in release.tables.items()}
 
 
 def assert_alike(one: rt.Release, other: rt.Release) -> None:

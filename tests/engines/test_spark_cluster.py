@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.engines.cluster_killed import jobs
-from tests.engines.clusters import lacking
-from tests.engines.test_regional import in_one_place, labelled
+from tests.engines.executor_loss import jobs
+from tests.support.region_plans import in_one_place, labelled
+from tests.support.spark_session import lacking
 
 pytestmark = [
     pytest.mark.slow,
@@ -57,7 +57,7 @@ def published(tmp_path_factory) -> Path:
     files = in_files(people(), folder / "people"), in_files(census(), folder / "census")
     given = [Path(rt.__file__).parents[1], *files, folder / "out"]
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    words = [sys.executable, Path(__file__).with_name("cluster_killed.py"), *given]
+    words = [sys.executable, Path(__file__).with_name("executor_loss.py"), *given]
     ran = subprocess.run(
         [*map(str, words)], capture_output=True, text=True, check=False, env=clean, cwd=folder / "here"
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import reticent as rt
-from tests.engines.clusters import spark
-from tests.engines.test_column_names import assert_any_name_is_carried, table
+from tests.support.column_names import assert_any_name_is_carried, table
+from tests.support.spark_session import spark
 
 
 def test_carried_columns_have_any_name_by_spark():

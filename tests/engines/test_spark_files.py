@@ -18,8 +18,8 @@ from reticent.engines.spark import session as sessions
 from reticent.engines.spark import sources
 from reticent.engines.spark.session import build_archive
 from reticent.errors import ColumnError, SourceError, SourceUnreachable
-from tests.engines.clusters import spark
-from tests.engines.sameness import rows_of, stated
+from tests.support.release_comparison import rows_of, stated
+from tests.support.spark_session import spark
 
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 PEOPLE = pl.DataFrame(

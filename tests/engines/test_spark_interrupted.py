@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 import reticent as rt
-from tests.engines.clusters import spark
-from tests.engines.conftest import people
+from tests.support.engine_tables import people
+from tests.support.spark_session import spark
 
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 PHASES = ("reading", "planning", "writing", "writing: drawing outcomes", "writing: moving rows", "auditing")

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 import reticent as rt
-from reticent.engines.spark import errors, session, shim
+from reticent.engines.spark import error_translation, session, shim
 from reticent.errors import ColumnError, DiskError, JobError, RequestError, SourceError, SourceUnreachable
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: Spark's tests are skipped")
@@ -88,7 +88,7 @@ def test_a_master_that_spark_does_not_know_is_refused(master):
 def test_a_spark_that_does_not_start_is_named_without_its_words(master, advice):
     with (
         pytest.raises(SourceUnreachable, match=f"JAVA_GATEWAY_EXITED(.|\n)*{advice}") as found,
-        errors.translate_start_errors(master),
+        error_translation.translate_start_errors(master),
     ):
         raise RuntimeError("[JAVA_GATEWAY_EXITED] CANARY")
     assert "CANARY" not in str(found.value) and found.value.__suppress_context__
@@ -129,8 +129,8 @@ def test_a_package_that_is_there_without_pips_notes_is_not_missing():
 
 def raised(error: BaseException) -> Exception:
     """What the driver raises of an error that a task met."""
-    with pytest.raises(Exception) as found, errors.translate_spark_errors("Counting"):
-        raise RuntimeError(f"Job aborted: worker said {errors.encode_fault(error)} and more")
+    with pytest.raises(Exception) as found, error_translation.translate_spark_errors("Counting"):
+        raise RuntimeError(f"Job aborted: worker said {error_translation.encode_fault(error)} and more")
     return found.value
 
 
@@ -165,7 +165,7 @@ def test_an_error_of_ours_crosses_word_for_word_and_any_other_by_its_type():
     ],
 )
 def test_sparks_own_words_are_withheld(words, kind, said):
-    with pytest.raises(kind, match=said) as found, errors.translate_spark_errors("Counting"):
+    with pytest.raises(kind, match=said) as found, error_translation.translate_spark_errors("Counting"):
         raise RuntimeError(words)
     assert "CANARY" not in str(found.value)
     assert found.value.__suppress_context__
@@ -178,7 +178,7 @@ def test_a_job_that_fails_because_it_was_cancelled_is_an_interruption():
         except KeyboardInterrupt:
             raise RuntimeError("[SPARK_JOB_CANCELLED] the job was cancelled") from None
 
-    with pytest.raises(KeyboardInterrupt), errors.translate_spark_errors("Counting"):
+    with pytest.raises(KeyboardInterrupt), error_translation.translate_spark_errors("Counting"):
         cancelled()
 
 
@@ -186,7 +186,7 @@ def test_a_signal_cancels_before_it_interrupts():
     import os
     import signal
 
-    from reticent.engines.spark.errors import cancel_on_signal
+    from reticent.engines.spark.error_translation import cancel_on_signal
 
     said = []
     handler = signal.getsignal(signal.SIGINT)
@@ -210,7 +210,7 @@ def test_no_traceback_of_ctrl_c_is_logged_and_everything_else_is(caplog):
 
     from py4j import java_gateway
 
-    from reticent.engines.spark.errors import silence_interrupt_logs
+    from reticent.engines.spark.error_translation import silence_interrupt_logs
 
     def logged(said: str) -> None:
         record = logging.LogRecord("root", logging.ERROR, java_gateway.__file__, 1, said, None, None)

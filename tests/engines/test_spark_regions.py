@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.engines.clusters import spark
-from tests.engines.test_regional import COLUMNS, DROP, KB, QUASI, in_one_place, labelled
+from tests.support.region_plans import COLUMNS, DROP, KB, QUASI, in_one_place, labelled
+from tests.support.spark_session import spark
 
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 

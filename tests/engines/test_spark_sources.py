@@ -12,10 +12,9 @@ import pytest
 
 import reticent as rt
 from reticent.errors import ColumnError, PromiseUnreachable, SourceError
-from tests.engines.clusters import spark
-from tests.engines.sameness import rows_of, stated
-from tests.engines.test_spark import without_carried
-from tests.hostile.codes import PEOPLE as CODES
+from tests.support.code_columns import PEOPLE as CODES
+from tests.support.release_comparison import rows_of, stated, without_carried
+from tests.support.spark_session import spark
 
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 PEOPLE = pl.DataFrame(

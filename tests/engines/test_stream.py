@@ -24,7 +24,7 @@ from reticent.engines.expansion import expand_rows
 from reticent.errors import ColumnError, JobError, SourceError
 from reticent.randomness import Random
 from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
-from tests.engines.sameness import in_pieces
+from tests.support.release_comparison import in_pieces
 
 
 def split_recipe(rows: int, quotas: list[tuple[int, int]]):
@@ -257,10 +257,10 @@ def test_an_engine_that_is_not_known_is_named_with_those_that_are(table, job):
 
 @pytest.mark.parametrize("method", ["mondrian", "anatomy", "beta-perturbation"])
 def test_a_large_file_is_audited_a_part_at_a_time_with_the_same_evidence(method, tmp_path):
-    from tests.contract import pairs
+    from tests.support import method_promise_pairs
 
-    pair = next(pair for pair in pairs.pairs() if pair.method == method and not pair.stages)
-    draft = pairs.drafted(pair, pairs.carry, pairs.lose_quasi)
+    pair = next(pair for pair in method_promise_pairs.pairs() if pair.method == method and not pair.stages)
+    draft = method_promise_pairs.drafted(pair, method_promise_pairs.carry, method_promise_pairs.lose_quasi)
     release = rt.publish(draft.job(), frame=draft.frame, to=tmp_path / "release")
     whole = rt.audit(tmp_path / "release").to_dict()
     with in_pieces():

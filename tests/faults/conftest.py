@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.faults.injected import Server, compiled
+from tests.faults.injection import Server, compiled
 
 
 @pytest.fixture(scope="session")

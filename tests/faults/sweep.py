@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from tests.faults.injected import SCENARIOS, WAYS, Server, changes_of, compiled, spoil, template
+from tests.faults.injection import SCENARIOS, WAYS, Server, changes_of, compiled, spoil, template
 
 
 def main() -> int:

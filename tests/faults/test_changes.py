@@ -10,7 +10,7 @@ import random
 import pytest
 
 from reticent.ledger import staging
-from tests.faults.injected import SCENARIOS, WAYS, changes_of, digests, spoil, stale, template
+from tests.faults.injection import SCENARIOS, WAYS, changes_of, digests, spoil, stale, template
 
 TELLING = ("journal", "exchange", "out/release", "ledger.jsonl", "truncate", "reticent-owner/release")
 

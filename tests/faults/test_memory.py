@@ -22,8 +22,8 @@ from reticent.engines import local
 from reticent.errors import OutOfMemory
 from reticent.ledger import commit, journal
 from reticent.release import bundle
-from tests.faults.injected import broken, digests, disagreeing, stale
-from tests.hostile.running import prepare
+from tests.faults.injection import broken, digests, disagreeing, stale
+from tests.support.hostile_cases import prepare
 
 auditing, publishing = (importlib.import_module(f"reticent.{name}") for name in ("audit.audit", "publish"))
 PLACES = {

@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from tests.cli.conftest import JOB
-from tests.faults.injected import SCENARIOS, changes_of, digests, spoil, stale, template
-from tests.interrupting import interrupted
+from tests.faults.injection import SCENARIOS, changes_of, digests, spoil, stale, template
+from tests.support.command_line import JOB
+from tests.support.interruption import interrupted
 
 NAME = "replace by stream"
 SPILLED = ("scattered/", "ranks-", "release/entries")

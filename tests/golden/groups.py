@@ -179,7 +179,7 @@ def engine_items(folder: Path) -> Items:
 
 def regional_items(folder: Path) -> Items:
     """A plan in regions, its table in parts in this process: what `--regions` does on Spark's executors."""
-    from tests.engines.in_process import Spread
+    from tests.support.in_process_partitions import Spread
 
     people = rt.datasets.load("census", rows=1_800, seed=2).with_columns(pl.col("work_class").cast(pl.String))
     quasi = ("age", "gender", "education", "marital_status")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from tests.hostile.running import Case
+from tests.support.hostile_cases import Case
 
 DRIVERS = {"sqlite": "sqlite:///out.db", "duckdb": "duckdb:///out.duckdb"}
 NAMES = {

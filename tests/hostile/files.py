@@ -14,8 +14,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.hostile.jobs import SOURCE, job
-from tests.hostile.running import CANARY, Case, csv_text, people
+from tests.hostile.jobs import SOURCE
+from tests.support.hostile_cases import CANARY, Case, csv_text, job, people
 
 PUBLISH = ("publish", "job.toml", "-o", "out")
 HEAD = ["person", "age", "city", "illness"]

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.hostile.running import JOB, Case
+from tests.support.hostile_cases import JOB, PROMISE, Case, job
 
-PROMISE = 'model = "k-anonymity"\nk = 5'
 DEEP = 5_000
-
-
-def job(*changes: tuple[str, str], more: str = "") -> Callable[[Path], object]:
-    """A good job with some of its text replaced, and more at its end."""
-    text = JOB
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return lambda folder: (folder / "job.toml").write_text(text + more)
 
 
 def raw(content: bytes) -> Callable[[Path], object]:

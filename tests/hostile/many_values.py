@@ -19,9 +19,9 @@ import polars as pl
 import reticent as rt
 from reticent import registry
 from reticent.errors import ReticentError
-from tests.contract import pairs
-from tests.contract.pairs import Pair
-from tests.contract.people import EXAMPLES, QUICK
+from tests.support import method_promise_pairs
+from tests.support.contract_examples import EXAMPLES, QUICK
+from tests.support.method_promise_pairs import Pair
 
 ROWS = 20_000
 SECONDS = 10
@@ -42,7 +42,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    for pair in pairs.pairs():
+    for pair in method_promise_pairs.pairs():
         for form in FORMS:
             if pair.promise == "proximity-beta-likeness" and form != "numbers":
                 continue

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from tests.hostile.jobs import METHODS, NUMBERS, PROMISES, WRONG, asked
-from tests.hostile.running import CITIES, JOB, Case, csv_text, people
+from tests.support.hostile_cases import CITIES, JOB, Case, csv_text, people
 
 PEOPLE = csv_text(people(40))
 CITY = "".join(f"{city};{part};*\n" for city, part in CITIES.items())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.hostile.jobs import AGE, job
-from tests.hostile.running import CANARY, JOB, Case, csv_text, people
+from tests.hostile.jobs import AGE
+from tests.support.hostile_cases import CANARY, JOB, Case, csv_text, job, people
 
 HEAD = "person,age,city,illness"
 CITY = 'city    = { role = "quasi-identifying", hierarchy = "city.csv" }'

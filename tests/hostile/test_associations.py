@@ -13,9 +13,9 @@ import pytest
 import reticent as rt
 from reticent.errors import BundleDamaged, PromiseUnreachable
 from reticent.format.data_writer import write_data
-from tests.audit.releases import resealed
-from tests.hostile import associations
-from tests.hostile.associations import FORGERIES, ILLNESSES, POSSIBLE, Tables
+from tests.support import associations
+from tests.support.associations import FORGERIES, ILLNESSES, POSSIBLE, Tables
+from tests.support.release_folders import resealed
 
 TABLES = int(os.environ.get("HOSTILE_EXAMPLES", 12)) if os.environ.get("HOSTILE") == "all" else 12
 EACH = 3  # forgeries of a kind that a table is tried with

@@ -15,8 +15,9 @@ import pytest
 from reticent.cli import output
 from reticent.cli.commands import COMMANDS
 from reticent.cli.main import main
-from tests.hostile.commands import GOOD, contents, lines, prepared
-from tests.hostile.running import CANARY, Case, Ran, faults, run
+from tests.hostile.commands import contents, lines
+from tests.support.good_command_lines import GOOD, prepared
+from tests.support.hostile_cases import CANARY, Case, Ran, faults, run
 
 EVERY = 1 if os.environ.get("HOSTILE") == "all" else 20
 SLOW = {"demo", "compare", "advise", "check", "attack as background", "report, internal"}

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.hostile.exports import CASES, Case
-from tests.hostile.running import faults, run
+from tests.support.hostile_cases import faults, run
 
 
 @pytest.fixture(scope="module")

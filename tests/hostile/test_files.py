@@ -6,7 +6,7 @@ import pytest
 
 import reticent as rt
 from tests.hostile.files import BY_STREAM, CASES
-from tests.hostile.running import faults, run, sampled
+from tests.support.hostile_cases import faults, run, sampled
 
 
 @pytest.mark.parametrize("name", [*CASES, *sampled(BY_STREAM, most=30)])

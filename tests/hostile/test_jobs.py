@@ -9,7 +9,7 @@ from reticent.registry import list_job_types
 from tests.hostile.fields import CASES as FIELDS
 from tests.hostile.fields import KEPT_BY, fields, tried
 from tests.hostile.jobs import CASES
-from tests.hostile.running import faults, run, sampled
+from tests.support.hostile_cases import faults, run, sampled
 
 
 @pytest.mark.parametrize("name", sampled(CASES, most=260))
@@ -29,11 +29,11 @@ def test_a_field_of_a_wrong_type_is_refused_in_our_own_words(name, tmp_path):
 
 def test_every_field_of_every_promise_and_method_is_tried():
     known = tried()
-    for name in registry.MODELS:
+    for name in catalogue.PROMISES:
         assert set(fields(registry.load_promise_class(name))) <= known[name], name
-    for name in registry.METHODS:
+    for name in catalogue.METHODS:
         assert set(fields(registry.load_method_class(name))) <= known[name], name
-    assert set(KEPT_BY) == set(registry.MODELS)
+    assert set(KEPT_BY) == set(catalogue.PROMISES)
 
 
 ROWS = catalogue.PROMISES | catalogue.METHODS | catalogue.STAGES | catalogue.JOB_TABLES

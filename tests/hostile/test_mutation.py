@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.hostile.mutation import edited_files, odd_parameters
-from tests.hostile.running import Case, faults, run
+from tests.support.hostile_cases import Case, faults, run
 
 EXAMPLES = int(os.environ.get("HOSTILE_EXAMPLES", "60"))
 

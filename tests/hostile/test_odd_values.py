@@ -10,7 +10,7 @@ import pytest
 import reticent as rt
 from reticent.errors import ColumnError, SourceError
 from reticent.job.draft import draft_job
-from tests.hostile.types import KINDS
+from tests.support.value_types import KINDS
 
 ROWS = 60
 PEOPLE = {

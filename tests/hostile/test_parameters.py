@@ -12,10 +12,9 @@ import reticent as rt
 from reticent import catalogue
 from reticent.audit.subject import UNCOUNTED_MESSAGE
 from reticent.errors import BundleDamaged
-from tests.audit.releases import resealed
-from tests.contract import pairs
-from tests.hostile.forgeries import good
 from tests.hostile.parameters import EVERYWHERE
+from tests.support import honest_releases, method_promise_pairs
+from tests.support.release_folders import resealed
 
 OWNERS = list(EVERYWHERE)
 
@@ -32,7 +31,7 @@ def placed(stated: dict, owner: str, name: str, value: object) -> None:
     if owner in catalogue.PROMISES:
         entry = next((one for one in stated["promises"] if one["model"] == owner), None)
         if entry is None:
-            entry = {"model": owner, **pairs.EXAMPLES[owner].parameters}
+            entry = {"model": owner, **method_promise_pairs.EXAMPLES[owner].parameters}
             if owner == "k-map":
                 entry["population"] = "people.csv"
             stated["promises"].append(entry)
@@ -65,7 +64,7 @@ KIND_OF = {
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("good")
-    return {kind: good.release(kind, folder / kind) for kind in good.PAIRS}
+    return {kind: honest_releases.release(kind, folder / kind) for kind in honest_releases.PAIRS}
 
 
 @pytest.mark.parametrize("owner", OWNERS)
@@ -87,10 +86,10 @@ def test_a_manifest_with_a_parameter_that_no_job_may_have_is_refused(owner, rele
     assert not passed
 
 
-@pytest.mark.parametrize("kind", good.PAIRS)
+@pytest.mark.parametrize("kind", honest_releases.PAIRS)
 def test_in_every_kind_a_bad_parameter_is_refused_by_its_name(kind, releases, tmp_path):
     """The promise and the method that the kind's own release has."""
-    method, promise = good.PAIRS[kind]
+    method, promise = honest_releases.PAIRS[kind]
     for owner in (method, promise):
         for name, values in EVERYWHERE[owner].items():
             folder = tmp_path / owner / name
@@ -111,7 +110,7 @@ def test_the_reason_names_the_parameter_and_what_it_may_be(releases, tmp_path):
 
 @pytest.mark.parametrize("group_by", [["city"], {"age": [30, 50]}])
 def test_targets_of_groups_are_those_of_the_release(group_by, tmp_path):
-    frame = good.source("transformed")
+    frame = honest_releases.source("transformed")
     names = (
         sorted(frame["city"].unique().to_list()) if group_by == ["city"] else ["below 30", "30 to 50", "50 and above"]
     )

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.hostile.questions import QUESTIONS
-from tests.hostile.running import Case, faults, run
+from tests.support.hostile_cases import Case, faults, run
 
 ALL = os.environ.get("HOSTILE") == "all"
 ASKED = {

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.cli.conftest import run  # noqa: F401  # the fixture
 from tests.hostile.raw_values import VALUES
+from tests.support.command_line import run  # noqa: F401  # the fixture
 
 ROWS = 48
 COLUMNS = {"age": rt.quasi(), "town": rt.quasi(), "illness": rt.sensitive()}

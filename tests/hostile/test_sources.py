@@ -8,8 +8,8 @@ import pytest
 
 import reticent as rt
 from reticent.errors import RequestError
-from tests.hostile.running import faults, run
 from tests.hostile.sources import CASES
+from tests.support.hostile_cases import faults, run
 
 MARKUP = re.compile(r"<script|!\[x\]|\]\(http|\x1b|^\|---\|$\n\|---\||\n\|---\|\n.*\|---\|", re.IGNORECASE)
 

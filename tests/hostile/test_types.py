@@ -10,7 +10,7 @@ import pytest
 import reticent as rt
 from reticent.engines import local
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
-from tests.hostile.types import KINDS, MORE_TYPES, REFUSED, ROLES, TYPES, job, table
+from tests.support.value_types import KINDS, MORE_TYPES, REFUSED, ROLES, TYPES, job, table
 
 ALL = [(kind, role, format) for kind in KINDS for role in ROLES for format in ("parquet", "csv")]
 BY_KIND = (ColumnError, PromiseUnreachable, JobError)  # a kind may take no such column; the message names it

@@ -14,8 +14,8 @@ import reticent as rt
 from reticent import catalogue
 from tests.golden.groups import COMMANDS
 from tests.house.counting import FUNCTIONS, Package, Source, is_property, skipped_formatting
-from tests.house.repository import PACKAGE, ROOT
 from tests.house.words import ADVERBS, KINDS, QUANTITIES, is_of_place_or_past, name_words, says_no_thing
+from tests.support.repository import PACKAGE, ROOT
 
 CODE = ("src", "tests", "benchmarks", "studies", "examples", "docs", "setup.py")
 
@@ -47,7 +47,7 @@ def bare_modules() -> list[str]:
 @cache
 def promised_names() -> frozenset[str]:
     """What other programs call: the public names and the attributes of public classes; these stay as they are."""
-    names = set(rt.__all__)
+    names = set(rt.__all__) | HIERARCHY_BUILDERS
     for name in rt.__all__:
         value = getattr(rt, name)
         if inspect.isclass(value):
@@ -132,9 +132,17 @@ def repeated_stems_in_a_package() -> list[str]:
 
 PRINTED_ERRORS = frozenset({"Interrupted"})
 """Errors whose names commands print, as docs/cli.md lists them."""
+HIERARCHY_BUILDERS = frozenset({"grouped", "ordered", "balanced"})
+"""Builders that docs/hierarchies.md tells users to import."""
 ROLES = {
+    "fingerprint": "the fingerprint of a table's rows: of rows in memory in `ledger`, of a table in parts in `partitioned`",
     "kind": "the protocol that the modules of a kind keep, in each package that has them",
+    "loss": "the information that is lost: by a recipe in `recipe`, by a published table in `utility`",
     "partitioned": "what a package does for a table in parts",
+    "passthrough": "columns that are published beside the cells: read in `data`, moved in `engines`, measured in `audit`",
+    "paths": "where a package may write its files",
+    "progress": "how far a run is: what is reported, and how `cli` shows it",
+    "row_matching": "the matching of published rows with source rows, and its kernel",
 }
 """Stems that mean the same in several packages, and what."""
 

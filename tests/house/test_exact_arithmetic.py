@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.house.repository import PACKAGE
+from tests.support.repository import PACKAGE
 
 ALLOWED = {
     "exact_arithmetic.py": "compares arrays with fractions, and proves that nothing wraps",

@@ -1,10 +1,15 @@
-"""Imports point one way (docs/how-it-works.md has the picture)."""
+"""Imports point one way, and so do references by string (docs/how-it-works.md has the same table)."""
 
 from __future__ import annotations
 
+import ast
+import re
+
 import pytest
 
-from tests.house.repository import PACKAGE, imports, module_name
+from reticent import registry
+from tests.house.references import LOADERS, loaded_layers, loaded_objects, references, string_references
+from tests.support.repository import PACKAGE, ROOT, imports, module_name
 
 # Small modules that any other may import; they import nothing but each other.
 BASE = {
@@ -64,6 +69,16 @@ LAYERS = {
     "cli": None,  # the top: may use everything
     "__main__": "cli",
 }
+# What a layer does not import and loads by the catalogue's strings.  Only the catalogue and the registry name what stands above them.
+LOADED = {
+    "catalogue": "attacks audit data engines job methods models recipe release utility",
+    "registry": "engines methods models recipe",
+    "job": "methods",  # a method by its name in a job
+    "attacks": "audit engines",  # what a promise leaves to believe, by the audit's formulas; cells of the source
+    "preconditions": "engines recipe",  # what the writer of a kind can write
+    "compare": "methods",
+}
+KNOWS_ALL = ("catalogue", "registry")
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -88,6 +103,66 @@ def test_a_module_imports_only_what_stands_below_it(path):
         allowed |= set(BASE)
     used = {layer(name) for name in imports(path)} - {own}
     assert used <= allowed, f"{module_name(path)} imports {sorted(used - allowed)}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_names_in_strings_only_what_stands_below_it(path):
+    own = layer(module_name(path))
+    if own in ("reticent", "cli"):
+        return
+    allowed = {own, *(BASE.get(own) or LAYERS.get(own) or "").split(), *LOADED.get(own, "").split()}
+    used = {layer(name) for name in references(path)}
+    assert used <= allowed, f"{module_name(path)} names {sorted(used - allowed)}"
+
+
+def test_the_table_of_loaded_layers_is_in_order_and_holds_nothing_that_is_gone():
+    order = [*BASE, *LAYERS]
+    for own, names in LOADED.items():
+        used = {layer(name) for path in MODULES if layer(module_name(path)) == own for name in references(path)}
+        imported = set((BASE.get(own) or LAYERS.get(own) or "").split())
+        assert set(names.split()) == used - imported - {own}, own
+        if own not in KNOWS_ALL:
+            assert all(order.index(name) < order.index(own) for name in names.split()), f"{own} loads what is above it"
+
+
+def test_references_by_string_are_seen():
+    def named(text: str) -> set[str]:
+        return string_references(ast.parse(text))
+
+    assert named('ROW = Row("reticent.methods.burel:Burel", 4)') == {"reticent.methods.burel"}
+    assert named('import_module("reticent.methods.burel").Burel') == {"reticent.methods.burel"}
+    assert named('row = f"reticent.recipe.{name}:WRITER"') == {"reticent.recipe"}
+    assert named('name = "reticent.zip"; text = "see reticent.methods.burel"') == set()
+    loading = "catalogue.load_object(catalogue.PROMISES[name].{})"
+    assert {layer(name) for name in loaded_objects(ast.parse(loading.format("judge")))} == {"audit"}
+    assert {layer(name) for name in loaded_objects(ast.parse(loading.format("model")))} == {"models"}
+    assert loaded_layers(ast.parse("registry.load_writer(kind).generalizes")) == {"recipe"}
+
+
+def test_every_loader_of_the_registry_is_known():
+    loaders = {name for name in vars(registry) if name.startswith(("load_", "make_"))}
+    assert loaders == set(LOADERS)
+    for load, name in (
+        ("load_promise_class", "k-anonymity"),
+        ("load_method_class", "burel"),
+        ("load_stage_class", "suppression"),
+        ("load_writer", "generalized"),
+    ):
+        assert layer(getattr(registry, load)(name).__module__) == LOADERS[load]
+    assert layer(type(registry.load_engine("local")).__module__) == LOADERS["load_engine"]
+
+
+def test_the_page_has_the_same_table():
+    """A layer of the page's table, what it imports and what it loads are those of the tables here, from the top to the bottom."""
+    text = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| `([a-z_.]+)` \| (.*?) \| (.*?) \| .* \|$", text, re.MULTILINE)
+    written = [(name, *(tuple(re.findall(r"`([a-z_.]+)`", cell)) for cell in cells)) for name, *cells in lines]
+    wanted = [
+        (name, tuple((below or "").split()), tuple(LOADED.get(name, "").split()))
+        for name, below in reversed(LAYERS.items())
+        if name != "__main__"
+    ]
+    assert written == wanted
 
 
 @pytest.mark.parametrize("table", [BASE, LAYERS], ids=["base", "layers"])
@@ -119,8 +194,6 @@ def test_nothing_imports_the_command_line():
 
 
 def test_kernels_import_numpy_and_cython_alone():
-    import ast
-
     for path in (PACKAGE / "kernels").glob("*.py"):
         if path.stem == "__init__":  # is no kernel: it says which of them are compiled
             continue
@@ -134,8 +207,12 @@ def test_kernels_import_numpy_and_cython_alone():
 
 def test_the_audit_shares_no_code_path_with_planning():
     """Neither a model's caps and checks, nor methods, recipes and engines, nor a kernel that any of them uses."""
-    judged = {name for path in (PACKAGE / "audit").rglob("*.py") for name in imports(path)}
-    judged |= {name for path in (PACKAGE / "utility").rglob("*.py") for name in imports(path)}
+    judged = {
+        name
+        for part in ("audit", "utility")
+        for path in (PACKAGE / part).rglob("*.py")
+        for name in imports(path) | references(path)
+    }
     planned = {
         name
         for part in ("models", "methods", "recipe", "engines")

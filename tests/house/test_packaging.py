@@ -11,7 +11,7 @@ import tomllib
 
 import pytest
 
-from tests.house.repository import PACKAGE, ROOT
+from tests.support.repository import PACKAGE, ROOT
 
 WORDS = {"FROM", "RUN", "COPY", "WORKDIR", "ENV", "USER", "ENTRYPOINT", "CMD"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

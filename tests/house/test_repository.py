@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from tests.house.repository import PACKAGE, ROOT, files
+from tests.support.repository import PACKAGE, ROOT, files
 
 HERE = "tests/house/test_repository.py"
 MACHINE_PATHS = re.compile(r"/(?:work|root|home|Users|mnt|opt|srv)/[a-z]\w*/")

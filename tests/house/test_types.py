@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.repository import PACKAGE, ROOT, module_name
+from tests.support.repository import PACKAGE, ROOT, module_name
 
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IGNORED = re.compile(r"#\s*type:\s*ignore(?!\[[a-z, -]+\]  # \w)")

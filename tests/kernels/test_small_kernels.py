@@ -16,7 +16,7 @@ from reticent.kernels import (
     tree_places,
     within_groups,
 )
-from tests.methods.pure_kernels import pure
+from tests.support.pure_kernels import pure
 
 pytest.importorskip("cython", reason="a kernel's source imports cython, which the test extra installs")
 

@@ -17,9 +17,9 @@ from reticent.methods.suppression import Suppression
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from tests.audit.releases import resealed
-from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
+from tests.support.random_cells import histograms, random_cells
+from tests.support.release_folders import resealed
 
 GROUPINGS = ["random", "hilbert"]
 
@@ -47,7 +47,7 @@ def job_of(method: Anatomy, l: int = 3, **options) -> rt.Job:  # noqa: E741
 def test_every_plan_keeps_the_promise_by_the_oracles_count(grouping, number):
     cells = random_cells(number)
     asked = 2 + number % 2
-    promises = Promises.of([rt.ProbabilisticLDiversity(asked)])
+    promises = Promises.from_iterable([rt.ProbabilisticLDiversity(asked)])
     totals = cells.totals(0)[: len(cells.sensitive[0].texts)]
     try:
         recipe = Anatomy(grouping=grouping).plan(cells, promises, Random.from_seed(number))
@@ -257,7 +257,9 @@ def test_no_value_of_a_withheld_row_is_in_the_schema(monkeypatch):
         def prepare(self, cells, promises, rng):
             from reticent.methods.recipe_planning import PreparedCells
 
-            return PreparedCells.of(cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0))
+            return PreparedCells.from_cells(
+                cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0)
+            )
 
     monkeypatch.setitem(catalogue.STAGES, Withholding.name, catalogue.MethodRow("", {}))
     release = rt.publish(job_of(Anatomy(), prepare=[Withholding()]), frame=frame)

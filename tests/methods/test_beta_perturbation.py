@@ -17,9 +17,8 @@ from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.perturbed import PerturbedWriter
 from reticent.recipe.recipe import WITHHELD_GROUP
-from tests.audit.releases import resealed
-from tests.methods.random_cells import random_cells
-from tests.methods.test_burel import line
+from tests.support.random_cells import line, random_cells
+from tests.support.release_folders import resealed
 
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive()}
 
@@ -134,7 +133,7 @@ def test_draws_hit_each_value_exactly_as_often_as_the_matrix_says(monkeypatch):
 
 def test_rows_are_redrawn_with_the_published_probabilities():
     cells = line([0] * 40_000 + [1] * 20_000, [0] * 60_000)
-    recipe = BetaPerturbation().plan(cells, Promises.of([BetaLikeness("0.3")]), Random.from_seed(3))
+    recipe = BetaPerturbation().plan(cells, Promises.from_iterable([BetaLikeness("0.3")]), Random.from_seed(3))
     stays = int(recipe.quota[(recipe.cell == 0) & (recipe.values[:, 0] == 0)].sum())
     expected = 40_000 * recipe.matrix[0][0] / MATRIX_SCALE
     assert abs(stays - expected) < 5 * np.sqrt(expected * (1 - recipe.matrix[0][0] / MATRIX_SCALE))
@@ -142,13 +141,13 @@ def test_rows_are_redrawn_with_the_published_probabilities():
 
 def test_the_distribution_is_never_published_beside_withheld_rows():
     cells = line([0, 1, 2] * 20)
-    recipe = BetaPerturbation().plan(cells, Promises.of([BetaLikeness(1)]), Random.from_seed(1))
+    recipe = BetaPerturbation().plan(cells, Promises.from_iterable([BetaLikeness(1)]), Random.from_seed(1))
     columns = {"x": rt.quasi(numeric=True), "s": rt.sensitive()}
-    assert "distribution" in PerturbedWriter.of(recipe, columns).fields({})
+    assert "distribution" in PerturbedWriter.from_recipe(recipe, columns).fields({})
     from dataclasses import replace
 
     withheld = replace(recipe, group=np.where(np.arange(len(recipe.group)) == 0, WITHHELD_GROUP, 0))
-    assert "distribution" not in PerturbedWriter.of(withheld, columns).fields({})
+    assert "distribution" not in PerturbedWriter.from_recipe(withheld, columns).fields({})
 
 
 def reconstruction(matrix: list[list[float]]) -> Reconstruction:
@@ -230,12 +229,12 @@ def test_a_missing_sensitive_value_is_refused():
         c for c in (random_cells(n, null=True) for n in range(50)) if c.totals(0)[-1] and (c.totals(0) > 0).sum() > 2
     )
     with pytest.raises(ColumnError, match="missing in"):
-        BetaPerturbation().plan(cells, Promises.of([BetaLikeness(1)]), Random.from_seed(1))
+        BetaPerturbation().plan(cells, Promises.from_iterable([BetaLikeness(1)]), Random.from_seed(1))
 
 
 def test_a_single_sensitive_value_is_refused():
     with pytest.raises(ColumnError, match="single value"):
-        BetaPerturbation().plan(line([0, 0]), Promises.of([BetaLikeness(1)]), Random.from_seed(1))
+        BetaPerturbation().plan(line([0, 0]), Promises.from_iterable([BetaLikeness(1)]), Random.from_seed(1))
 
 
 @pytest.mark.parametrize("options", [{"matrix": "best"}, {"conditioning": 0}, {"conditioning": 2}])
@@ -246,7 +245,9 @@ def test_wrong_options_are_refused(options: dict):
 
 def test_theorem_3_has_no_matrix_where_a_cap_reaches_one():
     with pytest.raises(PromiseUnreachable, match="infinite"):
-        BetaPerturbation(matrix="theorem3").matrix_for([60, 40], Promises.of([BetaLikeness(1, enhanced=False)]))
+        BetaPerturbation(matrix="theorem3").matrix_for(
+            [60, 40], Promises.from_iterable([BetaLikeness(1, enhanced=False)])
+        )
 
 
 def test_against_its_source_a_redrawn_release_is_kept():

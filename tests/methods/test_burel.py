@@ -13,30 +13,11 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from tests.methods.random_cells import random_cells
-
-
-def line(values: list[int], positions: list[int] | None = None) -> Cells:
-    """One numeric quasi-identifier and a sensitive column."""
-    rows = len(values)
-    positions = list(range(rows)) if positions is None else positions
-    domain = build_range_domain(
-        "x", "numeric", "Int64", [str(i) for i in range(max(positions) + 1)], np.arange(max(positions) + 1), null=False
-    )
-    flat = build_tree_domain(
-        "s", "String", Hierarchy.flat([f"v{i}" for i in range(max(values) + 1)]), null=False, given=False
-    )
-    return build_cells(
-        (domain,),
-        (flat,),
-        np.array(positions, np.int32)[:, None],
-        np.array(values, np.int32)[:, None],
-        np.ones(rows, np.int64),
-    )[0]
+from tests.support.random_cells import line, random_cells
 
 
 def plan(cells: Cells, *promises: object, seed: int = 1, **how: str) -> Recipe:
-    return Burel(**how).plan(cells, Promises.of(promises), Random.from_seed(seed))
+    return Burel(**how).plan(cells, Promises.from_iterable(promises), Random.from_seed(seed))
 
 
 @pytest.mark.parametrize("fill", ["curve", "nearest"])

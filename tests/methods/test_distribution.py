@@ -21,8 +21,8 @@ from reticent.methods.distribution.targets import (
 )
 from reticent.methods.distribution.value_domain import _build_tree, build_balanced_tree
 from reticent.models.p_privacy import PPrivacy
-from tests.methods.pure_kernels import pure
 from tests.oracle import distribution as oracle
+from tests.support.pure_kernels import pure
 
 
 def random_tree(rng, leaves: int, arity: int):

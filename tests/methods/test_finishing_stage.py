@@ -28,7 +28,7 @@ class OneOfEach:
     def prepare(self, cells, promises, rng):
         from reticent.recipe.recipe import PreparedCells
 
-        return PreparedCells.of(cells, np.zeros(len(cells), np.int64))
+        return PreparedCells.from_cells(cells, np.zeros(len(cells), np.int64))
 
     def finish(self, recipe: Recipe, promises, rng) -> Recipe:
         first = np.zeros(len(recipe.group), bool)
@@ -46,14 +46,14 @@ def test_a_row_that_is_not_published_keeps_its_group_and_is_not_withheld():
     people = pl.DataFrame({"age": list(range(20, 60)), "illness": ["flu", "gout"] * 20}).lazy()
     columns = {"age": rt.quasi(), "illness": rt.sensitive()}
     counted = local.count_rows(people, columns)
-    promises = Promises.of([rt.KAnonymity(5)])
+    promises = Promises.from_iterable([rt.KAnonymity(5)])
     recipe = plan_recipe([OneOfEach()], Mondrian(), counted.cells, promises, Random.from_seed(1))
     recipe.require_conserved()
     whole = plan_recipe([], Mondrian(), counted.cells, promises, Random.from_seed(1))
     assert recipe.groups == whole.groups and recipe.withheld == 0 and not recipe.is_complete
-    writer = GeneralizedWriter.of(recipe, columns)
+    writer = GeneralizedWriter.from_recipe(recipe, columns)
     rows = writer.frames(local.apply_recipe(counted, writer.recipe, Random.from_seed(2), people))["data"].frame()
-    everybody = GeneralizedWriter.of(whole, columns)
+    everybody = GeneralizedWriter.from_recipe(whole, columns)
     labels = everybody.frames(local.apply_recipe(counted, everybody.recipe, Random.from_seed(2), people))[
         "data"
     ].frame()

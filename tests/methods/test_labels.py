@@ -20,7 +20,7 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Promises
 from reticent.preconditions import require_promises_supported
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from tests.oracle import labels as oracle
 
 TREE = [["n0", "n0", "*"], ["n1", "n0", "*"], ["n2", "south", "*"], ["n3", "south", "*"], ["n4", "south", "*"]]
@@ -74,7 +74,9 @@ def drawn(number: int, missing: float) -> pl.DataFrame:
 def published(frame: pl.DataFrame, method: Mondrian, promises: list) -> list[tuple]:
     counted = frame.group_by(frame.columns).len(name=COUNT_COLUMN)
     cells, _ = encode_cells(counted, {name: COLUMNS[name] for name in frame.columns})
-    recipe, found = merge_equal_labels(method.plan(cells, Promises.of(promises), Random.of(1)))
+    recipe, found = merge_equal_labels(
+        method.plan(cells, Promises.from_iterable(promises), Random.from_optional_seed(1))
+    )
     assert recipe.labels == "sets"
     return [tuple(found.texts[at][code] for at, code in enumerate(row)) for row in found.of_group.tolist()]
 
@@ -119,11 +121,11 @@ def test_numbers_under_a_hierarchy_do_not_tell_groups_apart_and_are_refused():
     column = Column("quasi", "numeric", [[str(i), f"{i // 2}x", "*"] for i in range(6)])
     cells, _ = encode_cells(pl.DataFrame({"n": list(range(6)), COUNT_COLUMN: [2] * 6}), {"n": column})
     with pytest.raises(JobError, match="'n' is published by nodes of a hierarchy"):
-        Mondrian().plan(cells, Promises.of([KnownMembers(2)]), Random.of(1))
+        Mondrian().plan(cells, Promises.from_iterable([KnownMembers(2)]), Random.from_optional_seed(1))
 
 
 def test_mondrian_takes_the_labels_that_its_promises_need():
-    plain, sets, nodes = (Promises.of([promise(2)]) for promise in (KAnonymity, KnownMembers, Nodes))
+    plain, sets, nodes = (Promises.from_iterable([promise(2)]) for promise in (KAnonymity, KnownMembers, Nodes))
     assert [Mondrian().labels_for(promises) for promises in (plain, sets, nodes)] == ["nodes", "sets", "nodes"]
     assert Mondrian(labels="sets").labels_for(plain) == "sets"
     for method, promises in ((Mondrian(labels="nodes"), sets), (Mondrian(labels="sets"), nodes)):
@@ -134,7 +136,7 @@ def test_mondrian_takes_the_labels_that_its_promises_need():
 
 def test_promises_that_need_different_labels_are_refused_together():
     with pytest.raises(JobError, match="about-nodes needs labels = 'nodes' and known-members needs labels = 'sets'"):
-        Promises.of([Nodes(2), KnownMembers(2)]).check_labels(None)
+        Promises.from_iterable([Nodes(2), KnownMembers(2)]).check_labels(None)
 
 
 @pytest.mark.parametrize("method", [Mondrian(labels="sets"), Mondrian(labels="sets", cuts="median")])

@@ -16,7 +16,7 @@ from reticent.models.l_diversity import DistinctLDiversity, ProbabilisticLDivers
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 
 RNG = Random.from_seed(1)
@@ -57,7 +57,7 @@ def ail(recipe: Recipe) -> float:
 
 
 def plan(cells: Cells, *promises: object, **how: object) -> Recipe:
-    recipe = Mondrian(**how).plan(cells, Promises.of(promises), RNG)
+    recipe = Mondrian(**how).plan(cells, Promises.from_iterable(promises), RNG)
     recipe.require_conserved()
     return recipe
 
@@ -141,7 +141,7 @@ def test_every_promise_of_a_conjunction_is_kept():
     asked = [KAnonymity(4), ProbabilisticLDiversity(2), BetaLikeness(3), TCloseness("0.4")]
     recipe = plan(cells, *asked)
     assert recipe.groups > 10
-    assert Promises.of(asked).bind(cells).allow(recipe.as_groups()).all()
+    assert Promises.from_iterable(asked).bind(cells).allow(recipe.as_groups()).all()
 
 
 def test_promises_on_two_sensitive_columns_are_both_kept():

@@ -23,51 +23,20 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_diversity import DistinctLDiversity, EntropyLDiversity, ProbabilisticLDiversity
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
-from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from tests.methods.pure_kernels import pure
-from tests.methods.random_cells import random_cells, random_tree
+from tests.support.mosaic_plans import loss_of, plan, same, table
+from tests.support.pure_kernels import pure
+from tests.support.random_cells import random_cells, random_tree
 
 SOME = [KAnonymity(4), DistinctLDiversity(2), BetaLikeness(2), TCloseness("1/4"), EntropyLDiversity(2)]
 
 
-def table(rows: int, number: int = 0, *, sizes: tuple[int, ...] = (40, 9, 6), values: int = 5) -> Cells:
-    """A larger random table: one number, two trees, skewed sensitive values that follow the first column a little."""
-    rng = np.random.default_rng(number)
-    quasi = (
-        build_range_domain("n", "numeric", "Int64", [str(i) for i in range(sizes[0])], np.arange(sizes[0]), null=False),
-        *(
-            build_tree_domain(f"q{i}", "String", random_tree(rng, size, f"q{i}"), null=False, given=True)
-            for i, size in enumerate(sizes[1:])
-        ),
-    )
-    codes = np.column_stack([(rng.random(rows) ** 2 * size).astype(np.int32) for size in sizes])
-    drawn = np.minimum((rng.random(rows) ** 2 * values * (0.5 + codes[:, 0] / sizes[0])).astype(np.int32), values - 1)
-    sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=False, given=True)
-    return build_cells(quasi, (sensitive,), codes, drawn[:, None], np.ones(rows, np.int64))[0]
-
-
-def plan(cells: Cells, *promises: object, seed: int = 1, watch=None, **options: object) -> Recipe:
-    options.setdefault("effort", "quick")
-    return Mosaic(**options).plan(cells, Promises.of(promises), Random.from_seed(seed), watch)
-
-
-def loss_of(recipe: Recipe, weights: dict | None = None) -> float:
-    lower, upper = recipe.find_spans()
-    return float(
-        (make_loss_space(recipe.cells, weights).compute_loss_per_row(lower, upper) * recipe.as_groups().sizes).sum()
-        / recipe.cells.rows
-    )
-
-
 def kept(recipe: Recipe, *promises: object) -> bool:
     recipe.require_conserved()
-    return bool(Promises.of(promises).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all())
-
-
-def same(one: Recipe, other: Recipe) -> bool:
-    return all(np.array_equal(getattr(one, f), getattr(other, f)) for f in ("cell", "group", "quota"))
+    return bool(
+        Promises.from_iterable(promises).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
+    )
 
 
 @pytest.mark.parametrize("promise", SOME, ids=lambda promise: promise.name)

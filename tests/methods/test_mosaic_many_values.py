@@ -16,10 +16,10 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_diversity import DistinctLDiversity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from tests.methods.pure_kernels import pure
-from tests.methods.random_cells import random_cells
+from tests.support.pure_kernels import pure
+from tests.support.random_cells import random_cells
 
 
 def many_values(rows: int, number: int = 0, *, null: bool = False) -> Cells:
@@ -45,7 +45,7 @@ def many_values(rows: int, number: int = 0, *, null: bool = False) -> Cells:
 
 
 def plan(cells: Cells, *promises: object, **options: object) -> Recipe:
-    return Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.of(promises), Random.from_seed(1))
+    return Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.from_iterable(promises), Random.from_seed(1))
 
 
 def same(one: Recipe, other: Recipe) -> bool:
@@ -117,7 +117,7 @@ def test_a_column_in_which_nothing_can_be_told_apart_is_left_for_the_others():
 def test_a_promise_is_kept_on_columns_of_very_many_values(promise: object, null: bool):
     recipe = plan(many_values(3000, null=null), promise)
     recipe.require_conserved()
-    assert Promises.of([promise]).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
+    assert Promises.from_iterable([promise]).bind(recipe.cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
 
 
 def test_groups_longer_than_a_pool_stay_whole():
@@ -127,7 +127,12 @@ def test_groups_longer_than_a_pool_stay_whole():
     recipe = plan(cells, DistinctLDiversity(2), effort="balanced")
     recipe.require_conserved()
     assert recipe.as_groups().sizes.max() > mosaic_segments.LONG_POOL_UNITS
-    assert Promises.of([DistinctLDiversity(2)]).bind(cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()
+    assert (
+        Promises.from_iterable([DistinctLDiversity(2)])
+        .bind(cells)
+        .allow(merge_equal_labels(recipe)[0].as_groups())
+        .all()
+    )
 
 
 def test_columns_of_many_values_need_no_table_of_ranges():
@@ -137,7 +142,7 @@ def test_columns_of_many_values_need_no_table_of_ranges():
     assert len(space.spans) < 10 * space.sizes.sum()
     told = []
     recipe = Mosaic(effort="quick").plan(
-        cells, Promises.of([KAnonymity(5)]), Random.from_seed(1), lambda now: told.append(now.loss) or True
+        cells, Promises.from_iterable([KAnonymity(5)]), Random.from_seed(1), lambda now: told.append(now.loss) or True
     )
     assert len(told) == 1
     assert recipe.as_groups().sizes.min() >= 5

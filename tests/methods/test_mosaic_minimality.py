@@ -21,7 +21,7 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_diversity import ProbabilisticLDiversity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 
 LINE = build_range_domain("q", "numeric", "Int64", list("0123456789"), np.arange(10), null=False)
 VALUES = build_tree_domain("s", "String", Hierarchy.flat(list("abc")), null=False, given=True)
@@ -37,7 +37,7 @@ def release(points: tuple[int, ...], values: tuple[int, ...], promise: object) -
         np.ones(len(points), np.int64),
     )[0]
     recipe = merge_equal_labels(
-        Mosaic(effort="quick", threads=1).plan(cells, Promises.of([promise]), Random.from_seed(1))
+        Mosaic(effort="quick", threads=1).plan(cells, Promises.from_iterable([promise]), Random.from_seed(1))
     )[0]
     lower, upper = recipe.find_spans()
     counts = recipe.as_groups().histogram(0)

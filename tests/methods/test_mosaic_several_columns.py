@@ -14,7 +14,7 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.methods.mosaic import Mosaic, segments
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from tests.oracle import measures
 
@@ -35,7 +35,7 @@ def cells_of(rows: list[tuple[int, str, str]]) -> Cells:
 
 
 def plan(cells: Cells, *promises: object, **options: object) -> Recipe:
-    recipe = Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.of(promises), Random.from_seed(1))
+    recipe = Mosaic(**{"effort": "quick", **options}).plan(cells, Promises.from_iterable(promises), Random.from_seed(1))
     recipe.require_conserved()
     return merge_equal_labels(recipe)[0]
 

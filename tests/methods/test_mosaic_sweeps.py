@@ -24,8 +24,8 @@ from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
 from reticent.time_limit import TimeLimitReached, run_within
-from tests.methods.pure_kernels import pure
-from tests.methods.test_mosaic import table
+from tests.support.mosaic_plans import table
+from tests.support.pure_kernels import pure
 
 
 def histograms(cells: Cells, tiling: Tiling) -> np.ndarray:
@@ -41,11 +41,11 @@ def rows_of_cells(cells: Cells, tiling: Tiling) -> list[int]:
 
 
 def started(cells: Cells, *promises: object) -> tuple:
-    given = Promises.of(promises)
+    given = Promises.from_iterable(promises)
     bound = given.bind(cells)
     space = make_loss_space(cells)
     rule = make_kernel_rule(cells, given, bound)
-    sweeps = SweepBudget.of("quick", None, 2)
+    sweeps = SweepBudget.from_options("quick", None, 2)
     recipe = Mondrian(cuts="loss").plan(cells, given, Random.from_seed(1))
     strict = make_tiling(recipe.cell, recipe.group, recipe.quota)
     return space, rule, bound, sweeps, make_initial_tiling(cells, space, rule, sweeps, lambda: strict)
@@ -123,7 +123,7 @@ def test_what_chains_judge_by_doubles_the_promise_checks_again(promise: object):
 )
 def test_chains_take_only_promises_they_know_whole(promises: list, known: bool):
     cells = table(300)
-    given = Promises.of(promises)
+    given = Promises.from_iterable(promises)
     assert ChainSweeps.supports(make_kernel_rule(cells, given, given.bind(cells))) is known
 
 
@@ -148,7 +148,7 @@ CUT = [[BetaLikeness(3)], [BetaLikeness(3), DistinctLDiversity(2)], *([promise] 
 def test_a_chain_is_cut_as_well_as_any_way_of_cutting_it(number: int, promises: list):
     cells = table(9, number, sizes=(12, 4), values=3)
     if (
-        not Promises.of(promises)
+        not Promises.from_iterable(promises)
         .bind(cells)
         .allow(make_tiling(np.arange(len(cells)), np.zeros(len(cells), int), cells.counts).groups(cells))
         .all()
@@ -184,7 +184,7 @@ def test_a_block_that_breaks_a_promise_stays_as_it_was(kind: str):
 
 def test_broken_blocks_are_put_back_and_the_others_taken():
     cells = table(60, sizes=(50,), values=2)
-    bound = Promises.of([KAnonymity(3)]).bind(cells)
+    bound = Promises.from_iterable([KAnonymity(3)]).bind(cells)
     where = np.arange(len(cells))
     quarter = where * 4 // len(cells)
     lone = int(np.flatnonzero(cells.counts < 3)[0])
@@ -193,7 +193,7 @@ def test_broken_blocks_are_put_back_and_the_others_taken():
     # the first block becomes a group too small and another, the second one group of two
     halves = np.array([[0, 2, 1], [2, 4, 1]])
     merged = make_tiling(fresh.cell, np.repeat([0, 1, 2, 2], np.diff(fresh.starts)), fresh.quota)
-    kept = TilingProposal.of(old, halves, merged, np.array([2, 1])).accept_allowed_blocks(cells, bound)
+    kept = TilingProposal.from_blocks(old, halves, merged, np.array([2, 1])).accept_allowed_blocks(cells, bound)
     sizes = old.sizes()
     assert sorted(kept.sizes().tolist()) == sorted([*sizes[:2].tolist(), int(sizes[2:].sum())])
 
@@ -228,7 +228,7 @@ def test_a_limit_on_time_stops_the_threads_that_cut_pools(threads: int, monkeypa
     space, rule, _, _, now = started(cells, BetaLikeness(2))
     monkeypatch.setattr(mosaic_quotas, "Cutter", EndlessCutter)
     EndlessCutter.ended = []
-    sweep = QuotaSweeps(cells, space, rule, SweepBudget.of("quick", None, threads))
+    sweep = QuotaSweeps(cells, space, rule, SweepBudget.from_options("quick", None, threads))
     with pytest.raises(TimeLimitReached):
         run_within(0.1, lambda: sweep.sweep_pools(now, np.random.default_rng(1)))
     assert set(EndlessCutter.ended) == {"stopped"}

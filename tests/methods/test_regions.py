@@ -15,7 +15,7 @@ from reticent.errors import PromiseUnreachable
 from reticent.methods.regions import RegionTree, plan_regions
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.loss import compute_label_loss
 
 QUASI = ("age", "gender", "education", "marital_status", "work_class")
@@ -32,7 +32,7 @@ def census(rows: int) -> rt.Job:
 )
 def test_every_group_keeps_what_is_promised_of_the_whole_table_also_where_labels_of_regions_are_equal(promises):
     cells = census(6_000)
-    asked = Promises.of(promises)
+    asked = Promises.from_iterable(promises)
     rng = Random.from_seed(1)
     with mock.patch("reticent.methods.regions.SAMPLE_CELLS", 1_500):
         recipe = plan_regions(rt.Mondrian(), cells, asked, rng, 8)
@@ -56,7 +56,7 @@ def test_a_region_alone_is_judged_by_the_whole_tables_distribution():
 def test_a_promise_out_of_reach_is_told_before_regions_are_cut():
     cells = census(100)
     with pytest.raises(PromiseUnreachable):
-        plan_regions(rt.Mondrian(), cells, Promises.of([rt.KAnonymity(1_000)]), Random.from_seed(1), 4)
+        plan_regions(rt.Mondrian(), cells, Promises.from_iterable([rt.KAnonymity(1_000)]), Random.from_seed(1), 4)
 
 
 def test_cuts_of_which_a_side_is_not_fine_are_taken_back_with_all_below_them():

@@ -12,9 +12,8 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from tests.methods.random_cells import random_cells, random_tree
-from tests.methods.test_burel import line
 from tests.oracle import closeness
+from tests.support.random_cells import line, random_cells, random_tree
 
 
 def distance(name: str, group: Counter, reference: dict, domain) -> Fraction:
@@ -75,13 +74,13 @@ def test_a_smaller_t_needs_more_buckets():
 def test_large_tables_are_compared_without_overflow():
     cells = line([0, 1, 2, 3] * 5)
     huge = type(cells)(cells.quasi, cells.sensitive, cells.codes, cells.values, cells.counts * 3)
-    promises = Promises.of([TCloseness(Fraction(10**15 + 1, 10**16))])
+    promises = Promises.from_iterable([TCloseness(Fraction(10**15 + 1, 10**16))])
     recipe = Sabre().plan(huge, promises, Random.from_seed(1))
     assert promises.bind(huge).allow(recipe.as_groups()).all()
 
 
 def test_classes_have_at_least_k_rows_where_k_is_promised_too():
-    promises = Promises.of([TCloseness("0.5"), KAnonymity(7)])
+    promises = Promises.from_iterable([TCloseness("0.5"), KAnonymity(7)])
     recipe = Sabre().plan(line([0, 1, 2] * 30), promises, Random.from_seed(1))
     assert np.bincount(recipe.group, weights=recipe.quota).min() >= 7
     assert recipe.groups > 1
@@ -104,7 +103,7 @@ def test_wrong_options_are_refused(options: dict):
 )
 def test_what_it_cannot_do_is_refused(cells, promises: list, error: type):
     with pytest.raises(error):
-        Sabre().plan(cells, Promises.of(promises), Random.from_seed(1))
+        Sabre().plan(cells, Promises.from_iterable(promises), Random.from_seed(1))
 
 
 def test_hierarchical_needs_a_hierarchy():

@@ -21,9 +21,9 @@ from reticent.methods.suppression.stage import SUPPRESSION_KINDS, Suppression, c
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from tests.methods.random_cells import random_cells
+from tests.support.random_cells import random_cells
 
-PROMISES = Promises.of([rt.ProbabilisticLDiversity(2)])
+PROMISES = Promises.from_iterable([rt.ProbabilisticLDiversity(2)])
 
 
 @st.composite
@@ -79,7 +79,7 @@ def test_every_outcome_is_eligible_and_probabilities_add_up(kind, table):
         mean += chance * int(counts.sum() - published.sum())
         seen[tuple(published.tolist())] += chance
     assert total == 1
-    assert kind.expected(counts, l) == pytest.approx(float(mean))
+    assert kind.compute_expected_withheld(counts, l) == pytest.approx(float(mean))
     for published, chance in seen.items():
         assert kind.likelihood(counts, l, np.array(published)) == pytest.approx(float(chance), abs=1e-12)
 
@@ -88,15 +88,15 @@ def test_every_outcome_is_eligible_and_probabilities_add_up(kind, table):
 @given(violating())
 def test_calibrated_never_withholds_more_than_safe_nor_less_than_unsafe(table):
     counts, l = table
-    least = SUPPRESSION_KINDS["unsafe"].expected(counts, l)
-    most = SUPPRESSION_KINDS["safe"].expected(counts, l)
+    least = SUPPRESSION_KINDS["unsafe"].compute_expected_withheld(counts, l)
+    most = SUPPRESSION_KINDS["safe"].compute_expected_withheld(counts, l)
     for chance, published in SUPPRESSION_KINDS["calibrated"].outcomes(counts, l):
         assert not chance or least <= counts.sum() - published.sum() <= most
 
 
 def test_calibrated_withholds_less_than_safe_on_zipf_counts():
     counts = np.rint(1000 / np.arange(1, 21)).astype(int)
-    means = {name: kind.expected(counts, 5) for name, kind in SUPPRESSION_KINDS.items()}
+    means = {name: kind.compute_expected_withheld(counts, 5) for name, kind in SUPPRESSION_KINDS.items()}
     assert means["unsafe"] == 520
     assert means["safe"] == 1283
     assert means["unsafe"] < means["randomized"] < means["calibrated"] < means["safe"]

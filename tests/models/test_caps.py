@@ -14,7 +14,7 @@ from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.k_anonymity import AlphaKAnonymity
 from reticent.models.l_diversity import DistinctLDiversity, ProbabilisticLDiversity
 from tests.oracle import likeness
-from tests.properties.strategies import decimals
+from tests.support.strategies import decimals
 
 tables = st.lists(st.integers(0, 12), min_size=1, max_size=5).filter(any)
 

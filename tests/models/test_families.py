@@ -16,8 +16,8 @@ from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness, ProximityLikeness, SemanticLikeness
 from reticent.models.beta_likeness import list_windows as windows
 from reticent.models.promise import GroupCheckedPromise, Promises
-from tests.models.grouped import TREE, cells_of, groups_by, verdicts
 from tests.oracle import families as oracle
+from tests.support.plain_groups import TREE, cells_of, groups_by, verdicts
 
 BETAS = [Fraction(1, 4), Fraction(1), Fraction(3, 2), Fraction(4)]
 
@@ -90,7 +90,7 @@ def test_they_are_bound_promises_and_closed_under_union(promise):
         fine = np.flatnonzero(verdicts([promise], cells))
         if len(fine) > 1:
             number = np.where(np.isin(cells.codes[:, 0], fine), 0, 1)
-            assert Promises.of([promise]).bind(cells).allow(groups_by(cells, number))[0]
+            assert Promises.from_iterable([promise]).bind(cells).allow(groups_by(cells, number))[0]
 
 
 def people(rows: int = 500) -> pl.DataFrame:
@@ -158,7 +158,9 @@ def test_the_audit_finds_a_family_that_gains_too_much():
 
 def test_burel_refuses_values_and_families_together():
     with pytest.raises(JobError, match="one level"):
-        Burel().plan(cells_of([{"s0": 3, "s2": 3}]), Promises.of([BetaLikeness(1), SemanticLikeness(1)]), None)
+        Burel().plan(
+            cells_of([{"s0": 3, "s2": 3}]), Promises.from_iterable([BetaLikeness(1), SemanticLikeness(1)]), None
+        )
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_burel_refuses_values_and_families_together():
 )
 def test_what_makes_no_sense_is_refused(wrong, cells):
     with pytest.raises(JobError):
-        Promises.of([wrong()]).bind(cells)
+        Promises.from_iterable([wrong()]).bind(cells)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from reticent.data.population import locate_values
 from reticent.errors import ColumnError, JobError
 from reticent.models.k_anonymity import KMap, find_covered_boxes
 from reticent.models.promise import Promises
-from tests.models.grouped import groups_by
 from tests.oracle import labels as oracle
 from tests.oracle import measures
+from tests.support.plain_groups import groups_by
 
 TREE = [["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"], ["e", "z", "*"]]
 ORDER = ("low", "middle", "high")
@@ -64,7 +64,7 @@ def test_the_oracle_counts_the_same_people_under_each_label(release):
     number = np.unique(number, return_inverse=True)[1]
     held = groups_by(cells, number)
     promise = KMap(k, pl.DataFrame(people, schema=SCHEMA))
-    kept = Promises.of([promise]).bind(cells).allow(held)
+    kept = Promises.from_iterable([promise]).bind(cells).allow(held)
 
     lower = np.minimum.reduceat(cells.codes[held.cell], held.offsets[:-1])
     upper = np.maximum.reduceat(cells.codes[held.cell], held.offsets[:-1])
@@ -94,8 +94,8 @@ def test_text_numbers_of_a_file_are_placed_as_numbers(tmp_path):
     path.write_text("age,name\n20,x\n25,y\n30,z\n7,w\n")
     cells, _ = encode_cells(pl.DataFrame({"age": [20, 30], COUNT_COLUMN: [1, 1]}), {"age": quasi(numeric=True)})
     whole = groups_by(cells, np.array([0, 0]))
-    assert Promises.of([KMap(3, str(path))]).bind(cells).allow(whole).tolist() == [True]
-    assert Promises.of([KMap(4, path)]).bind(cells).allow(whole).tolist() == [False]
+    assert Promises.from_iterable([KMap(3, str(path))]).bind(cells).allow(whole).tolist() == [True]
+    assert Promises.from_iterable([KMap(4, path)]).bind(cells).allow(whole).tolist() == [False]
 
 
 def test_a_population_without_the_columns_is_refused_by_their_names():
@@ -111,7 +111,7 @@ def test_dates_and_times_are_not_mixed():
 
 
 def test_exact_sets_are_refused_because_they_cover_less():
-    promises = Promises.of([KMap(2, pl.DataFrame({"age": [1]}))])
+    promises = Promises.from_iterable([KMap(2, pl.DataFrame({"age": [1]}))])
     promises.check_labels("nodes")
     with pytest.raises(JobError, match="labels = 'sets'"):
         promises.check_labels("sets")

@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent import registry
+from reticent import catalogue, registry
+from reticent.catalogue import Field, PromiseRow
+from reticent.catalogue.fields import COLUMN_FIELD
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.methods.beta_perturbation import MATRIX_SCALE, BetaPerturbation
 from reticent.methods.suppression import Suppression
@@ -48,7 +50,7 @@ def test_beta_perturbation_verifies_the_matrix_that_it_draws_with(monkeypatch, m
     seen = []
     verify = BetaPosterior.verify
     monkeypatch.setattr(BetaPosterior, "verify", lambda self, given: (seen.append(given), verify(self, given)))
-    made = BetaPerturbation(matrix=matrix).matrix_for(COUNTS, Promises.of([BetaLikeness(1, enhanced=False)]))
+    made = BetaPerturbation(matrix=matrix).matrix_for(COUNTS, Promises.from_iterable([BetaLikeness(1, enhanced=False)]))
     assert [given["matrix"] for given in seen] == [made]
 
 
@@ -57,7 +59,7 @@ def test_a_construction_that_breaks_its_promise_is_never_drawn_with(monkeypatch)
 
     monkeypatch.setattr(beta_perturbation, "build_rank_one_matrix", lambda *given, **how: keeping(MATRIX_SCALE))
     with pytest.raises(PromiseUnreachable, match="does not keep beta-likeness"):
-        BetaPerturbation().matrix_for(COUNTS, Promises.of([BetaLikeness(1)]))
+        BetaPerturbation().matrix_for(COUNTS, Promises.from_iterable([BetaLikeness(1)]))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,8 @@ class Growth:
 
 
 def test_a_parameter_whose_name_python_reserves_is_written_without_the_underscore(monkeypatch):
-    monkeypatch.setitem(registry.MODELS, "toy-growth", f"{__name__}:Growth")
+    fields = {"delta": Field("number", required=True), "lambda": Field("number"), "column": COLUMN_FIELD}
+    monkeypatch.setitem(catalogue.PROMISES, "toy-growth", PromiseRow(f"{__name__}:Growth", "", fields, "", ""))
     entry = {"model": "toy-growth", "delta": Fraction(1, 2), "lambda": Fraction(1, 10)}
     promise = registry.make_promise(entry)
     assert promise.lambda_ == Fraction(1, 10)

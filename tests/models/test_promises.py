@@ -19,9 +19,9 @@ from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.l_diversity import are_diverse
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
-from tests.models.grouped import groups_by, verdicts
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
+from tests.support.plain_groups import groups_by, verdicts
 
 
 def promise(model, **asked):
@@ -85,7 +85,7 @@ def test_combined_values_have_no_order_and_no_tree():
 
 
 def test_a_promise_must_name_its_column_where_several_are_sensitive():
-    promises = Promises.of([promise("beta-likeness", beta=1)])
+    promises = Promises.from_iterable([promise("beta-likeness", beta=1)])
     promises.check_columns(["a"])
     promises.check_columns(["a", "b"], jointly=True)
     with pytest.raises(JobError, match="must say which sensitive column"):
@@ -93,22 +93,22 @@ def test_a_promise_must_name_its_column_where_several_are_sensitive():
     with pytest.raises(JobError, match="declares none"):
         promises.check_columns([])
     with pytest.raises(JobError, match="'disease' instead"):
-        Promises.of([promise("beta-likeness", beta=1, column="diseases")]).check_columns(["disease"])
-    Promises.of([promise("k-anonymity", k=2)]).check_columns([])
+        Promises.from_iterable([promise("beta-likeness", beta=1, column="diseases")]).check_columns(["disease"])
+    Promises.from_iterable([promise("k-anonymity", k=2)]).check_columns([])
     with pytest.raises(InternalError):
         two_columns([{"q": 0, "a": "x", "b": "u"}]).find_sensitive(None)
 
 
 def test_nothing_promised_is_refused():
     with pytest.raises(JobError, match="promises nothing"):
-        Promises.of([])
+        Promises.from_iterable([])
 
 
 def test_the_least_size_of_a_conjunction_is_the_greatest_asked():
     cells = two_columns([{"q": 0, "a": "x", "b": "u"}, {"q": 0, "a": "y", "b": "u"}])
     asked = [promise("k-anonymity", k=3), promise("alpha-k-anonymity", alpha=1, k=7, column="a")]
-    assert Promises.of(asked).bind(cells).least_size == 7
-    assert Promises.of([promise("distinct-l-diversity", l=4, column="b")]).bind(cells).least_size == 4
+    assert Promises.from_iterable(asked).bind(cells).least_size == 7
+    assert Promises.from_iterable([promise("distinct-l-diversity", l=4, column="b")]).bind(cells).least_size == 4
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_pooling_groups_that_lack_a_value_breaks_the_lower_side_of_delta_disclos
 
 
 def test_a_method_is_handed_only_what_it_can_keep():
-    promises = Promises.of([TCloseness(1), DeltaDisclosure(2)])
+    promises = Promises.from_iterable([TCloseness(1), DeltaDisclosure(2)])
     assert promises.require_models(TCloseness, DeltaDisclosure) == list(promises)
     with pytest.raises(InternalError, match="delta-disclosure was handed to a method that cannot keep it"):
         promises.require_models(TCloseness)
@@ -216,7 +216,7 @@ def test_groups_of_a_part_are_judged_by_the_totals_of_the_whole_table(model):
     rows = pl.DataFrame({"q": draw.integers(0, 8, 90), "a": draw.choice(4, 90, p=[0.55, 0.25, 0.15, 0.05])})
     counted = rows.group_by("q", "a").len(name=COUNT_COLUMN).sort("q", "a")
     cells = encode_cells(counted, {"q": quasi(), "a": sensitive(type="numeric")})[0]
-    asked = Promises.of([promise(model, **REFERRING[model])])
+    asked = Promises.from_iterable([promise(model, **REFERRING[model])])
     judged = asked.bind(cells).allow(groups_by(cells, cells.codes[:, 0]))
     kept = cells.codes[:, 0] < 4
     part = replace(cells, codes=cells.codes[kept], values=cells.values[kept], counts=cells.counts[kept])
@@ -228,4 +228,4 @@ def test_a_prior_over_all_rows_is_not_known_of_a_part():
     cells = two_columns([{"q": 1, "a": "x", "b": "u"}, {"q": 2, "a": "y", "b": "u"}])
     asked = promise("bt-privacy", bandwidth=1, t="0.2", column="a")
     with pytest.raises(JobError, match="cannot be kept on a part"):
-        Promises.of([asked]).bind(cells, [cells.totals(0), cells.totals(1)])
+        Promises.from_iterable([asked]).bind(cells, [cells.totals(0), cells.totals(1)])

@@ -5,10 +5,10 @@ from fractions import Fraction as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle import closeness, feasible, groups, likeness, measures
+from tests.oracle import closeness, feasibility, groups, likeness, measures
 from tests.oracle.labels import covers, describe
 from tests.oracle.transport import earth_movers_distance
-from tests.properties import strategies
+from tests.support import strategies
 
 VALUES = [f"s{i}" for i in range(5)]
 CLOSED_UNDER_UNION = [
@@ -132,8 +132,8 @@ def test_a_promise_closed_under_union_is_feasible_where_one_group_keeps_it(table
     def keeps(found: list) -> bool:
         return measures.holds(groups=found, **promise)
 
-    assert feasible.is_feasible(rows, columns, keeps) == keeps(single)
-    assert (feasible.least_loss(rows, columns, keeps) is None) == (not keeps(single))
+    assert feasibility.is_feasible(rows, columns, keeps) == keeps(single)
+    assert (feasibility.least_loss(rows, columns, keeps) is None) == (not keeps(single))
 
 
 @given(strategies.tables(awkward=True, missing_sensitive=True, carried=True))

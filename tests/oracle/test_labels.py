@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle.covering import is_covering, matched_rows
 from tests.oracle.labels import covered, covers, describe, split_parts
+from tests.oracle.row_matching import is_covering, matched_rows
 
 AGE = describe("numeric", [20, 25, 29, 30, None])
 TREE = describe("categorical", ["a", "b", "c"], hierarchy=[["a", "ab", "*"], ["b", "ab", "*"], ["c", "c", "*"]])

@@ -5,7 +5,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from tests.oracle import closeness, diversity, feasible, groups, labels, likeness, loss, measures
+from tests.oracle import closeness, diversity, feasibility, groups, labels, likeness, loss, measures
 from tests.oracle.logarithm import compare_ln, compare_log2, exact
 from tests.oracle.transport import earth_movers_distance
 
@@ -236,19 +236,19 @@ def test_non_uniform_entropy_charges_rare_values_more():
 
 
 def test_the_number_of_groupings_is_bells_number():
-    assert [sum(1 for _ in feasible.partitions(range(n))) for n in range(7)] == [1, 1, 2, 5, 15, 52, 203]
+    assert [sum(1 for _ in feasibility.partitions(range(n))) for n in range(7)] == [1, 1, 2, 5, 15, 52, 203]
 
 
 def test_the_least_loss_of_four_ages_in_pairs_is_one_in_twenty_one():
     rows = [((age,), "s") for age in (20, 21, 40, 41)]
     columns = [labels.describe("numeric", [20, 21, 40, 41])]
-    assert feasible.least_loss(rows, columns, lambda g: measures.holds("k-anonymity", g, k=2)) == F(1, 21)
-    assert feasible.least_loss(rows, columns, lambda g: measures.holds("k-anonymity", g, k=3)) == 1
-    assert feasible.least_loss(rows, columns, lambda g: measures.holds("k-anonymity", g, k=5)) is None
+    assert feasibility.least_loss(rows, columns, lambda g: measures.holds("k-anonymity", g, k=2)) == F(1, 21)
+    assert feasibility.least_loss(rows, columns, lambda g: measures.holds("k-anonymity", g, k=3)) == 1
+    assert feasibility.least_loss(rows, columns, lambda g: measures.holds("k-anonymity", g, k=5)) is None
 
 
 def test_the_cheapest_1_like_grouping_of_paper_1s_patients_loses_five_twelfths():
     # {Bob, John, Carol} loses (1/3 + 2/3)/2 and {Mike, Alice, Beth} (1/3 + 1/3)/2: one from each bucket of example 1.
     columns = [labels.describe("numeric", [cells[j] for cells, _ in PATIENTS]) for j in (0, 1)]
-    best = feasible.least_loss(PATIENTS, columns, lambda g: measures.holds("beta-likeness", g, beta=1))
+    best = feasibility.least_loss(PATIENTS, columns, lambda g: measures.holds("beta-likeness", g, beta=1))
     assert best == F(5, 12)

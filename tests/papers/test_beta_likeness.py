@@ -164,12 +164,12 @@ def fewest(values: list[int], counts: np.ndarray, beta: Fraction) -> int:
 def test_theorem_3_is_refused_where_a_negative_alpha_breaks_the_cap():
     """Errata 1.6: P = (.8, .1, .1), beta = 1 exceeds the cap by .152."""
     with pytest.raises(PromiseUnreachable, match=r"alphas 2 are negative.*0\.152"):
-        BetaPerturbation(matrix="theorem3").matrix_for([8, 1, 1], Promises.of([BetaLikeness(1)]))
+        BetaPerturbation(matrix="theorem3").matrix_for([8, 1, 1], Promises.from_iterable([BetaLikeness(1)]))
 
 
 def test_theorem_3_is_as_printed_where_every_alpha_is_positive():
     counts = [3, 3, 4]
-    matrix = BetaPerturbation(matrix="theorem3").matrix_for(counts, Promises.of([BetaLikeness("0.5")]))
+    matrix = BetaPerturbation(matrix="theorem3").matrix_for(counts, Promises.from_iterable([BetaLikeness("0.5")]))
     f = [0.45, 0.45, 0.6]
     gamma = [q / p * (1 - p) / (1 - q) for p, q in zip((0.3, 0.3, 0.4), f, strict=True)]
     constant = 1 / (max(gamma) + 2)
@@ -182,7 +182,7 @@ def test_theorem_3_is_as_printed_where_every_alpha_is_positive():
 def test_the_rank_one_matrix_reaches_every_cap():
     counts = [8, 1, 1]
     beta = Fraction(1)
-    matrix = BetaPerturbation().matrix_for(counts, Promises.of([BetaLikeness(beta)]))
+    matrix = BetaPerturbation().matrix_for(counts, Promises.from_iterable([BetaLikeness(beta)]))
     prior = [Fraction(c, 10) for c in counts]
     exact = [[Fraction(entry, MATRIX_SCALE) for entry in row] for row in matrix]
     for i, p in enumerate(prior):

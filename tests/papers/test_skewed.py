@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from reticent.attacks.eligibility.attack import compute_posterior, compute_suppression_risk
-from reticent.attacks.eligibility.candidate_tables import compute_joint_weights, compute_worst_posterior
+from reticent.attacks.eligibility.suppressed_tables import compute_joint_weights, compute_worst_posterior
 from reticent.methods.suppression.kinds import cut_counts, find_stops
 from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 from tests.oracle import skewed
@@ -52,7 +52,7 @@ def test_example_3_unsafe_stops_at_level_4_after_6_and_safe_at_level_2_after_10(
     candidacy = [skewed.l_candidate(state, 18, 3) for state in skewed.d_suppression((10, 4, 2, 1, 1))]
     assert candidacy.index(True) == 5
     assert published("safe", T, 3) == [2, 2, 2, 1, 1]
-    assert SUPPRESSION_KINDS["safe"].expected(T, 3) == 10
+    assert SUPPRESSION_KINDS["safe"].compute_expected_withheld(T, 3) == 10
 
 
 def test_example_4_h_2_and_level_3_publish_3_3_2_1_1():

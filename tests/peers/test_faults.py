@@ -16,7 +16,7 @@ from reticent.cli.main import main
 from reticent.errors import HierarchyError, PromiseUnreachable
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
-from tests.peers.test_foreign_tables import MADE
+from tests.support.peer_tables import MADE
 
 
 def groups_of(frame, quasi, sensitive="s"):

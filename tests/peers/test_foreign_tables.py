@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
 
 import reticent as rt
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
-
-MADE = Path(__file__).parent / "made"
-TABLES = {
-    "anjana_k.csv": (["age", "town"], {"town": str(MADE / "town.csv")}, "people.csv"),
-    "anjana_suppressed.csv": (["age", "town"], {"town": str(MADE / "town.csv")}, "people.csv"),
-    "anjana_t.csv": (["age", "town"], {"town": str(MADE / "town.csv")}, "people.csv"),
-    "arx.csv": (["age", "zip"], {"zip": str(MADE / "zip.csv")}, "arx_source.csv"),
-}
-
-
-def rows(name):
-    with open(MADE / name, newline="", encoding="utf-8") as handle:
-        text = handle.read().splitlines()
-    return list(csv.DictReader(text, delimiter=";" if ";" in text[0] else ","))
+from tests.support.peer_tables import MADE, TABLES, rows
 
 
 @pytest.mark.parametrize("name", TABLES)

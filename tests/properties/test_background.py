@@ -15,9 +15,9 @@ from reticent import datasets
 from reticent.errors import PromiseUnreachable, RequestError
 from reticent.models.background_knowledge.bt_privacy import bind_adversaries
 from reticent.models.promise import CandidateGroups
-from tests.audit.test_forgeries import rewritten
 from tests.oracle import background, labels
 from tests.properties.background_tables import draw
+from tests.support.forgeries import rewritten
 
 BLOCKS = int(os.environ.get("BACKGROUND_BLOCKS", "2"))  # of a hundred tables each; fifty of both kinds have passed
 PUBLISHED = int(os.environ.get("BACKGROUND_PUBLISHED", "16"))

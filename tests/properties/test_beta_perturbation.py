@@ -34,7 +34,7 @@ def test_a_verified_matrix_keeps_every_posterior_within_its_cap(matrix: str, for
         prior = [Fraction(count, sum(counts)) for count in counts]
         promise = BetaLikeness(Fraction(1 + number % 40, 10), **form)
         try:
-            found = exact(BetaPerturbation(matrix=matrix).matrix_for(counts, Promises.of([promise])))
+            found = exact(BetaPerturbation(matrix=matrix).matrix_for(counts, Promises.from_iterable([promise])))
         except PromiseUnreachable:
             assert matrix == "theorem3"
             continue
@@ -53,7 +53,7 @@ def test_the_optimal_matrix_keeps_every_posterior_within_its_cap_and_retains_mos
     for number in range(40):
         counts = random_counts(number)
         prior = [Fraction(count, sum(counts)) for count in counts]
-        promises = Promises.of([BetaLikeness(Fraction(1 + number % 40, 10), two_sided=number % 3 == 0)])
+        promises = Promises.from_iterable([BetaLikeness(Fraction(1 + number % 40, 10), two_sided=number % 3 == 0)])
         best, plain = (
             exact(BetaPerturbation(matrix=name).matrix_for(counts, promises)) for name in ("optimal", "rank-one")
         )
@@ -70,7 +70,7 @@ def test_conditioning_bounds_the_inverse_of_the_optimal_matrix():
     pytest.importorskip("scipy")
     for number in range(20):
         counts = random_counts(number)
-        promises = Promises.of([BetaLikeness(2)])
+        promises = Promises.from_iterable([BetaLikeness(2)])
         plain = BetaPerturbation().matrix_for(counts, promises)
         own = (plain[0][0] - plain[-1][0]) / MATRIX_SCALE
         for share in ("0.1", "0.5", "1"):

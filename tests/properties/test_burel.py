@@ -8,8 +8,8 @@ from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
+from tests.support.random_cells import histograms, random_cells
 
 BETAS = ("0.3", "1", "1.5", "2", "4", "1/3")
 
@@ -23,7 +23,7 @@ def test_every_class_passes_the_oracle_and_rows_are_conserved(fill: str, form: d
         cells = random_cells(number)
         promise = BetaLikeness(BETAS[number % len(BETAS)], **form)
         try:
-            recipe = Burel(fill=fill).plan(cells, Promises.of([promise]), Random.from_seed(number))
+            recipe = Burel(fill=fill).plan(cells, Promises.from_iterable([promise]), Random.from_seed(number))
         except (ColumnError, PromiseUnreachable):
             continue
         recipe.require_conserved()
@@ -40,7 +40,7 @@ def test_every_class_passes_the_oracle_and_rows_are_conserved(fill: str, form: d
 def test_large_tables_pass_the_oracle():
     for number in range(4):
         cells = random_cells(1000 + number, most_rows=1500)
-        recipe = Burel().plan(cells, Promises.of([BetaLikeness(4)]), Random.from_seed(number))
+        recipe = Burel().plan(cells, Promises.from_iterable([BetaLikeness(4)]), Random.from_seed(number))
         assert measures.holds("beta-likeness", histograms(recipe), beta=4)
         assert recipe.groups > 1 or cells.rows < 50
 
@@ -53,6 +53,8 @@ def test_a_row_order_changes_no_class():
     shuffled, _ = build_cells(
         cells.quasi, cells.sensitive, cells.codes[order], cells.values[order], cells.counts[order]
     )
-    one, other = (Burel().plan(c, Promises.of([BetaLikeness(2)]), Random.from_seed(3)) for c in (cells, shuffled))
+    one, other = (
+        Burel().plan(c, Promises.from_iterable([BetaLikeness(2)]), Random.from_seed(3)) for c in (cells, shuffled)
+    )
     assert np.array_equal(one.cell, other.cell)
     assert np.array_equal(one.group, other.group)

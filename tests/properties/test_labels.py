@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from tests.oracle import measures
-from tests.oracle.covering import is_covering
 from tests.oracle.groups import histograms
-from tests.properties.strategies import Table, for_the_oracle
-from tests.properties.test_publish import (
+from tests.oracle.row_matching import is_covering
+from tests.support.random_jobs import (
     frame_of,
     job_of,
     oracle_columns,
@@ -21,6 +20,7 @@ from tests.properties.test_publish import (
     source_rows,
     whole_table_keeps,
 )
+from tests.support.strategies import Table, for_the_oracle
 
 QUICK = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 STYLES = {

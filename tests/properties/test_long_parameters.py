@@ -18,10 +18,10 @@ from reticent import registry
 from reticent.audit import audit
 from reticent.data.columns import Column, Role
 from reticent.errors import JobError, PromiseUnreachable, RequestError
-from tests.audit.test_measures import ORDER, TREE, table_of
-from tests.models.grouped import cells_of, verdicts
 from tests.oracle import measures as oracle
-from tests.properties import strategies
+from tests.support import strategies
+from tests.support.group_tables import ORDER, TREE, table_of
+from tests.support.plain_groups import cells_of, verdicts
 
 NEAR = {  # the parameter that is taken as near as can be to what is achieved, and what it achieves
     "alpha-k-anonymity": ("alpha", {"k": 2}, lambda groups, promise: oracle.alpha(groups)),

@@ -14,11 +14,11 @@ from reticent.methods.mosaic import Mosaic
 from reticent.methods.recipe_planning import plan_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
-from tests.methods.random_cells import random_domain, random_tree
 from tests.oracle import measures
-from tests.properties.test_mosaic import ASKED
+from tests.support.mosaic_promises import ASKED
+from tests.support.random_cells import random_domain, random_tree
 
 TABLES = 150
 KINDS = {
@@ -61,7 +61,7 @@ def asked_of(cells: Cells, kinds: list[str], rng: np.random.Generator) -> tuple[
         column = None if together else names[int(rng.integers(len(names)))]
         asked.append((model, parameters, column))
         promises.append(promise(**parameters, **({} if model == "k-anonymity" else {"column": column})))
-    return asked, Promises.of(promises)
+    return asked, Promises.from_iterable(promises)
 
 
 def holds(recipe: Recipe, asked: Asked) -> bool:

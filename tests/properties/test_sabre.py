@@ -7,8 +7,8 @@ from reticent.methods.sabre import Sabre
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
+from tests.support.random_cells import histograms, random_cells
 
 CLOSENESS = ("0.05", "0.1", "0.2", "0.35", "0.5", "1/3")
 
@@ -21,7 +21,7 @@ def test_every_class_passes_the_oracle_and_rows_are_conserved(distance: str, fil
         cells = random_cells(number)
         promise = TCloseness(CLOSENESS[number % len(CLOSENESS)], distance)
         try:
-            recipe = Sabre(fill=fill).plan(cells, Promises.of([promise]), Random.from_seed(number))
+            recipe = Sabre(fill=fill).plan(cells, Promises.from_iterable([promise]), Random.from_seed(number))
         except ColumnError:
             continue
         recipe.require_conserved()

@@ -6,7 +6,7 @@ import pytest
 
 import reticent as rt
 from reticent.progress import get_finding
-from tests.publish.test_several_sensitive import people
+from tests.support.two_sensitive_columns import people
 
 COLUMNS = {"age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive(), "wage": rt.insensitive()}
 

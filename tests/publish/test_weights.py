@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reticent as rt
-from tests.publish.test_several_sensitive import people
+from tests.support.two_sensitive_columns import people
 
 COLUMNS = {"age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive(), "wage": rt.insensitive()}
 

@@ -15,7 +15,7 @@ import polars as pl
 
 import reticent as rt
 from reticent.query import ask
-from tests.oracle import asking as oracle
+from tests.oracle import query_answers as oracle
 from tests.query import questions
 
 AGGREGATES = (

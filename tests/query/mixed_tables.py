@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import reticent as rt
-from tests.oracle import asking as oracle
+from tests.oracle import query_answers as oracle
 
 KINDS = ("generalized", "anatomized", "perturbed", "transformed", "sampled")
 TOWNS = ["Ayr", "Bath", "Cork", "Dover", "Ely"]

@@ -13,7 +13,7 @@ import pytest
 
 import reticent as rt
 from reticent.query import ask
-from tests.oracle import asking as oracle
+from tests.oracle import query_answers as oracle
 from tests.query import questions, worlds
 
 FULL = os.environ.get("RETICENT_QUERIES") == "all"

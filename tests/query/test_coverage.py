@@ -13,13 +13,14 @@ import polars as pl
 import pytest
 
 from reticent.query import QueryOptions, ask
-from tests.oracle import asking as oracle
-from tests.query import questions, redraws
+from tests.oracle import query_answers as oracle
+from tests.query import questions
+from tests.support import repeated_releases
 
 FULL = os.environ.get("RETICENT_QUERIES") == "all"
 DRAWS = 1_500 if FULL else 60
 REACH = 0.02 if FULL else 3 * (0.95 * 0.05 / DRAWS) ** 0.5
-CONSTANTS = {"age": [24, 30, 38, 45, 52], "town": ["a", "b", "c"], "pay": redraws.PAYS}
+CONSTANTS = {"age": [24, 30, 38, 45, 52], "town": ["a", "b", "c"], "pay": repeated_releases.PAYS}
 ANY = [
     ("count", None, ("=", "pay", 10)),
     ("count", None, ("and", ("=", "pay", 50), ("and", ("=", "town", "a"), ("<", "age", 23)))),
@@ -79,7 +80,7 @@ def drawn(number: int) -> list:
     """Random conditions that speak of the sensitive column and select somebody."""
     rng = np.random.default_rng(4)
     found = []
-    rows = list(redraws.people().iter_rows(named=True))
+    rows = list(repeated_releases.people().iter_rows(named=True))
     while len(found) < number:
         condition = questions.condition(rng, CONSTANTS)
         some = sum(oracle.outcome(condition, None, row) is not None for row in rows)
@@ -89,20 +90,20 @@ def drawn(number: int) -> list:
 
 
 def test_intervals_of_a_perturbed_release_cover_the_truth_whatever_the_condition():
-    frame = redraws.people()
-    assert coverage(frame, *redraws.perturbed(frame), [*ANY, *drawn(8)]) == pytest.approx(0.95, abs=REACH)
+    frame = repeated_releases.people()
+    assert coverage(frame, *repeated_releases.perturbed(frame), [*ANY, *drawn(8)]) == pytest.approx(0.95, abs=REACH)
 
 
 def test_intervals_of_a_sampled_release_cover_the_truth_where_the_sensitive_column_alone_is_asked_about():
-    frame = redraws.people()
-    manifest, draw = redraws.sampled(frame)
+    frame = repeated_releases.people()
+    manifest, draw = repeated_releases.sampled(frame)
     assert coverage(frame, manifest, draw, OF_VALUES) == pytest.approx(0.95, abs=REACH)
 
 
 def test_intervals_of_a_sampled_release_cover_the_truth_where_boxes_are_selected_as_a_whole():
     """No group has people of two towns."""
-    frame = redraws.people()
-    manifest, draw = redraws.sampled(frame)
+    frame = repeated_releases.people()
+    manifest, draw = repeated_releases.sampled(frame)
     for one in OF_BOXES:
         assert ask(draw(np.random.default_rng(1)), manifest, text(*one)).note is None
     assert coverage(frame, manifest, draw, OF_BOXES) == pytest.approx(0.95, abs=REACH)
@@ -110,24 +111,24 @@ def test_intervals_of_a_sampled_release_cover_the_truth_where_boxes_are_selected
 
 def test_intervals_of_a_sampled_release_hold_where_a_handful_of_groups_is_selected():
     """Eight groups of sixty: few rows cannot tell their own spread, and may all show one value."""
-    frame = redraws.people()
-    manifest, draw = redraws.sampled(frame, k=60)
+    frame = repeated_releases.people()
+    manifest, draw = repeated_releases.sampled(frame, k=60)
     assert len(draw(np.random.default_rng(1))["data"]) == 8
     assert coverage(frame, manifest, draw, OF_BOXES) == pytest.approx(0.95, abs=REACH)
 
 
 def test_where_a_condition_cuts_boxes_of_people_who_are_spread_evenly_intervals_hold_nearly():
     """What is left is that ages are not spread quite evenly; docs/queries.md has the figures."""
-    frame = redraws.people()
+    frame = repeated_releases.people()
     for k in (10, 60):
-        manifest, draw = redraws.sampled(frame, k=k)
+        manifest, draw = repeated_releases.sampled(frame, k=k)
         assert "biased" in ask(draw(np.random.default_rng(1)), manifest, text(*CUT[0])).note
         assert coverage(frame, manifest, draw, CUT) >= 0.95 - REACH - 0.01
 
 
 def test_where_a_condition_cuts_boxes_the_answer_says_that_it_may_be_biased():
-    frame = redraws.people(uneven=True)
-    manifest, draw = redraws.sampled(frame, k=60)
+    frame = repeated_releases.people(uneven=True)
+    manifest, draw = repeated_releases.sampled(frame, k=60)
     asked = ("count", None, ("and", ("<", "age", 24), ("<", "pay", 30)))
     rng = np.random.default_rng(1)
     found = [ask(draw(rng), manifest, text(*asked)) for _ in range(DRAWS)]
@@ -138,7 +139,7 @@ def test_where_a_condition_cuts_boxes_the_answer_says_that_it_may_be_biased():
 
 @pytest.mark.parametrize("level", [0.5, 0.99])
 def test_a_level_can_be_chosen(level):
-    manifest, draw = redraws.perturbed(redraws.people())
+    manifest, draw = repeated_releases.perturbed(repeated_releases.people())
     found = ask(
         draw(np.random.default_rng(1)),
         manifest,

@@ -14,7 +14,7 @@ import pytest
 
 from reticent.query import ask
 from tests.query import interval_campaign as campaign
-from tests.query import redraws
+from tests.support import repeated_releases
 
 FULL = os.environ.get("RETICENT_QUERIES") == "all"
 DRAWS, QUESTIONS = (40, 100) if FULL else (4, 40)
@@ -64,8 +64,8 @@ def test_pooled_intervals_cover_the_truth_and_bounds_always_do(kind):
 )
 def test_a_question_that_does_not_depend_on_redrawn_values_is_answered_exactly(kind, question):
     """They had intervals of no width around a number that was off by a rounding, and missed."""
-    people = redraws.people()
-    manifest, draw = (redraws.sampled if kind == "sampled" else redraws.perturbed)(people)
+    people = repeated_releases.people()
+    manifest, draw = (repeated_releases.sampled if kind == "sampled" else repeated_releases.perturbed)(people)
     expected = people.sql(question.replace("release", "self")).item() if "NULL" not in question else None
     if expected is None:
         expected = 0 if question.endswith("IS NULL") else len(people)
@@ -76,8 +76,8 @@ def test_a_question_that_does_not_depend_on_redrawn_values_is_answered_exactly(k
 
 @pytest.mark.parametrize("kind", ["sampled", "perturbed"])
 def test_nearly_all_values_have_the_interval_of_the_few_that_are_left(kind):
-    people = redraws.people()
-    manifest, draw = (redraws.sampled if kind == "sampled" else redraws.perturbed)(people)
+    people = repeated_releases.people()
+    manifest, draw = (repeated_releases.sampled if kind == "sampled" else repeated_releases.perturbed)(people)
     for seed in range(5):
         tables = draw(np.random.default_rng(seed))
         few, most = (
@@ -90,8 +90,8 @@ def test_nearly_all_values_have_the_interval_of_the_few_that_are_left(kind):
 
 
 def test_a_set_that_no_row_shows_has_an_interval_with_width_on_both_ends():
-    people = redraws.people(60)
-    manifest, draw = redraws.sampled(people, k=20)
+    people = repeated_releases.people(60)
+    manifest, draw = repeated_releases.sampled(people, k=20)
     for seed in range(20):
         found = ask(draw(np.random.default_rng(seed)), manifest, "SELECT COUNT(*) FROM release WHERE pay = 50")
         low, high = found.interval
@@ -100,8 +100,8 @@ def test_a_set_that_no_row_shows_has_an_interval_with_width_on_both_ends():
 
 
 def test_an_answer_that_cuts_boxes_names_its_assumption_and_has_bounds_beside_it():
-    people = redraws.people()
-    manifest, draw = redraws.sampled(people)
+    people = repeated_releases.people()
+    manifest, draw = repeated_releases.sampled(people)
     tables = draw(np.random.default_rng(1))
     for question in (
         "SELECT COUNT(*) FROM release WHERE age < 31 AND pay = 10",

@@ -16,7 +16,7 @@ from reticent.query.run import find_asked_columns
 from reticent.release import kind as kinds
 from reticent.release import release
 from reticent.release.kind import read_needed, reader_for
-from tests.query import redraws
+from tests.support import repeated_releases
 
 QUESTIONS = [
     "SELECT COUNT(*) FROM release",
@@ -47,7 +47,7 @@ JOBS = {
 
 
 def people(rows: int) -> pl.DataFrame:
-    return redraws.people(rows).with_columns(
+    return repeated_releases.people(rows).with_columns(
         age=pl.when(pl.int_range(rows) % 37 == 0).then(None).otherwise("age"),
         ward=pl.Series(["N", "S"] * (rows // 2)),
         weight=50 + pl.int_range(rows) % 40 / 2,
@@ -103,7 +103,9 @@ def _count_values(tables) -> int:
 def test_the_columns_needed_give_the_answers_of_all_of_them(tmp_path, file_format, kind, output):
     release = rt.publish(job(kind, format=file_format, **output), frame=people(400), to=tmp_path / "release", seed=1)
     for question in QUESTIONS:
-        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
+        needed = reader_for(kind).list_needed_columns(
+            release.manifest, find_asked_columns([question], release.manifest)
+        )
         found = read_needed(release.folder, release.manifest, needed)
         assert _count_values(found) < _count_values(release.tables)
         require_same_answers(
@@ -117,7 +119,7 @@ def test_the_columns_needed_give_the_answers_of_all_of_them(tmp_path, file_forma
 def test_distinct_rows_are_counted_where_the_sensitive_column_is_not_asked_about(kind):
     release = rt.publish(job(kind), frame=people(400), seed=1)
     question = "SELECT town, COUNT(*) FROM release WHERE ward = 'N' GROUP BY town"
-    needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
+    needed = reader_for(kind).list_needed_columns(release.manifest, find_asked_columns([question], release.manifest))
     (table,) = read_needed(release.folder, release.manifest, needed).values()
     assert sorted(table.columns) == [ROW_COUNT_COLUMN, "town", "ward"]
     assert len(table) == people(400).select("town", "ward").n_unique() and table[ROW_COUNT_COLUMN].sum() == 400
@@ -128,7 +130,9 @@ def test_of_groups_only_the_columns_asked_about_are_read(kind):
     release = rt.publish(job(kind), frame=people(400), seed=1)
 
     def files(question):
-        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
+        needed = reader_for(kind).list_needed_columns(
+            release.manifest, find_asked_columns([question], release.manifest)
+        )
         return {
             name: sorted(table.columns) for name, table in read_needed(release.folder, release.manifest, needed).items()
         }
@@ -146,7 +150,9 @@ def test_rows_that_are_nearly_all_distinct_are_read_and_not_counted(monkeypatch,
     monkeypatch.setattr(kinds, "MAX_VALUES_COUNTED", 3)
     monkeypatch.setattr(kinds, "MIN_ROWS_ALIKE", 100)
     for question in QUESTIONS:
-        needed = reader_for(kind).needed(release.manifest, find_asked_columns([question], release.manifest))
+        needed = reader_for(kind).list_needed_columns(
+            release.manifest, find_asked_columns([question], release.manifest)
+        )
         found = read_needed(release.folder, release.manifest, needed)
         assert ROW_COUNT_COLUMN not in found["data"].columns or len(found["data"]) <= 4
         require_same_answers(
@@ -196,11 +202,11 @@ def test_columns_that_are_not_asked_about_cost_no_memory(tmp_path):
     """Of 100,000 rows with thirty carried columns of texts, a question about two columns reads two, and the group."""
     rows = 100_000
     notes = [f"note_{at}" for at in range(30)]
-    frame = pl.concat([redraws.people(1000)] * (rows // 1000)).with_columns(
+    frame = pl.concat([repeated_releases.people(1000)] * (rows // 1000)).with_columns(
         ((pl.int_range(rows) * 7919 + at) % 100_003).cast(pl.String).add(" is a text of a carried column").alias(name)
         for at, name in enumerate(notes)
     )
-    columns = {**redraws.COLUMNS, **dict.fromkeys(notes, rt.insensitive(acknowledge=True))}
+    columns = {**repeated_releases.COLUMNS, **dict.fromkeys(notes, rt.insensitive(acknowledge=True))}
     promises, method = JOBS["anatomized"]
     rt.publish(rt.Job(columns=columns, promises=promises, method=method), frame=frame, to=tmp_path / "release", seed=1)
 

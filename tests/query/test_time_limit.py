@@ -7,8 +7,8 @@ import pytest
 import reticent as rt
 from reticent.cli.main import main
 from reticent.time_limit import check_deadline, limit_cpu_time
-from tests.query import redraws
-from tests.query.test_refused import METHODS
+from tests.support import repeated_releases
+from tests.support.query_methods import METHODS
 
 GROUPED = (
     "SELECT age, town, COUNT(*), SUM(pay) FROM release WHERE age IN (20, 21, 22, 23) OR pay > 10 GROUP BY age, town"
@@ -18,8 +18,8 @@ GROUPED = (
 @pytest.mark.parametrize("kind", METHODS)
 def test_a_question_beyond_its_time_is_refused(kind):
     promises, method = METHODS[kind]
-    job = rt.Job(columns=redraws.COLUMNS, promises=promises, method=method)
-    release = rt.publish(job, frame=redraws.people(300), seed=1)
+    job = rt.Job(columns=repeated_releases.COLUMNS, promises=promises, method=method)
+    release = rt.publish(job, frame=repeated_releases.people(300), seed=1)
     with pytest.raises(rt.RequestError, match="CPU seconds") as refused:
         release.query(GROUPED, time_limit=1e-9)
     assert "time_limit" in str(refused.value)
@@ -29,8 +29,8 @@ def test_a_question_beyond_its_time_is_refused(kind):
 
 
 def test_the_command_line_has_a_time_limit(tmp_path, capsys):
-    job = rt.Job(columns=redraws.COLUMNS, promises=[rt.KAnonymity(5)])
-    rt.publish(job, frame=redraws.people(300), to=tmp_path / "release", seed=1)
+    job = rt.Job(columns=repeated_releases.COLUMNS, promises=[rt.KAnonymity(5)])
+    rt.publish(job, frame=repeated_releases.people(300), to=tmp_path / "release", seed=1)
     assert main(["query", str(tmp_path / "release"), GROUPED, "--time-limit", "1e-9"]) == 1
     assert "--time-limit" in capsys.readouterr().err
     assert main(["query", str(tmp_path / "release"), GROUPED, "--time-limit", "0"]) == 1

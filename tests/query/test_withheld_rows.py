@@ -193,7 +193,7 @@ def test_a_condition_on_rounded_and_redrawn_values_together_is_bounded(tmp_path)
 def test_a_manifest_that_does_not_say_what_was_declared_gives_no_bound_and_a_reason():
     release = suppressed("anatomized", domain=[0, 120])
     assert release.manifest.columns[0].declared
-    columns = tuple(entry.at(declared=False) for entry in release.manifest.columns)
+    columns = tuple(entry.with_changes(declared=False) for entry in release.manifest.columns)
     answer = ask(release.tables, replace(release.manifest, columns=columns), "SELECT AVG(age) FROM release")
     assert (answer.lower, answer.upper) == (None, None)
     assert "no declared domain limits 'age'" in answer.note

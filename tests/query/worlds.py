@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import reticent as rt
-from tests.oracle import asking as oracle
+from tests.oracle import query_answers as oracle
 
 LEAST = -2
 MOST = 3  # of ages, which are degrees below and above zero, as good as years
@@ -84,7 +84,7 @@ def manifest(kind: str):
 def with_withheld(made: World, rows: int) -> World:
     """The same release of a source that has more rows, of which nothing is published but their number; ages have a declared domain."""
     columns = tuple(
-        entry.at(domain=[LEAST, MOST], declared=True) if entry.name == "age" else entry
+        entry.with_changes(domain=[LEAST, MOST], declared=True) if entry.name == "age" else entry
         for entry in made.manifest.columns
     )
 

@@ -13,7 +13,7 @@ from reticent.engines import local
 from reticent.models.l_diversity import DistinctLDiversity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
 
@@ -38,7 +38,7 @@ def published(bench, work: str, promises: list) -> pl.DataFrame:
     columns[meta["sensitive"]] = rt.sensitive(type="categorical")
     frame = pl.read_csv(bench / f"{work}.csv", infer_schema=False)
     counted = local.count_rows(frame.lazy().select(list(columns)), columns)
-    recipe = rt.Mondrian().plan(counted.cells, Promises.of(promises), Random.from_seed(1))
+    recipe = rt.Mondrian().plan(counted.cells, Promises.from_iterable(promises), Random.from_seed(1))
     assert recipe.withheld == 0
     merged, labels = merge_equal_labels(recipe)
     cells = merged.cells

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,13 +11,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.contract.pairs import Pair, pairs, released
-
-IDENTIFIER = "Zquxname77"
-DROPPED = "Zquxdropped77"
-WITHHELD = "Zquxwithheld77"
-HOSTILE = "<script>alert('x')</script>"
-OUTLIER = 997733
+from tests.support.method_promise_pairs import Pair, pairs, released
+from tests.support.report_canaries import DROPPED, HOSTILE, IDENTIFIER, OUTLIER, WITHHELD
 
 
 @pytest.fixture(scope="session")
@@ -57,3 +53,23 @@ def canaries(tmp_path_factory) -> tuple[Path, pl.DataFrame]:
     frame = people()
     rt.publish(job, frame=frame, to=folder / "release", ledger=folder / "ledger")
     return folder / "release", frame
+
+
+@pytest.fixture
+def place(canaries, tmp_path, monkeypatch):
+    """A folder with a release and its source."""
+    monkeypatch.delenv("RETICENT_OWNER", raising=False)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(canaries[0], tmp_path / "release")
+    canaries[1].write_csv(tmp_path / "people.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    from reticent.cli.main import main
+
+    def call(*words: str) -> tuple[int, str, str]:
+        return main([str(word) for word in words]), *capsys.readouterr()
+
+    return call

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
-from tests.contract import people as contract
-from tests.house.repository import ROOT
+from tests.support import contract_examples as contract
+from tests.support.repository import ROOT
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = {"phone": 360, "desk": 1280}

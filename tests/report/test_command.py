@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 
 import pytest
 
 import reticent as rt
-
-
-@pytest.fixture
-def place(canaries, tmp_path, monkeypatch):
-    """A folder with a release and its source."""
-    monkeypatch.delenv("RETICENT_OWNER", raising=False)
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(canaries[0], tmp_path / "release")
-    canaries[1].write_csv(tmp_path / "people.csv")
-    return tmp_path
-
-
-@pytest.fixture
-def run(capsys):
-    from reticent.cli.main import main
-
-    def call(*words: str) -> tuple[int, str, str]:
-        return main([str(word) for word in words]), *capsys.readouterr()
-
-    return call
-
-
-def contents(place):
-    return {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+from tests.support.folder_contents import contents
 
 
 def test_it_writes_one_file_beside_what_is_there_and_says_where(place, run):

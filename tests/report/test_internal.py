@@ -9,9 +9,9 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue
-from tests.contract import people as contract
-from tests.report.conftest import IDENTIFIER
-from tests.report.test_command import contents, place, run  # noqa: F401  fixtures
+from tests.support import contract_examples as contract
+from tests.support.folder_contents import contents
+from tests.support.report_canaries import IDENTIFIER
 
 KINDS = list(catalogue.KINDS)
 SECTIONS = {"recount", "risks", "attacks", "groups", "loss", "utility", "done", "job", "environment", "earlier"}
@@ -92,7 +92,7 @@ def test_no_raw_row_and_no_identifier_is_in_it(canaries):
     assert IDENTIFIER not in rt.report(folder, source=frame).html()
 
 
-def test_it_is_written_to_the_owners_folder_readable_by_the_owner_alone(place, run):  # noqa: F811
+def test_it_is_written_to_the_owners_folder_readable_by_the_owner_alone(place, run):
     before = contents(place)
     assert run("report", "release", "--internal", "--source", "people.csv")[0] == 0
     made = place / "reticent-owner" / "release" / "report.html"

@@ -16,7 +16,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue
-from tests.report.conftest import DROPPED, HOSTILE, IDENTIFIER, OUTLIER, WITHHELD
+from tests.support.report_canaries import DROPPED, HOSTILE, IDENTIFIER, OUTLIER, WITHHELD
 
 KINDS = list(catalogue.KINDS)
 MOST = 150_000

@@ -9,7 +9,7 @@ import pytest
 from studies import runner
 from studies.all import STUDIES, main
 from studies.chart import heights, line_chart
-from tests.house.repository import ROOT
+from tests.support.repository import ROOT
 
 ROWS = [{"beta": x, "method": name, "ail": x * 0.137 + 0.01} for x in (1, 2, 3) for name in ("one", "two")]
 

@@ -8,7 +8,7 @@ import pytest
 
 from studies.choosing import run
 from studies.choosing.run import FIGURES, PARTS, PROMISES, RESULTS, TABLES
-from tests.house.repository import ROOT
+from tests.support.repository import ROOT
 
 DONE = [table for table in TABLES if (RESULTS / f"advice-{table}.csv").is_file()]
 """The tables whose full run is written down."""

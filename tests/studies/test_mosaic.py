@@ -1,7 +1,7 @@
 import pytest
 
 from studies.mosaic.run import PROMISES, curves, save
-from tests.methods.test_mosaic import table
+from tests.support.mosaic_plans import table
 
 
 def test_curves_fall_and_are_drawn(tmp_path, monkeypatch: pytest.MonkeyPatch):

@@ -167,7 +167,7 @@ def test_beyond_so_many_classes_the_least_frequent_share_one():
     cells = local.count_rows(many_codes().lazy(), COLUMNS).cells
     classes = make_classes(cells.sensitive[0], cells.totals(0))
     assert len(classes.names) == MAX_CLASSES and classes.names.count(OTHERS) == 1
-    rows = classes.counted(cells.totals(0).astype(float))
+    rows = classes.sum_by_class(cells.totals(0).astype(float))
     alone = np.delete(rows, classes.names.index(OTHERS))
     joined = cells.totals(0)[classes.of == classes.names.index(OTHERS)]
     assert rows.sum() == 600 and alone.min() >= joined.max()

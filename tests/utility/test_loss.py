@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from reticent.audit import audit
-from reticent.data.labels import use_tight_labels
-from tests.audit.releases import columns_of, frame_of, write_release
+from reticent.data.label_styles import use_tight_labels
 from tests.oracle import labels as oracle_labels
 from tests.oracle import loss as oracle
 from tests.oracle.groups import group_rows, rows_of
-from tests.properties import strategies
+from tests.support import strategies
+from tests.support.release_folders import columns_of, frame_of, write_release
 
 
 def oracle_columns(table, rows):

@@ -62,7 +62,7 @@ def test_expectation_maximisation_scores_splits_too(people, release):
 
 
 def test_reconstruction_inverts_what_perturbation_does(release):
-    classes = PerturbedClasses.named(release.manifest, CLASSES)
+    classes = PerturbedClasses.from_categories(release.manifest, CLASSES)
     assert np.allclose(classes.matrix @ classes.contribution, classes.indicator)
     counts = np.linspace(10, 500, 50)
     assert np.allclose((counts @ classes.matrix) @ classes.contribution, counts @ classes.indicator)
@@ -119,7 +119,7 @@ def test_a_release_with_values_as_they_were_needs_no_reconstruction(people):
     )
     release = rt.publish(job, frame=people[0].head(500), seed=1)
     with pytest.raises(rt.RequestError, match="nothing to reconstruct"):
-        PerturbedClasses.named(release.manifest, CLASSES)
+        PerturbedClasses.from_categories(release.manifest, CLASSES)
 
 
 def test_counts_weigh_by_g_and_bounds_are_exact_for_quasi_identifiers(people, release):

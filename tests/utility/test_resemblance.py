@@ -11,26 +11,31 @@ from reticent.engines import local
 from reticent.utility.query_error import find_averaged_axis, measure_average_errors, measure_count_errors
 from reticent.utility.resemblance import compute_cramers_v, measure_resemblance
 from reticent.utility.workload import answer_from_view, make_answerer
-from tests.query import redraws
+from tests.support import repeated_releases
 
 KINDS = {
     "generalized": ([rt.KAnonymity(5)], rt.Mondrian()),
     "anatomized": ([rt.ProbabilisticLDiversity(2)], rt.Anatomy()),
     "transformed": ([rt.PPrivacy("source")], rt.Distribution(group_by=["town"])),
     "perturbed": ([rt.BetaLikeness(2)], rt.BetaPerturbation()),
-    "sampled": ([rt.DeltaGrowth("0.9", "0.6")], rt.PerturbedGeneralization(k=4, p="0.5", domain=redraws.PAYS)),
+    "sampled": (
+        [rt.DeltaGrowth("0.9", "0.6")],
+        rt.PerturbedGeneralization(k=4, p="0.5", domain=repeated_releases.PAYS),
+    ),
 }
 
 
 @pytest.fixture(scope="module")
 def frame() -> pl.DataFrame:
-    return redraws.people(400)
+    return repeated_releases.people(400)
 
 
 def made(kind: str, frame: pl.DataFrame):
     promises, method = KINDS[kind]
-    release = rt.publish(rt.Job(columns=redraws.COLUMNS, promises=promises, method=method), frame=frame, seed=1)
-    cells = local.count_rows(frame.lazy(), redraws.COLUMNS).cells
+    release = rt.publish(
+        rt.Job(columns=repeated_releases.COLUMNS, promises=promises, method=method), frame=frame, seed=1
+    )
+    cells = local.count_rows(frame.lazy(), repeated_releases.COLUMNS).cells
     return release, cells, make_answerer(release.tables, release.manifest, cells)
 
 
@@ -70,7 +75,7 @@ def test_a_release_that_changes_nothing_has_no_error(frame):
     """One group for every combination of quasi-identifiers."""
     from reticent.labels.adversary_view import GroupMembers
 
-    cells = local.count_rows(frame.lazy(), redraws.COLUMNS).cells
+    cells = local.count_rows(frame.lazy(), repeated_releases.COLUMNS).cells
     points, at = np.unique(cells.codes, axis=0, return_inverse=True)
     counts = np.zeros((len(points), cells.sensitive[0].size))
     np.add.at(counts, (at.reshape(-1), cells.values[:, 0]), cells.counts)

@@ -17,7 +17,7 @@ from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.utility.workload import NO_RANGE, Workload, median_relative_error, relative_errors
-from tests.methods.random_cells import random_cells
+from tests.support.random_cells import random_cells
 
 
 def queries(cells, number: int, predicates: int = 1) -> Workload:
@@ -134,7 +134,7 @@ def test_reconstruction_of_an_undisturbed_table_is_exact():
 
 def test_reconstruction_is_unbiased_over_many_redraws():
     cells = local.count_rows(people(3000).lazy(), COLUMNS).cells
-    promises = Promises.of([BetaLikeness(2)])
+    promises = Promises.from_iterable([BetaLikeness(2)])
     workload = queries(cells, 1)
     true = workload.exact(cells)
     estimates = []

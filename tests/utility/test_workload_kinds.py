@@ -12,12 +12,15 @@ from reticent.kernels import expected_counts
 from reticent.utility import query_error
 from reticent.utility import workload as utility_workload
 from reticent.utility.workload import NO_RANGE, SampledRows, Workload
-from tests.query import redraws
+from tests.support import repeated_releases
 
 METHODS = {
     "anatomized": ([rt.ProbabilisticLDiversity(2)], rt.Anatomy()),
     "transformed": ([rt.PPrivacy("uniform")], rt.Distribution(group_by=["town"])),
-    "sampled": ([rt.DeltaGrowth("0.9", "0.6")], rt.PerturbedGeneralization(k=4, p="0.5", domain=redraws.PAYS)),
+    "sampled": (
+        [rt.DeltaGrowth("0.9", "0.6")],
+        rt.PerturbedGeneralization(k=4, p="0.5", domain=repeated_releases.PAYS),
+    ),
 }
 
 
@@ -35,9 +38,11 @@ def asked(workload: Workload, cells, q: int) -> str:
 
 def laid(kind: str):
     promises, method = METHODS[kind]
-    frame = redraws.people(300).with_columns(age=pl.col("age").sort() // 2)  # every age of the range occurs
-    release = rt.publish(rt.Job(columns=redraws.COLUMNS, promises=promises, method=method), frame=frame, seed=1)
-    return release, frame, local.count_rows(frame.lazy(), redraws.COLUMNS).cells
+    frame = repeated_releases.people(300).with_columns(age=pl.col("age").sort() // 2)  # every age of the range occurs
+    release = rt.publish(
+        rt.Job(columns=repeated_releases.COLUMNS, promises=promises, method=method), frame=frame, seed=1
+    )
+    return release, frame, local.count_rows(frame.lazy(), repeated_releases.COLUMNS).cells
 
 
 @pytest.mark.parametrize("kind", METHODS)
@@ -45,7 +50,7 @@ def test_a_workload_is_answered_as_the_release_answers_in_sql(kind: str):
     release, _, cells = laid(kind)
     workload = Workload.draw(cells, predicates=2, selectivity=0.2, queries=25, rng=np.random.default_rng(1))
     if kind == "sampled":
-        found = workload.sampled(SampledRows.of(release.tables["data"], release.manifest), cells)
+        found = workload.sampled(SampledRows.from_frame(release.tables["data"], release.manifest), cells)
     else:
         found = workload.matched(release.sight(cells))
     here = [release.query(asked(workload, cells, q)).estimate for q in range(len(workload))]

@@ -86,7 +86,7 @@ def run_attack(
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     function = catalogue.load_object(ATTACKS[name].function)
     require_known_options(how, _list_options(function), f"The attack {name!r}")
-    if hasattr(release, "seen"):
+    if hasattr(release, "to_attack_target"):
         if how.get("others") is not None:
             raise RequestError(
                 "A plan is attacked for the people that it was made for alone.",
@@ -224,7 +224,7 @@ def _observe_plan(plan: Any, source: Any, name: str) -> Any:
     asked = signature(catalogue.load_object(row.function)).parameters.get("source")
     if not row.needs_source or (asked is not None and asked.default is asked.empty):
         raise RequestError(f"The attack {name!r} reads a release's files.", attempt="rt.publish(...) first.")
-    return plan.seen()
+    return plan.to_attack_target()
 
 
 def _open_release(release: Any) -> Any:

@@ -326,7 +326,7 @@ def attack_by_algorithm(release: Any) -> AlgorithmOutcome:
             "This attack knows how values are generalized to a target distribution; this release has no target.",
             attempt="another attack, or a transformed release.",
         )
-    annotated = AnnotatedHierarchy.of(manifest)
+    annotated = AnnotatedHierarchy.from_manifest(manifest)
     rows = np.bincount(release.tables["quasi"][GROUP_COLUMN].to_numpy())
     held = release.tables["sensitive"]
     published = np.zeros((len(rows), len(annotated.first)), np.int64)
@@ -407,7 +407,7 @@ class _TransformedGroups:
         )
         weights = np.array(annotated.weights[target], np.int64)[order]
 
-        def published(counts: np.ndarray) -> bytes:
+        def publish_counts(counts: np.ndarray) -> bytes:
             found = np.zeros(len(order), np.int64)
             at = np.flatnonzero(counts)
             if most:
@@ -418,7 +418,7 @@ class _TransformedGroups:
             found[order[nodes[:, 0]]] = nodes[:, 1]
             return found.tobytes()
 
-        return published
+        return publish_counts
 
 
 def _compute_depths(parent: np.ndarray) -> np.ndarray:

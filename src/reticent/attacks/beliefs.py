@@ -76,7 +76,7 @@ class Beliefs:
         """Return the value of each row whose measure (one number for each belief) is greatest."""
         return self.find_first_with(measure, self._reduce(np.maximum, measure))
 
-    def at(self, value: np.ndarray) -> np.ndarray:
+    def look_up_belief(self, value: np.ndarray) -> np.ndarray:
         """Return the belief of each row in one value, which is passed for each row."""
         found = np.zeros(len(self))
         hit = np.flatnonzero(self.value == value[self.row])

@@ -235,7 +235,7 @@ class UnmaskedPeople:
 
 
 def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
-    if len(release.manifest.named("sensitive")) != 1:
+    if len(release.manifest.find_columns_with_role("sensitive")) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
     column = release.manifest.sensitive.name
     redrawn = "matrix" in release.manifest.own
@@ -386,7 +386,7 @@ class SampledTarget:
 
     def find_crucial_rows(self, people: pl.DataFrame, what: str) -> np.ndarray:
         """Find the row that covers each of the people (step A1), -1 for none."""
-        quasi = self.release.manifest.named(Role.QUASI)
+        quasi = self.release.manifest.find_columns_with_role(Role.QUASI)
         require_columns(people, [entry.name for entry in quasi], what)
         columns = [read_column(entry, self.frame[entry.name], people[entry.name]) for entry in quasi]
         found = find_crucial_rows(columns, [people[entry.name] for entry in quasi])

@@ -125,7 +125,7 @@ def learn_beliefs(
     share = shown.belief[in_group]
     wanted = shown.belief * present[shown.row]
     pair, in_pair = _number_pairs(np.repeat(point, lengths) * values + shown.value[in_group])
-    classifier = PairClassifier.of(points, sizes, pair // values, pair % values, values)
+    classifier = PairClassifier.from_pairs(points, sizes, pair // values, pair % values, values)
     belief = share.copy()
     for _ in range(rounds):
         people = _gather_people(entries, weight, belief, in_pair, len(pair))
@@ -172,7 +172,7 @@ class PairClassifier:
     codes_of_number: np.ndarray
 
     @classmethod
-    def of(
+    def from_pairs(
         cls, points: np.ndarray, sizes: list[int], point: np.ndarray, value: np.ndarray, values: int
     ) -> PairClassifier:
         numbers = np.empty((len(point), len(sizes)), np.int64)

@@ -50,7 +50,7 @@ def attack_by_skewness(seen: AttackTarget) -> AttackOutcome:
 
     def guess_lifted(beliefs: Beliefs) -> Guesses:
         guess = beliefs.find_greatest_by(beliefs.belief / prior[beliefs.value])
-        return Guesses(guess, beliefs.at(guess), beliefs.greatest)
+        return Guesses(guess, beliefs.look_up_belief(guess), beliefs.greatest)
 
     return score_guesses("skewness", guess_by_groups(seen, guess_lifted), seen.truth, seen.promised)
 

@@ -53,7 +53,7 @@ class PerturbedRows:
     occurring: np.ndarray  # the codes that the matrix is about
 
     @classmethod
-    def of(cls, release: Release, source: Any, missing: tuple[str, ...]) -> PerturbedRows:
+    def from_release(cls, release: Release, source: Any, missing: tuple[str, ...]) -> PerturbedRows:
         own = release.manifest.own
         if "matrix" not in own:
             raise RequestError(
@@ -61,13 +61,13 @@ class PerturbedRows:
                 attempt="another attack, or a release of beta-perturbation.",
             )
         cells = count_source_cells(release.columns, source, missing)
-        model = Reconstruction.of(release.manifest)
+        model = Reconstruction.from_manifest(release.manifest)
         data = release.tables["data"]
         occurring = encode_values(cells.sensitive[0], model.values)
         seen = make_target(cells, _make_empty_members(cells), release.manifest.promises)
         shown = np.zeros((len(seen.points), len(model.values)))
         codes = np.column_stack([encode_values(domain, data[domain.name]) for domain in cells.quasi])
-        np.add.at(shown, (_locate_rows(seen.points, codes), model.shown(data)), 1)
+        np.add.at(shown, (_locate_rows(seen.points, codes), model.find_value_places(data)), 1)
         matrix = np.zeros((cells.sensitive[0].size, len(model.values)))
         matrix[occurring] = model.matrix
         return cls(
@@ -93,14 +93,14 @@ class PerturbedRows:
 
     def make_outcome(self, name: str, belief: np.ndarray, noise: np.ndarray) -> PerturbationOutcome:
         """Make the outcome; `noise` is what the same adversary believes of shuffled rows, for the control."""
-        scored = score_guesses(name, belief, self.seen.truth, self._promised())
+        scored = score_guesses(name, belief, self.seen.truth, self._compute_promised_belief())
         other = score_guesses(name, noise, self.seen.truth, None)
         control = (other.success, *compute_wilson_interval(round(other.success * other.targets), other.targets))
         lifted = belief[self.shown.sum(axis=1) > 0][:, self.overall > 0] / self.overall[self.overall > 0]
         fields = {field: getattr(scored, field) for field in scored.__dataclass_fields__} | {"control": control}
         return PerturbationOutcome(**fields, growth=float(lifted.max(initial=1.0)) - 1)
 
-    def _promised(self) -> float | None:
+    def _compute_promised_belief(self) -> float | None:
         """Compute the greatest belief that the promises allow, the overall distribution being known beforehand."""
         rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.seen.promises]
         return min((catalogue.load_object(how)(one.parameters, self.overall) for one, how in rows if how), default=None)
@@ -108,7 +108,7 @@ class PerturbedRows:
 
 def attack_by_matrix(release: Any, source: Any, *, missing: tuple[str, ...] = (), seed: int = 1) -> PerturbationOutcome:
     """Attack as the Bayesian who knows the matrix and the overall distribution; `seed` shuffles the control's values."""
-    rows = PerturbedRows.of(release, source, missing)
+    rows = PerturbedRows.from_release(release, source, missing)
     prior = np.repeat(rows.overall[None, :], len(rows.shown), axis=0)
     return rows.make_outcome("matrix", rows.posterior(prior), rows.shuffle(seed).posterior(prior))
 
@@ -119,7 +119,7 @@ def attack_by_learned_matrix(
     """Attack with a better prior: learned from the release, or known of the source; `seed` shuffles the control's values."""
     if prior not in LEARNED_PRIORS:
         raise RequestError(f"A prior of {prior!r} is not known.", attempt=suggest(str(prior), LEARNED_PRIORS))
-    rows = PerturbedRows.of(release, source, missing)
+    rows = PerturbedRows.from_release(release, source, missing)
     noise = rows.shuffle(seed)
     return rows.make_outcome(
         "matrix-learned", rows.posterior(learn_prior(rows, prior)), noise.posterior(learn_prior(noise, prior))

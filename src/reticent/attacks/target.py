@@ -51,7 +51,7 @@ class PointPersons:
     most: int
 
     @classmethod
-    def of(cls, person: pl.Series, rows: np.ndarray, point: np.ndarray, points: int) -> PointPersons:
+    def from_combinations(cls, person: pl.Series, rows: np.ndarray, point: np.ndarray, points: int) -> PointPersons:
         """Make it from combinations, each of one person: how many rows it has, and its point.
 
         Rows without a person count as one person's.
@@ -64,7 +64,7 @@ class PointPersons:
         each = np.bincount(codes, weights=rows)
         return cls(first, last, int((each > 0).sum()), int(each.max(initial=1)))
 
-    def at(self, points: np.ndarray) -> PointPersons:
+    def select_points(self, points: np.ndarray) -> PointPersons:
         return replace(self, first=self.first[points], last=self.last[points])
 
 
@@ -114,7 +114,7 @@ def sample_points(people: AttackTarget, most: int) -> AttackTarget:
     if len(people.points) <= most or not isinstance(people.sight, Boxes):
         return people
     at = np.sort(np.random.default_rng(0).choice(len(people.points), most, replace=False))
-    persons = None if people.persons is None else people.persons.at(at)
+    persons = None if people.persons is None else people.persons.select_points(at)
     return replace(
         people, points=people.points[at], people=people.people[at], truth=people.truth.take(at), persons=persons
     )
@@ -240,7 +240,7 @@ def count_cells_with_persons(
     cells, cell = encode_cells(collect_frame(read, "Reading the values"), declared)
     times = combined[COUNT_COLUMN].to_numpy()
     point = cells.point[cell]
-    found = [PointPersons.of(combined[name], times, point, int(cells.point[-1]) + 1) for name in present]
+    found = [PointPersons.from_combinations(combined[name], times, point, int(cells.point[-1]) + 1) for name in present]
     return cells, min(found, key=lambda one: one.count)
 
 

@@ -394,7 +394,7 @@ class AnatomizedAuditor:
         subject = recounted.subject
         held = recounted.beside["sensitive"]
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
-        column = subject.named(Role.SENSITIVE)[0].name
+        column = subject.find_columns_with_role(Role.SENSITIVE)[0].name
         kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
         unmatched = 0
         told = GroupValueCheck(held, column, partial(read_witness, _require_manifest(subject)[1]))

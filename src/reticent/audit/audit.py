@@ -17,7 +17,7 @@ from reticent.audit.evidence import Evidence, Perturbation, SourceRows
 from reticent.audit.kind import RecomputedRelease, auditor_for, infer_withheld_rows, list_third_party_notes
 from reticent.audit.manifest_checks import find_disagreements, require_described_columns
 from reticent.audit.passthrough import measure_passthrough
-from reticent.audit.population import compute_source_entropy, count_population
+from reticent.audit.person_counts import compute_source_entropy, count_population
 from reticent.audit.provenance import Provenance, check_page, identify_folder, trace_provenance
 from reticent.audit.result import Audit, Verdict, judge_promise
 from reticent.audit.risk import compute_group_risk
@@ -232,7 +232,7 @@ def _collect_evidence(
     rows = None
     if source is not None:
         names = [column.name for column in subject.columns if column.role != Role.INSENSITIVE]
-        rows = SourceRows(lambda: source.counted(names).pair)
+        rows = SourceRows(lambda: source.count_rows(names).pair)
     elif (given := handed.source) is not None:
         rows = SourceRows(lambda: (given, handed.times))
     return Evidence(
@@ -256,7 +256,7 @@ def _find_perturbation(found: RecomputedRelease, handed: AuditContext) -> Pertur
     redrawing = found.perturbation
     if redrawing is None or redrawing.distribution is not None or handed.published is None:
         return redrawing
-    counts = handed.published(found.subject.named(Role.SENSITIVE)[0].name)
+    counts = handed.published(found.subject.find_columns_with_role(Role.SENSITIVE)[0].name)
     return redrawing.with_distribution_of([counts.get(value, 0) for value in redrawing.values])
 
 
@@ -264,7 +264,10 @@ def _list_similar_spellings(found: RecomputedRelease) -> list[str]:
     """List notes on values that are equal up to case, spaces or Unicode form: they count as different, so diversity may
     be only spelling.
     """
-    said = [describe_variants(c.name, found.column(c.name).unique()) for c in found.subject.named(Role.SENSITIVE)]
+    said = [
+        describe_variants(c.name, found.column(c.name).unique())
+        for c in found.subject.find_columns_with_role(Role.SENSITIVE)
+    ]
     return [sentence for sentence in said if sentence]
 
 

@@ -206,7 +206,7 @@ class _Edges:
     leads_to: np.ndarray
 
     @classmethod
-    def of(cls, nodes: np.ndarray, words: np.ndarray, leads_to: np.ndarray) -> _Edges:
+    def from_arrays(cls, nodes: np.ndarray, words: np.ndarray, leads_to: np.ndarray) -> _Edges:
         distinct, code = np.unique(words, return_inverse=True)
         pairs = nodes * np.int64(len(distinct)) + code
         order = np.argsort(pairs, kind="stable")
@@ -270,7 +270,7 @@ class _TextTree:
         block = block.astype(np.uint64)
         for rest in np.unique(left[left < self.width]).tolist():
             ending = left == rest
-            level.ends[rest] = _Edges.of(node[ending], block[ending] & _make_block_mask(rest), chosen[ending])
+            level.ends[rest] = _Edges.from_arrays(node[ending], block[ending] & _make_block_mask(rest), chosen[ending])
         going = left >= self.width
         if len(self.levels) >= _MAX_LEVELS:
             for at, text in zip(node[going].tolist(), chosen[going].tolist(), strict=True):

@@ -52,7 +52,7 @@ _MONTHS_PER_STEP = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
 def count_off_grid_ranges(entry: ColumnEntry, labels: list[str | None]) -> int:
     """Count the ranges of a column that have an end which is neither on the declared step nor a declared bound."""
-    how = None if entry.labels is None else LabelOptions.of(entry.labels)
+    how = None if entry.labels is None else LabelOptions.parse(entry.labels)
     if how is None or how.step is None or entry.dtype.startswith("Datetime"):
         return 0
     bounds = {str(end) for end in (*(entry.domain or ()), entry.bottom, entry.top) if end is not None}
@@ -101,7 +101,7 @@ class GeneralizedAuditor:
             **find_worst_measures(list(each.values())),
         }
         shown = {name: (values.distinct, values.times(groups.times)) for name, values in labels.items()}
-        utility, notes = measure_utility(subject, shown, loss.GroupSizes.of(groups.sizes))
+        utility, notes = measure_utility(subject, shown, loss.GroupSizes.from_sizes(groups.sizes))
         seen = RecomputedRelease(
             subject,
             frame,
@@ -167,7 +167,7 @@ def _read_rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarr
 
 
 def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -> list[SensitiveColumn]:
-    entries = subject.named(Role.SENSITIVE)
+    entries = subject.find_columns_with_role(Role.SENSITIVE)
     if subject.jointly and len(entries) > 1:
         named = {promise.column for promise in subject.promises}  # promised of one column beside the combination
         alone = [count_sensitive_column(entry, frame[entry.name], groups) for entry in entries if entry.name in named]

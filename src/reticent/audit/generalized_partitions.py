@@ -154,7 +154,7 @@ PARAMETERS_WORST_WHEN_LEAST = ("k", "l")
 
 def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
     """Count the rows of each combination of sensitive values in some of the row groups."""
-    names = [entry.name for entry in subject.named(Role.SENSITIVE)]
+    names = [entry.name for entry in subject.find_columns_with_role(Role.SENSITIVE)]
     found = None
     for frame in _read_frames(subject, part, parts, Role.SENSITIVE):
         here = _count_rows(frame, names)
@@ -201,7 +201,7 @@ class SensitiveTotals:
     times: np.ndarray
 
     @classmethod
-    def of(cls, subject: Subject, tallies: Iterable[pl.DataFrame | None]) -> SensitiveTotals:
+    def from_tallies(cls, subject: Subject, tallies: Iterable[pl.DataFrame | None]) -> SensitiveTotals:
         told = [one for one in tallies if one is not None]
         found = _sum_row_counts(told) if told else pl.DataFrame(schema={ROW_COUNT_COLUMN: pl.Int64})
         rows = int(found[ROW_COUNT_COLUMN].sum())
@@ -292,7 +292,7 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: Sen
         verdicts,
         achieved,
         by_column,
-        loss.GroupSizes.of(sizes),
+        loss.GroupSizes.from_sizes(sizes),
         int(persons.min()),
         exposed,
         int((persons == 1).sum()),
@@ -307,7 +307,7 @@ def make_sensitive_columns(
 
     `which` is the combination of each row.
     """
-    entries = subject.named(Role.SENSITIVE)
+    entries = subject.find_columns_with_role(Role.SENSITIVE)
     jointly = subject.jointly and len(entries) > 1
     named = {promise.column for promise in subject.promises}
     found = [_make_joint_column(entries, whole, which, groups)] if jointly else []

@@ -140,7 +140,7 @@ class AssignmentProblem:
     values: int
 
     @classmethod
-    def of(cls, published: PairTally, listed: PairTally, held: PairTally) -> AssignmentProblem:
+    def from_tallies(cls, published: PairTally, listed: PairTally, held: PairTally) -> AssignmentProblem:
         """Number the codes that occur from 0 on, if every group has as many rows as values and no combination lacks people."""
         numbered = [
             np.unique(np.concatenate(codes), return_inverse=True)
@@ -182,7 +182,7 @@ class AssignmentProblem:
 
     def select(self, combinations: np.ndarray, groups: np.ndarray) -> AssignmentProblem:
         """Select the part of the problem with some combinations and groups, which no others share."""
-        return AssignmentProblem.of(
+        return AssignmentProblem.from_tallies(
             self.published.select(combinations[self.published.first]),
             self.listed.select(groups[self.listed.first]),
             self.held.select(combinations[self.held.first]),
@@ -196,7 +196,7 @@ def decide_assignment(published: PairTally, listed: PairTally, held: PairTally) 
     ASSIGNMENT_EXISTS, NO_ASSIGNMENT or ASSIGNMENT_UNDECIDED.
     """
     try:
-        problem = fix_determined_people(AssignmentProblem.of(published, listed, held))
+        problem = fix_determined_people(AssignmentProblem.from_tallies(published, listed, held))
         return _decide(problem)
     except NoAssignmentError:
         return NO_ASSIGNMENT

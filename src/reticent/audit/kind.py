@@ -139,7 +139,7 @@ class PublishedSourceValues:
 
     def add(self, theirs: ComparedRows, stray: np.ndarray) -> None:
         for name in self._names:
-            self._masks[name][self._source.numbered(name, theirs).codes[~stray]] = True
+            self._masks[name][self._source.number_column(name, theirs).codes[~stray]] = True
 
     @property
     def values(self) -> dict[str, pl.Series]:
@@ -155,7 +155,9 @@ def should_read_rows(
     Otherwise its distinct rows are counted without the carried columns, which are counted by themselves
     (`passthrough.py`).
     """
-    return each_row or ((thorough or bool(subject.named(Role.INSENSITIVE))) and is_small_file(file, schema))
+    return each_row or (
+        (thorough or bool(subject.find_columns_with_role(Role.INSENSITIVE))) and is_small_file(file, schema)
+    )
 
 
 class Auditor(Protocol):

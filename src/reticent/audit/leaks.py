@@ -310,7 +310,11 @@ def find_leaks(recounted: RecomputedRelease, source: SourceComparison, kept: Map
             lookup.add(name, values)
         secret |= {name: texts for name, texts in withheld.items() if part == 0}
         for entry in carried:
-            published = source.shown(entry.name, part, parts) | _list_declared_values(entry) | recounted.explained
+            published = (
+                source.list_published_texts(entry.name, part, parts)
+                | _list_declared_values(entry)
+                | recounted.explained
+            )
             secret[entry.name] = source.texts(entry.name, part, parts) - published
         for file, name, many in _search_folder(recounted, source, path, secret, shown):
             counts[file, name] = counts.get((file, name), 0) + many
@@ -390,7 +394,7 @@ def _search_folder(
         return
     subject = recounted.subject
     needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown), *recounted.explained]).encode())
-    for piece in source.spell_out([entry.name for entry in subject.named(Role.INSENSITIVE)]):
+    for piece in source.spell_out([entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]):
         if len(needles):
             needles.ignore_found_in(piece.encode())
     if not len(needles):
@@ -476,7 +480,7 @@ def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
     if subject.manifest is not None:
         found = find_data_files(path, subject.manifest)
         return [found[name] for name in sorted(found)]
-    return [DataFile.of(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
+    return [DataFile.from_path(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
 
 
 def _list_shown_members(recounted: RecomputedRelease, name: str) -> set[str]:

@@ -186,7 +186,7 @@ def require_described_columns(found: RecomputedRelease, *, bytes: bool) -> None:
         if fault:
             raise _make_description_error(entry, fault)
     shown = (found.frame, *found.beside.values())
-    for entry in subject.named(Role.SENSITIVE):
+    for entry in subject.find_columns_with_role(Role.SENSITIVE):
         if entry.missing == "refuse" and any(
             table[entry.name].null_count() for table in shown if entry.name in table.columns
         ):

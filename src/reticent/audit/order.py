@@ -214,7 +214,7 @@ def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], known:
         keys: dict[str, Any] = {GROUP_COLUMN: piece[GROUP_COLUMN]}
         for name, (distinct, rank) in places.items():
             keys[name] = pl.Series(rank[find_places(piece[name], distinct)])
-        keys |= {column.name: piece[column.name] for column in subject.named(Role.INSENSITIVE)}
+        keys |= {column.name: piece[column.name] for column in subject.find_columns_with_role(Role.INSENSITIVE)}
         rows = pl.DataFrame(keys) if last is None else pl.concat([last, pl.DataFrame(keys)])
         order = rows.select(pl.arg_sort_by(list(keys), nulls_last=True, maintain_order=True)).to_series()
         if not (order.diff().drop_nulls() > 0).all():

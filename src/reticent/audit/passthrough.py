@@ -31,10 +31,12 @@ def measure_passthrough(recounted: RecomputedRelease) -> list[dict[str, Any]]:
     frame = recounted.frame
     times = np.ones(len(frame), np.int64) if recounted.times is None else recounted.times
     sensitive = {
-        c.name: _SensitiveValues(frame[c.name], times) for c in subject.named(Role.SENSITIVE) if c.name in frame.columns
+        c.name: _SensitiveValues(frame[c.name], times)
+        for c in subject.find_columns_with_role(Role.SENSITIVE)
+        if c.name in frame.columns
     }
     found = []
-    for name in [entry.name for entry in subject.named(Role.INSENSITIVE)]:
+    for name in [entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]:
         parts = (
             _list_memory_parts(frame[name], frame, sensitive, times)
             if name in frame.columns

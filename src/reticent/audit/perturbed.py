@@ -193,7 +193,7 @@ def compare_perturbed_rows(
     """
     found = PerturbationComparison(columns, redrawing)
     found.add(ComparedRows(frame), there, ComparedRows(there.frame))
-    return found.redrawn(withheld)
+    return found.judge_redrawing(withheld)
 
 
 class PerturbationComparison:
@@ -224,14 +224,14 @@ class PerturbationComparison:
         kept = ComparedRows(there.frame.filter(there.whole), theirs.each[whole])
         self.blocks.append(link_blocks(ours, kept, self.keys, (shown, held[whole]), len(values)))
 
-    def redrawn(self, withheld: int) -> PerturbationResult:
+    def judge_redrawing(self, withheld: int) -> PerturbationResult:
         distribution = self.perturbation.distribution
         stated = distribution is None or withheld > 0 or _has_distribution(self.counts, self.rows, distribution)
         blocks = join_blocks(self.blocks)
         absent = blocks.absent + self.unread
         unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
         linked = int(blocks.sizes[blocks.single].sum())
-        battery = _run_tests(blocks, TransitionMatrix.of(self.perturbation.matrix), self.quasi)
+        battery = _run_tests(blocks, TransitionMatrix.from_fractions(self.perturbation.matrix), self.quasi)
         return PerturbationResult(self.rows, unmatched, stated, linked, *battery)
 
 
@@ -267,15 +267,15 @@ def _run_tests(
     open_ = 1 - np.diag(matrix.chance) > 0
     for partition in list_partitions(blocks, quasi):
         parts = PartitionSums(blocks, found, matrix, partition.part, partition.size)
-        done.append((partition, parts.tested()))
+        done.append((partition, parts.run_tests()))
         redrawn = parts.held[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
         if partition.scope == "all rows":
-            forged.append(("that nothing was redrawn", parts.tested(1.0), redrawn))
-            forged.append(("that every second value was left as it was", parts.tested(0.5), redrawn))
+            forged.append(("that nothing was redrawn", parts.run_tests(1.0), redrawn))
+            forged.append(("that every second value was left as it was", parts.run_tests(0.5), redrawn))
         elif partition.claimed:
             large = parts.rows * 2 * COARSE_BANDS >= parts.rows.sum()
             forged.append(
-                (f"that one of the parts by {partition.name} was not redrawn", parts.tested(1.0), redrawn & large)
+                (f"that one of the parts by {partition.name} was not redrawn", parts.run_tests(1.0), redrawn & large)
             )
     tests = {
         (scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in done if partition.scope == scope)
@@ -377,9 +377,9 @@ class PerturbedAuditor:
             unmatched += link.unmatched
             kept.add(theirs, link.stray)
             borne = (link.ours, link.theirs) if there.whole.all() else None
-            seen.add(ours, theirs, [link.mean_place, link.mean(ranked.of(there.frame))], borne)
+            seen.add(ours, theirs, [link.mean_place, link.mean(ranked.rank_rows(there.frame))], borne)
             compared.add(ours, there, theirs)
-        drawn = compared.redrawn(subject.withheld)
+        drawn = compared.judge_redrawing(subject.withheld)
         return SourceMatching(
             unmatched,
             kept.values,
@@ -393,13 +393,13 @@ class _RankedValues:
     """The sensitive values of all source rows in the order of their domain."""
 
     def __init__(self, subject: Subject, source: SourceComparison):
-        column = subject.named(Role.SENSITIVE)[0]
+        column = subject.find_columns_with_role(Role.SENSITIVE)[0]
         held = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
         self._name = column.name
         self._distinct = number_values(held).distinct
         self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
 
-    def of(self, frame: pl.DataFrame) -> np.ndarray:
+    def rank_rows(self, frame: pl.DataFrame) -> np.ndarray:
         return self._rank[find_places(frame[self._name], self._distinct)]
 
 

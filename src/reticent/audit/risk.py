@@ -30,7 +30,7 @@ import numpy as np
 from reticent.audit.groups import number_values
 from reticent.audit.kind import RecomputedRelease, auditor_for
 from reticent.audit.measure.exact_comparison import parse_parameter
-from reticent.audit.population import GroupPersons, count_population
+from reticent.audit.person_counts import GroupPersons, count_population
 from reticent.audit.subject import read_folder_subject, read_table_subject, translate_read_errors
 from reticent.data.columns import Column, Role
 from reticent.data.columns import parse_columns as columns_of
@@ -256,7 +256,7 @@ def compute_risk_before(
     """
     manifest = bundle.read_manifest(Path(getattr(release, "folder", release)))
     naming = find_person_columns(release, None if job is None else job.columns, person)
-    quasi = [column.name for column in manifest.named(Role.QUASI)]
+    quasi = [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
     found = _recount_table(source, quasi, {}, job, missing, naming)
     _require_person_columns(found, person)
     subject = replace(found.subject, rows_per_person=max(found.subject.rows_per_person, manifest.rows_per_person))
@@ -305,7 +305,11 @@ def compute_group_risk(
         journalist = _compute_adversary_risk(sizes, largest, limit)
     told = None
     if persons is not None and rows_per_person > 1:
-        told = PersonRisk(persons.count, persons.within(find_exposed_groups(held, limit)), persons.within(held == 1))
+        told = PersonRisk(
+            persons.count,
+            persons.count_persons_in(find_exposed_groups(held, limit)),
+            persons.count_persons_in(held == 1),
+        )
     return Risk(
         int(sizes.sum()),
         len(sizes),
@@ -372,7 +376,7 @@ def _find_group_persons(found: RecomputedRelease, naming: Sequence[str]) -> Grou
     if not columns:
         return None
     of_row = np.unique(found.groups.word, return_inverse=True)[1].reshape(-1)
-    counted = [GroupPersons.of(codes, of_row, len(found.groups)) for codes in columns]
+    counted = [GroupPersons.from_rows(codes, of_row, len(found.groups)) for codes in columns]
     return min(counted, key=lambda one: one.count)
 
 

@@ -106,7 +106,7 @@ def match_rows(
     """Make boxes from the published rows and points from the source rows, join them and match them."""
     covers = [axis.cover for axis in axes]
     boxes = [labels[axis.name] for axis in axes]
-    points = [_convert_to_places(axis, source.numbered(axis.name, theirs)) for axis in axes]
+    points = [_convert_to_places(axis, source.number_column(axis.name, theirs)) for axis in axes]
     shown, held, size = _number_shared_values(subject, ours.frame, theirs.frame, source)
     covers.append(LabelCover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
     box, box_rows, box_of_row = _count_combinations([*boxes, shown], ours)

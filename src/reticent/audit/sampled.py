@@ -89,7 +89,9 @@ class SampledAuditor:
         frame = recounted.frame
         sampling = recounted.sampling
         assert sampling is not None
-        rows = source.counted([entry.name for entry in (*subject.quasi, *subject.named(Role.SENSITIVE))])
+        rows = source.count_rows(
+            [entry.name for entry in (*subject.quasi, *subject.find_columns_with_role(Role.SENSITIVE))]
+        )
         people = [_replace_nan(rows.frame[entry.name]) for entry in subject.quasi]
         columns = [read_column(_rebuild_column(entry, source), frame[entry.name]) for entry in subject.quasi]
         owner = find_crucial_rows(columns, people)
@@ -199,7 +201,7 @@ def _replace_nan(series: pl.Series) -> pl.Series:
 def _find_true_values(subject: Subject, source: ComparedRows) -> np.ndarray:
     """Find the place of each source row's value in the domain, -1 for a value that is not in it."""
     assert subject.manifest is not None
-    column = subject.named(Role.SENSITIVE)[0]
+    column = subject.find_columns_with_role(Role.SENSITIVE)[0]
     domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
     values = convert_source(source.frame.select(column.name), [column]).frame[column.name]
     return _find_domain_places(domain, values)
@@ -225,7 +227,7 @@ def _assess_published_values(
     assert subject.manifest is not None
     if (true < 0).any():
         return None
-    column = subject.named(Role.SENSITIVE)[0]
+    column = subject.find_columns_with_role(Role.SENSITIVE)[0]
     domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
     shown = _find_domain_places(domain, frame[column.name])
     pairs, at = np.unique(owner * len(domain) + true, return_inverse=True)

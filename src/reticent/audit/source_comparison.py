@@ -303,13 +303,13 @@ class SourceComparison(Protocol):
     def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
         """Yield published rows, and source rows in the columns `names`; rows with equal keys are in one part."""
 
-    def counted(self, names: Sequence[str]) -> ComparedRows:
+    def count_rows(self, names: Sequence[str]) -> ComparedRows:
         """Return the source in some columns; distinct rows are enough."""
 
     def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
         """Return the distinct values of a column, and how many rows have each."""
 
-    def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:
+    def number_column(self, name: str, rows: ComparedRows) -> NumberedColumn:
         """Number a column of source rows by the places among all values of the source."""
 
     def reads(self, name: str, strictly: TextFunction) -> bool:
@@ -324,7 +324,7 @@ class SourceComparison(Protocol):
     def texts(self, name: str, part: int, parts: int) -> set[str]:
         """Return the texts of a source column; one of `parts` parts of them, by their hashes."""
 
-    def shown(self, name: str, part: int, parts: int) -> set[str]:
+    def list_published_texts(self, name: str, part: int, parts: int) -> set[str]:
         """Return the texts of a published column."""
 
     def spell_out(self, names: Sequence[str]) -> Iterator[str]:
@@ -363,20 +363,20 @@ class InMemoryComparison:
     def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
         yield ComparedRows(self.ours), ComparedRows(self.frame)
 
-    def counted(self, names: Sequence[str]) -> ComparedRows:
+    def count_rows(self, names: Sequence[str]) -> ComparedRows:
         return ComparedRows(self.frame)
 
-    def _numbered(self, name: str) -> NumberedColumn:
+    def _number_values_once(self, name: str) -> NumberedColumn:
         if name not in self._numbers:
             self._numbers[name] = number_values(self.frame[name])
         return self._numbers[name]
 
     def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
-        found = self._numbered(name)
+        found = self._number_values_once(name)
         return found.distinct, found.times()
 
-    def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:
-        return self._numbered(name)
+    def number_column(self, name: str, rows: ComparedRows) -> NumberedColumn:
+        return self._number_values_once(name)
 
     def reads(self, name: str, strictly: TextFunction) -> bool:
         return True
@@ -387,7 +387,7 @@ class InMemoryComparison:
     def texts(self, name: str, part: int, parts: int) -> set[str]:
         return list_texts(self.frame[name])
 
-    def shown(self, name: str, part: int, parts: int) -> set[str]:
+    def list_published_texts(self, name: str, part: int, parts: int) -> set[str]:
         return list_texts(self.ours[name])
 
     def spell_out(self, names: Sequence[str]) -> Iterator[str]:

@@ -89,16 +89,16 @@ class StreamedComparison:
             rows = rows.filter(_hash_keys(keys, side) % here[1] == here[0])
         return _count_rows(rows, names, self.published)
 
-    def counted(self, names: Sequence[str]) -> ComparedRows:
+    def count_rows(self, names: Sequence[str]) -> ComparedRows:
         return _count_rows(self.lazy.select(names).with_row_index(PLACE_COLUMN), names, self.published)
 
     def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
         if name not in self._values:
-            found = self.counted([name])
+            found = self.count_rows([name])
             self._values[name] = found.frame[name], found.each
         return self._values[name]
 
-    def numbered(self, name: str, rows: ComparedRows) -> NumberedColumn:
+    def number_column(self, name: str, rows: ComparedRows) -> NumberedColumn:
         distinct = self.values(name)[0]
         return NumberedColumn(find_places(rows.frame[name], distinct), distinct)
 
@@ -137,7 +137,7 @@ class StreamedComparison:
     def texts(self, name: str, part: int, parts: int) -> set[str]:
         return _list_part_texts(self.lazy, name, part, parts)
 
-    def shown(self, name: str, part: int, parts: int) -> set[str]:
+    def list_published_texts(self, name: str, part: int, parts: int) -> set[str]:
         return _list_part_texts(self.ours, name, part, parts)
 
     def spell_out(self, names: Sequence[str]) -> Iterator[str]:

@@ -61,12 +61,12 @@ class Subject:
     def foreign(self) -> bool:
         return self.manifest is None
 
-    def named(self, role: str) -> list[ColumnEntry]:
+    def find_columns_with_role(self, role: str) -> list[ColumnEntry]:
         return [column for column in self.columns if column.role == role]
 
     @property
     def quasi(self) -> list[ColumnEntry]:
-        return self.named(Role.QUASI)
+        return self.find_columns_with_role(Role.QUASI)
 
 
 def read_folder_subject(folder: str | Path, expect_digest: str | None = None, promises: Iterable[Any] = ()) -> Subject:

@@ -399,7 +399,7 @@ class TransformedAuditor:
             group = read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
         checked = {"quasi": group.to_frame(), "sensitive": held, "bounds": bounds}
         reader_for(subject.kind).check_tables(checked, manifest)
-        annotated = AnnotatedHierarchy.of(manifest)
+        annotated = AnnotatedHierarchy.from_manifest(manifest)
         rows = _count_group_rows(group, manifest.rows)
         combinations = count_combinations(frame if whole else counted, quasi, times)
         alike = combinations[ROWS_COLUMN].to_numpy()
@@ -440,7 +440,7 @@ class TransformedAuditor:
         """Match rows by all columns of `quasi`; compare a group's values with those of the people who are in it."""
         subject = recounted.subject
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
-        name = subject.named(Role.SENSITIVE)[0].name
+        name = subject.find_columns_with_role(Role.SENSITIVE)[0].name
         kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
         under = GeneralizationCheck(recounted)
         unmatched = 0

@@ -55,7 +55,7 @@ class CutTable:
     l: int
 
     @classmethod
-    def of(cls, counts: Iterable[int], l: int) -> CutTable:
+    def from_counts(cls, counts: Iterable[int], l: int) -> CutTable:
         return cls(tuple(sorted(counts, reverse=True)), l)
 
     @property
@@ -128,7 +128,7 @@ def compute_cut_probability(table: CutTable, first: int) -> Fraction:
         lighter[0] += more - light
         lighter[lighter.index(level + more, 1)] -= more - light
         balance = Fraction(withheld - l * light, l * more - withheld)
-        likely = min(likely, balance * compute_cut_probability(CutTable.of(lighter, l), first))
+        likely = min(likely, balance * compute_cut_probability(CutTable.from_counts(lighter, l), first))
     return likely
 
 
@@ -152,7 +152,7 @@ def _compute_shared_probability(table: CutTable, first: int, level: int, moved: 
     for leader in set(_list_free_counts(table, first, level)):
         others = free.copy()
         others.remove(leader)
-        other = CutTable.of([leader + moved, *lowered, *others], l)
+        other = CutTable.from_counts([leader + moved, *lowered, *others], l)
         if other.safely_withheld < withheld:
             return Fraction(0)
         widest = max(widest, len(other.levels()))
@@ -312,7 +312,7 @@ def _assess_calibrated(pairs: CountPairs, l: int) -> WithholdingResult:
     """
     if pairs[0][0] > MAX_RECORDS:
         return CERTAIN_RESULT if _assess_safe(pairs, l).possible else UNDECIDED_RESULT
-    table = CutTable.of([b for b, _ in pairs], l)
+    table = CutTable.from_counts([b for b, _ in pairs], l)
     first = pairs[0][1]
     levels = table.levels()
     by_cut = (
@@ -345,7 +345,7 @@ def check_stated_withholding(found: RecomputedRelease, source: SourceComparison)
     if len(stages) != 1 or stages[0].name != "suppression" or found.perturbation is not None:
         return ()
     stage = stages[0]
-    names = [entry.name for entry in found.subject.named(Role.SENSITIVE)]
+    names = [entry.name for entry in found.subject.find_columns_with_role(Role.SENSITIVE)]
     columns = [stage.column] if stage.column else names if found.subject.jointly else names[:1]
     before, after = _count_values(found, source, columns)
     kind = stage.parameters.get("kind", "calibrated")
@@ -374,7 +374,7 @@ def _count_values(
     The counts of a value are at the same place; rows without one are left out.
     """
     subject = found.subject
-    rows = source.counted(columns)
+    rows = source.count_rows(columns)
     held = convert_source(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
     held = held.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, rows.each)).drop_nulls(columns)
     shown = _count_published_values(found, columns).drop_nulls(columns)

@@ -240,7 +240,7 @@ def attack(
     how = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
-    read = None if source is None else resolve_source(release, source, as_job, missing=marks, how=how)[0]
+    read = None if source is None else resolve_source(release, source, as_job, missing=marks, options=how)[0]
     given: dict[str, Any] = {
         "missing": marks,
         "job": as_job,

@@ -116,9 +116,9 @@ def audit(
     given: dict[str, Any] = {"expect_digest": expect_digest, "job": as_job, "missing": marks, "population": population}
     subject: Any = release
     if source is not None:
-        given["source"] = resolve_source(release, source, as_job, missing=marks, how=how)[0]
+        given["source"] = resolve_source(release, source, as_job, missing=marks, options=how)[0]
     elif how and release.is_file():
-        subject = resolve_source(None, release, as_job, missing=marks, how=how)[0]
+        subject = resolve_source(None, release, as_job, missing=marks, options=how)[0]
     plain = {"--quasi": quasi, "--sensitive": sensitive, "--hierarchy": hierarchy}
     if release.is_dir():
         if asked := [name for name, value in plain.items() if value]:

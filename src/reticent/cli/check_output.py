@@ -21,7 +21,7 @@ def make_plan_printer(progress: Callable[[str], None]) -> Callable[[Any, Any], N
     """Make a callback that prints the verdict with the first method, which is the job's own, then a line for each."""
     seen: list[Any] = []
 
-    def told(outlook: Any, cells: Any) -> None:
+    def print_outlook(outlook: Any, cells: Any) -> None:
         if not seen:
             verdict = VERDICT_SENTENCES[outlook.reachable].format(method=outlook.method)
             print(f"{cells.rows:,} rows in {len(cells):,} cells. {verdict}", end="\n\n")
@@ -33,7 +33,7 @@ def make_plan_printer(progress: Callable[[str], None]) -> Callable[[Any, Any], N
         seen.append(outlook)
         print("  " + _format_line(_format_summary(outlook)), flush=True)
 
-    return told
+    return print_outlook
 
 
 def _format_line(cells: tuple[str, ...]) -> str:

@@ -25,7 +25,7 @@ def draw_tree(tree: Hierarchy, *, leaves: int = 8, rows: Mapping[str, int] | Non
         inside = f"  [{last - first + 1} values]" if level and last > first else ""
         lines.append(f"{branch}{tree.labels[node]}{inside}{counted}")
 
-    def below(node: int, level: int, indent: str) -> None:
+    def draw_children(node: int, level: int, indent: str) -> None:
         children = _find_children(tree, node, level)
         shown = children if level > 1 else children[:leaves]
         for at, child in enumerate(shown):
@@ -36,13 +36,13 @@ def draw_tree(tree: Hierarchy, *, leaves: int = 8, rows: Mapping[str, int] | Non
                 and tree.labels[child] == tree.labels[tree.paths[tree.first[child], 0]]
             )
             if level > 1 and not alone:
-                below(child, level - 1, indent + ("   " if final else "│  "))
+                draw_children(child, level - 1, indent + ("   " if final else "│  "))
         if len(shown) < len(children):
             lines.append(f"{indent}└─ ... {len(children) - len(shown)} more")
 
     root = int(tree.paths[0, -1])
     line(root, tree.height, "")
-    below(root, tree.height, "")
+    draw_children(root, tree.height, "")
     return "\n".join(lines)
 
 

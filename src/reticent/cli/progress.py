@@ -40,7 +40,7 @@ class EtaDisplay:
         self.done = done
         self.whole = (now - self.began) / done if done > MIN_FRACTION_FOR_ETA else 0.0
 
-    def at(self, now: float) -> str:
+    def format_eta(self, now: float) -> str:
         if not self.done:
             return ""
         left = self.began + self.whole - now
@@ -48,7 +48,7 @@ class EtaDisplay:
         return f"{said}, about {format_duration(left)} left" if self.whole > MIN_SECONDS_FOR_ETA and left > 0 else said
 
     def __str__(self) -> str:
-        return self.at(time.monotonic())
+        return self.format_eta(time.monotonic())
 
 
 def format_duration(seconds: float) -> str:

@@ -99,7 +99,7 @@ def publish(
         release = publish_job(wanted, to=output, **how, progress=progress, warn=warn)
     found = release.audited.to_dict()
     owner = resolve_owner_folder(output)
-    noted = Ledger.of(ledger).find_joined_entries(output)
+    noted = Ledger.open(ledger).find_joined_entries(output)
     together = describe_lost_promises(noted)
     if json:
         said = {

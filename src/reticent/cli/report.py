@@ -109,7 +109,7 @@ def report(
     given: dict[str, Any] = {}
     if source is not None:
         as_job = None if job is None else Job.read(job)
-        given["source"] = resolve_source(release, source, as_job, missing=tuple(missing or ()), how=how)[0]
+        given["source"] = resolve_source(release, source, as_job, missing=tuple(missing or ()), options=how)[0]
     with show_progress(json) as progress:
         progress("reading the release")
         found = made(release, progress=progress, budget=budget, **given)

@@ -119,13 +119,13 @@ def risk(
     if naming and table.is_dir() and source is None:
         raise RequestError("--person is a column of a table, and a release has none.", attempt="--source DATA.")
     given: dict[str, Any] = {"population": population, "threshold": limit, "missing": marks, "person": naming}
-    subject: Any = table if table.is_dir() else resolve_source(None, table, as_job, missing=marks, how=how)[0]
+    subject: Any = table if table.is_dir() else resolve_source(None, table, as_job, missing=marks, options=how)[0]
     with show_progress(json) as progress:
         progress("counting")
         after = measure(subject, quasi=names, job=as_job, **given)
         before = None
         if source is not None:
-            read = resolve_source(table, source, as_job, missing=marks, how=how)[0]
+            read = resolve_source(table, source, as_job, missing=marks, options=how)[0]
             before = compute_risk_before(table, read, job=as_job, **given)
     if json:
         say_json(after.to_dict() if before is None else {"before": before.to_dict(), "after": after.to_dict()})

@@ -33,7 +33,7 @@ from statistics import fmean, stdev
 from time import process_time
 from typing import Any
 
-from reticent import registry
+from reticent import catalogue, registry
 from reticent.budget import BudgetClock
 from reticent.compare.candidates import check_method_names, make_candidates
 from reticent.compare.compare import Comparison, make_setting, measure_candidates
@@ -58,7 +58,7 @@ class Projection:
     doubtful: float
 
     @classmethod
-    def of(
+    def from_figures(
         cls, small: Mapping[str, Any], large: Mapping[str, Any], times: float, further: float, less: bool
     ) -> Projection:
         """Project a figure: from `small` to `large` there were `times` as many rows, to all rows there are `further` as
@@ -85,7 +85,8 @@ def find_possible_overtakers(
     if first not in small:
         return [name for name in large if name != first]
     ways = {
-        name: Projection.of(small[name], large[name], times, further, less) if name in small else None for name in large
+        name: Projection.from_figures(small[name], large[name], times, further, less) if name in small else None
+        for name in large
     }
     held = ways[first]
     assert held is not None
@@ -312,7 +313,7 @@ def advise(
                 attempt="rt.advise(compared, purpose=...), or a job instead of the comparison.",
             )
         return _make_advice(job, purpose, {})
-    tried = make_candidates(job, check_method_names(methods) or tuple(registry.METHODS), {})
+    tried = make_candidates(job, check_method_names(methods) or tuple(catalogue.METHODS), {})
     able = [one for one in tried if one.job is not None]
     if not able:
         raise RequestError(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reticent import registry
+from reticent import catalogue, registry
 from reticent.compare.sweep import list_values
 from reticent.compare.sweep import make_swept_jobs as swept
 from reticent.errors import JobError, RequestError, suggest
@@ -110,7 +110,7 @@ def check_method_names(given: Any) -> tuple[str, ...] | None:
         return None
     listed = tuple(dict.fromkeys(names(given, "methods")))
     if not listed:
-        raise RequestError("No method is named.", attempt=f"methods=[{suggest('', registry.METHODS)}].")
+        raise RequestError("No method is named.", attempt=f"methods=[{suggest('', catalogue.METHODS)}].")
     for name in listed:
         registry.load_method_class(name)
     return listed

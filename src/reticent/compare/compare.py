@@ -186,10 +186,10 @@ def find_frontier(found: pl.DataFrame, privacy: str, utility: str) -> list[bool]
         return [False] * len(found)
     points: Sequence[tuple[Any, Any]] = list(zip(found[privacy], found[utility], strict=True))
 
-    def beaten(a: Any, b: Any) -> bool:
+    def is_beaten(a: Any, b: Any) -> bool:
         return any(c is not None and d is not None and c <= a and d <= b and (c < a or d < b) for c, d in points)
 
-    return [a is not None and b is not None and not beaten(a, b) for a, b in points]
+    return [a is not None and b is not None and not is_beaten(a, b) for a, b in points]
 
 
 TABLE_ROLE = "table"
@@ -216,7 +216,7 @@ def measure_tables(
 
 def _measure_table(name: str, given: Any, job: Job, setting: ComparisonSetting) -> dict[str, Any]:
     setting.progress(f"{name}: measuring")
-    rows, cells, _ = setting.coded(job)
+    rows, cells, _ = setting.encode_rows(job)
     sight = locate_plain_labels(given, cells, job)
     found = audit(given, job=job).to_dict()
     row: dict[str, Any] = {
@@ -315,8 +315,8 @@ def measure_candidates(
     listed: Sequence[Candidate], setting: ComparisonSetting, job: Job, beside: Callable[[], list[dict[str, Any]]] = list
 ) -> Comparison:
     """Measure every candidate, then the yardsticks, with the columns as the first job declares them."""
-    _, cells, _ = setting.coded(job)
-    first = setting.limited(YARDSTICK_SHARE)  # the trivial sanitizations, before the others use the budget
+    _, cells, _ = setting.encode_rows(job)
+    first = setting.limit_budget(YARDSTICK_SHARE)  # the trivial sanitizations, before the others use the budget
     yardsticks = [measure_trivial(trivial, first, job) for trivial in make_trivial_sanitizations(cells)]
     rows = [*beside(), *(measure_candidate(candidate, setting) for candidate in listed), *yardsticks]
     rows.append(measure_source(cells, setting, job))

@@ -106,7 +106,7 @@ class ComparisonSetting:
     has_types: bool = True  # False for a CSV
     clock: BudgetClock | None = None  # where all of it has a budget
 
-    def handed(self, rows: pl.DataFrame) -> Any:
+    def to_publishable(self, rows: pl.DataFrame) -> Any:
         """Return rows as `publish` takes them for a frame: those of a CSV are marked as such."""
         return rows if self.has_types else TextRows(rows)
 
@@ -118,7 +118,7 @@ class ComparisonSetting:
         """Return what the function returns, or raise `TimeLimitReached` when the budget is used."""
         return function() if self.clock is None else run_within(self.clock.remaining(), function)
 
-    def limited(self, share: float) -> ComparisonSetting:
+    def limit_budget(self, share: float) -> ComparisonSetting:
         """Return the same setting with this share of what is left of the budget."""
         if self.clock is None:
             return self
@@ -131,7 +131,7 @@ class ComparisonSetting:
     def seeds(self) -> list[int]:
         return [self.seed + run for run in range(self.runs)]
 
-    def held_back(self, seed: int) -> np.ndarray:
+    def choose_held_back_rows(self, seed: int) -> np.ndarray:
         """Choose the rows to be asked about: the same for every candidate."""
         rng = np.random.default_rng([seed, 18])
         return rng.permutation(len(self.frame)) < max(int(len(self.frame) * HELD_BACK_SHARE), 1)
@@ -140,9 +140,9 @@ class ComparisonSetting:
         """Return the same setting with one in `share` of its rows, drawn at random."""
         return replace(self, frame=self.frame.sample(max(len(self.frame) // share, 1), seed=self.seed))
 
-    def coded(self, job: Job) -> tuple[pl.DataFrame, Cells, np.ndarray]:
+    def encode_rows(self, job: Job) -> tuple[pl.DataFrame, Cells, np.ndarray]:
         """Return the rows as a job reads them, their cells, and the cell of each row."""
-        lazy, columns = read_rows(job, self.handed(self.frame))
+        lazy, columns = read_rows(job, self.to_publishable(self.frame))
         keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
         if len(find_columns_with_role(columns, Role.SENSITIVE)) != 1:
             raise RequestError(
@@ -155,14 +155,14 @@ class ComparisonSetting:
 
     def exam(self, job: Job, seed: int) -> Exam:
         """Separate the people that releases are made of from those asked about, in the codes of all together."""
-        asked = self.held_back(seed)
-        rows, cells, cell = self.coded(job)
+        asked = self.choose_held_back_rows(seed)
+        rows, cells, cell = self.encode_rows(job)
         return Exam(
             _select_cells(cells, cell[~asked]), _select_cells(cells, cell[asked]), rows.filter(pl.Series(asked))
         )
 
     def training_rows(self, seed: int) -> pl.DataFrame:
-        return self.frame.filter(pl.Series(~self.held_back(seed)))
+        return self.frame.filter(pl.Series(~self.choose_held_back_rows(seed)))
 
 
 def _select_cells(cells: Cells, chosen: np.ndarray) -> Cells:
@@ -223,7 +223,7 @@ def _measure_candidate_runs(candidate: Candidate, setting: ComparisonSetting) ->
                 break  # fewer runs: the figures state of how many they are
             setting.progress(f"{candidate.name}: publishing to nowhere")
             with measure_cost() as cost:
-                release = publish(candidate.job, frame=setting.handed(setting.frame), seed=seed)
+                release = publish(candidate.job, frame=setting.to_publishable(setting.frame), seed=seed)
             releases.append((release, cost))
     except (PromiseUnreachable, JobError) as error:
         if isinstance(error, JobError) and not candidate.listed:
@@ -311,7 +311,7 @@ def _measure_usefulness(candidate: Candidate, releases: list[Release], setting: 
     """Measure errors of each run, on questions of its own; classification from releases of fewer people."""
     setting.progress(f"{candidate.name}: asking")
     assert candidate.job is not None
-    _, cells, _ = setting.coded(candidate.job)
+    _, cells, _ = setting.encode_rows(candidate.job)
     asks = [make_answerer(release.tables, release.manifest, cells) for release in releases]
     found = measure_answers(asks, cells, setting)
     first = releases[0]
@@ -357,7 +357,7 @@ def _measure_learners(candidate: Candidate, setting: ComparisonSetting) -> dict[
     for seed in setting.seeds():
         setting.progress(f"{candidate.name}: learning")
         try:
-            release = publish(candidate.job, frame=setting.handed(setting.training_rows(seed)), seed=seed)
+            release = publish(candidate.job, frame=setting.to_publishable(setting.training_rows(seed)), seed=seed)
             runs.append(score_release(release, setting.exam(candidate.job, seed)))
         except ReticentError as error:
             return {"classification": {}, "classification_left_out": error.what}

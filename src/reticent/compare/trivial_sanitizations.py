@@ -40,7 +40,7 @@ class TrivialSanitization:
     row_loss: float
     gives_up: str
 
-    def seen(self) -> AttackTarget:
+    def to_attack_target(self) -> AttackTarget:
         """Return it as the target that an attack takes, as for a plan."""
         return make_target(self.cells, self.sight)
 

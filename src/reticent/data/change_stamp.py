@@ -24,7 +24,7 @@ class ChangeStamp:
     files: dict[Path, tuple[int, ...]]
 
     @classmethod
-    def of(cls, source: Source | None) -> ChangeStamp:
+    def read(cls, source: Source | None) -> ChangeStamp:
         """Read the stamp of a source; it is empty for a frame, a database and a file that does not exist."""
         if source is None or source.path is None or source.url is not None:
             return cls({})

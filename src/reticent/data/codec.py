@@ -35,7 +35,7 @@ from reticent.data.domain import (
 )
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.hierarchy_builders import BuiltHierarchy, build
-from reticent.data.labels import apply_label_style, compute_lone_share
+from reticent.data.label_styles import apply_label_style, compute_lone_share
 from reticent.data.parsing import (
     categories_to_texts,
     guess_type,
@@ -84,12 +84,12 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
         columns, {name: categories_to_texts(counted[name], counts) for name in (*quasi, *sensitive)}
     )
 
-    def coded(names: list[str]) -> np.ndarray:
+    def encode_columns(names: list[str]) -> np.ndarray:
         parts = [codings[name].encode(counted[name]) for name in names]
         return np.column_stack(parts).astype(np.int32, copy=False) if parts else np.zeros((len(counts), 0), np.int32)
 
     domains = [tuple(codings[name].domain for name in names) for names in (quasi, sensitive)]
-    return build_cells(domains[0], domains[1], coded(quasi), coded(sensitive), counts)
+    return build_cells(domains[0], domains[1], encode_columns(quasi), encode_columns(sensitive), counts)
 
 
 def build_codings(
@@ -105,7 +105,7 @@ def build_codings(
         except HierarchyError as error:
             lacking.append(error)
     if lacking:
-        raise HierarchyError.joined(lacking)
+        raise HierarchyError.join_errors(lacking)
     return found
 
 

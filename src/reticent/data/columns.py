@@ -234,7 +234,7 @@ class Column:
                 )
         self._check_bounds()
         if self.labels is not None:
-            object.__setattr__(self, "labels", LabelOptions.of(self.labels))
+            object.__setattr__(self, "labels", LabelOptions.parse(self.labels))
         self._accept("round_to", "rows_per_person")
 
     def _accept(self, *options: str) -> None:
@@ -281,7 +281,7 @@ def _require_known_options(role: Role) -> Callable[[Callable[Given, Column]], Ca
         known = list(signature(make).parameters)
 
         @wraps(make)
-        def made(*args: Given.args, **options: Given.kwargs) -> Column:
+        def make_column(*args: Given.args, **options: Given.kwargs) -> Column:
             if args:
                 raise JobError(f"{make.__name__}() takes its options by name.", attempt=f"{known[0]}=...")
             for name in options:
@@ -291,7 +291,7 @@ def _require_known_options(role: Role) -> Callable[[Callable[Given, Column]], Ca
                     raise JobError(f"{role.value} columns have no option {name!r}.", attempt=suggest(name, known))
             return make(*args, **options)
 
-        return made
+        return make_column
 
     return refusing
 

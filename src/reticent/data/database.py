@@ -190,12 +190,12 @@ def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
 
     reading = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 
-    def allowed(action: int, first: str | None, second: str | None, *_: object) -> int:
+    def authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
         calling = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
         return sqlite3.SQLITE_OK if action in reading or calling else sqlite3.SQLITE_DENY
 
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
-    connection.set_authorizer(allowed)
+    connection.set_authorizer(authorize)
     return connection
 
 

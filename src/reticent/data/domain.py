@@ -107,7 +107,7 @@ class Domain:
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
-    def printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    def compute_printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Compute the loss of the spans' labels: at least that of the spans, more where labels are wider (`labels`)."""
         return self.loss(lower, upper)
 

@@ -74,7 +74,7 @@ class DistinctValues:
     is_from_data: bool
 
     @classmethod
-    def of(cls, values: Any, rows: Sequence[int] | None = None) -> DistinctValues:
+    def from_values(cls, values: Any, rows: Sequence[int] | None = None) -> DistinctValues:
         """Collect distinct values from a Series, an array, a list or a `range`.
 
         Nulls are left out: a null is a leaf of its own in any column.
@@ -166,7 +166,7 @@ def pad_rows(rows: list[list[str]]) -> list[list[str]]:
 
 def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Build bands of one width, or of several: `width=[5, 10, 20]` nests tens in twenties."""
-    found = DistinctValues.of(values, rows)
+    found = DistinctValues.from_values(values, rows)
     widths = [parse_fraction(one, "width") for one in (width if isinstance(width, Sequence) else [width])]
     origin = parse_fraction(start, "start")
     if any(one <= 0 for one in widths):
@@ -189,7 +189,7 @@ def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[in
 
 def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Build bands between given edges, open at both ends: `edges(ages, [18, 30, 45, 65], [18, 65])`, finest first."""
-    found = DistinctValues.of(values, rows)
+    found = DistinctValues.from_values(values, rows)
     cuts = [[parse_fraction(edge, "an edge") for edge in level] for level in levels]
     if not cuts or not all(cuts) or any(low >= high for level in cuts for low, high in pairwise(level)):
         raise HierarchyError("Edges must be numbers in rising order.", attempt="edges = [18, 30, 45, 65].")
@@ -218,7 +218,7 @@ def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None 
 
     A value is never divided, so that one held by many rows makes its band larger.
     """
-    found = DistinctValues.of(values, rows)
+    found = DistinctValues.from_values(values, rows)
     found = found.sort_by_keys(found.parse_numbers())
     return found.build_hierarchy(drop_idle_levels(cut_into_shares(found, _parse_group_counts(groups))), "numeric")
 
@@ -302,7 +302,7 @@ def dates(
 
     Text must be YYYY-MM-DD, of a time only the day counts.
     """
-    found = DistinctValues.of(values, rows)
+    found = DistinctValues.from_values(values, rows)
     order = list(CALENDAR_LEVELS)
     if (
         not levels
@@ -473,7 +473,7 @@ def _list_paths(children: Children) -> list[list[str]]:
 def _place_under_ranges(ranges: list[list[str]], values: Any) -> Hierarchy:
     if values is None:
         raise HierarchyError("A range hierarchy needs the data's values.", attempt="from_amnesia(path, values).")
-    found = DistinctValues.of(values)
+    found = DistinctValues.from_values(values)
     bounds = [tuple(parse_fraction(end, "the end of a range") for end in row[0].split(",")) for row in ranges]
     if any(len(ends) != 2 for ends in bounds):
         raise HierarchyError("A node of a range hierarchy is `low,high`.", attempt="the file as Amnesia saved it.")
@@ -535,7 +535,7 @@ def balanced(
     A value weighs 1, and with `rows` its share of the rows besides, so that the tree follows the data's own
     distribution, frequent values near the root, and stays shallow. Numbers are sorted as numbers.
     """
-    found = DistinctValues.of(values, rows)
+    found = DistinctValues.from_values(values, rows)
     if fanout < 2:
         raise HierarchyError("A balanced tree needs a fanout of 2 or more.", attempt="fanout = 2.")
     keys = _make_sort_keys(found, order)
@@ -632,7 +632,7 @@ def prefixes(
     A code that is no longer than that stays as it is. Codes that look like numbers have often lost their zeros: keep
     such a column as text.
     """
-    found = DistinctValues.of(values, rows)
+    found = DistinctValues.from_values(values, rows)
     width = max(len(text) for text in found.texts)
     lengths = list(range(width - 1, 0, -1)) if keep is None else list(keep)
     if len(mask) != 1:
@@ -640,10 +640,10 @@ def prefixes(
     if any(length < 1 for length in lengths) or sorted(set(lengths), reverse=True) != lengths:
         raise HierarchyError("Prefix lengths must be whole numbers in falling order.", attempt="keep = [3, 2].")
 
-    def redacted(text: str, length: int) -> str:
+    def redact(text: str, length: int) -> str:
         return text if len(text) <= length else text[:length] + mask * (width - length)
 
-    table = [[text, *(redacted(text, length) for length in lengths), ROOT] for text in sorted(found.texts)]
+    table = [[text, *(redact(text, length) for length in lengths), ROOT] for text in sorted(found.texts)]
     return found.build_hierarchy(drop_idle_levels(table) if keep is None else table)
 
 

@@ -34,7 +34,7 @@ class LabelOptions:
     share: Any = None
 
     @classmethod
-    def of(cls, given: Any) -> LabelOptions:
+    def parse(cls, given: Any) -> LabelOptions:
         """Parse a style's name, or a table with the style and its measure."""
         if isinstance(given, LabelOptions):
             return given

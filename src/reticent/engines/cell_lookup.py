@@ -32,7 +32,7 @@ Numbering = Callable[[pl.Series], np.ndarray]
 
 def find_cells(rows: pl.DataFrame, combinations: pl.DataFrame, cell: np.ndarray) -> np.ndarray:
     """Find the cell of each row, given the counted combinations (same columns) and the cell of each of them."""
-    return CellLocator.of(combinations, cell).find_cells(rows)
+    return CellLocator.from_combinations(combinations, cell).find_cells(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class CellLocator:
     table: np.ndarray | pl.DataFrame
 
     @classmethod
-    def of(cls, combinations: pl.DataFrame, cell: np.ndarray) -> CellLocator:
+    def from_combinations(cls, combinations: pl.DataFrame, cell: np.ndarray) -> CellLocator:
         known = np.zeros(len(combinations), np.int64)
         room = 1
         steps = []
@@ -112,25 +112,25 @@ def _build_numbering(counted: pl.Series) -> tuple[Numbering, int]:
     size = len(values)
     numbers = pl.Series(range(len(values)), dtype=pl.UInt32)
 
-    def ranked(rows: pl.Series) -> np.ndarray:
+    def rank_rows(rows: pl.Series) -> np.ndarray:
         found = rows.replace_strict(values, numbers, default=None, return_dtype=pl.UInt32) if size else rows
         missing = rows.is_null()
         return found.cast(pl.Int64).fill_null(size + 1).set(missing, size).to_numpy()
 
-    return ranked, size + 2
+    return rank_rows, size + 2
 
 
 def _number_directly(counted: pl.Series, number: Callable[[pl.Series], pl.Series]) -> tuple[Numbering, int]:
     size = cast("int", number(counted).max() or 0) + 1 if len(counted) else 1
 
-    def numbered(rows: pl.Series) -> np.ndarray:
+    def number_rows(rows: pl.Series) -> np.ndarray:
         found = number(rows).cast(pl.Int64).fill_null(size).to_numpy()
         if len(found) and (found.min() < 0 or found.max() > size):
             missing = rows.is_null().to_numpy()
             found = np.where(missing, size, np.where((found < 0) | (found >= size), size + 1, found))
         return found
 
-    return numbered, size + 2
+    return number_rows, size + 2
 
 
 def _measure_spread(series: pl.Series) -> int:

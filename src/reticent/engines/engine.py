@@ -29,7 +29,7 @@ from reticent.data.columns import Column
 from reticent.data.passthrough import PassthroughCounts, PassthroughProfile
 from reticent.data.source import Source
 from reticent.errors import InternalError
-from reticent.format.rows import RowBatches
+from reticent.format.row_batches import RowBatches
 from reticent.progress import ProgressCallback as ProgressCallback
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe

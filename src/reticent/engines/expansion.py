@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from reticent.format.rows import BATCH_ROWS, RowBatch
+from reticent.format.row_batches import BATCH_ROWS, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 

@@ -25,7 +25,7 @@ from reticent.engines.counting import count_combinations
 from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, EngineContext
 from reticent.engines.external_sort import find_ties, group_entries_by_cell, order_by_word
 from reticent.errors import SourceError
-from reticent.format.rows import InMemoryRows
+from reticent.format.row_batches import InMemoryRows
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 

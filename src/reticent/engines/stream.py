@@ -30,7 +30,7 @@ from reticent.engines.counting import FrequencyCounter
 from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, EngineContext, PassProgress
 from reticent.engines.expansion import expand_rows
 from reticent.engines.external_sort import BUCKET_BYTES, DiskBuckets, RowRanker, choose_bucket_count
-from reticent.format.rows import BATCH_ROWS, BatchColumn, RowBatch
+from reticent.format.row_batches import BATCH_ROWS, BatchColumn, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
@@ -168,7 +168,7 @@ class StreamPassthroughWriter:
         keys = self.counted.combinations.columns
         cells = self.counted.cells
         wanted = local.cast_texts_to_categories(rows, keys).select(*keys, *names)
-        locator = CellLocator.of(self.counted.combinations, self.counted.cell)
+        locator = CellLocator.from_combinations(self.counted.combinations, self.counted.cell)
         tally = CellRecount(cells)
         pace = PassProgress("writing", cells.rows, self.context.progress)
         buckets = DiskBuckets(folder)

@@ -97,15 +97,15 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values; keys without a value are left out, except the estimate."""
-        found: dict[str, Any] = {"lower": self.lower, "upper": self.upper, "std_error": self.std_error}
+        optional: dict[str, Any] = {"lower": self.lower, "upper": self.upper, "std_error": self.std_error}
         if (interval := self.interval) is not None:
-            found |= {"interval": list(interval), "level": self.level}
-        found["published"] = None if self.published is None else self.published.to_dict()
-        found["rest"] = self.rest or None
-        found["note"] = self.note
-        given = {name: value for name, value in found.items() if value is not None}
-        of = {} if self.of is None else {"aggregate": self.of}
-        return {**(self.keys or {}), **of, "estimate": self.estimate, **given}
+            optional |= {"interval": list(interval), "level": self.level}
+        optional["published"] = None if self.published is None else self.published.to_dict()
+        optional["rest"] = self.rest or None
+        optional["note"] = self.note
+        present = {name: value for name, value in optional.items() if value is not None}
+        aggregate = {} if self.of is None else {"aggregate": self.of}
+        return {**(self.keys or {}), **aggregate, "estimate": self.estimate, **present}
 
 
 NO_ANSWER = Answer(None)

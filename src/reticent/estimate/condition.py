@@ -65,8 +65,8 @@ Truth = tuple[np.ndarray, np.ndarray]  # where it is true, and where it is false
 
 def join_conditions(*parts: Condition | None) -> Condition | None:
     """Join by AND those of the conditions that are not None."""
-    given = tuple(part for part in parts if part is not None)
-    return CompoundCondition(True, given) if len(given) > 1 else given[0] if given else None
+    present = tuple(part for part in parts if part is not None)
+    return CompoundCondition(True, present) if len(present) > 1 else present[0] if present else None
 
 
 def list_atoms(condition: Condition | None) -> Iterator[Atom]:
@@ -79,25 +79,25 @@ def list_atoms(condition: Condition | None) -> Iterator[Atom]:
             yield from list_atoms(part)
 
 
-def list_constants(asked: Iterable[Atom]) -> list[Any]:
+def list_constants(atoms: Iterable[Atom]) -> list[Any]:
     """List the values that a column is compared with."""
-    found: list[Any] = []
-    for atom in asked:
+    constants: list[Any] = []
+    for atom in atoms:
         if atom.test == IS_AMONG:
-            found.extend(atom.value)
+            constants.extend(atom.value)
         elif atom.test != IS_NULL:
-            found.append(atom.value)
-    return found
+            constants.append(atom.value)
+    return constants
 
 
-def judge_condition(condition: Condition, of: Callable[[Atom], Truth]) -> Truth:
+def judge_condition(condition: Condition, judge_atom: Callable[[Atom], Truth]) -> Truth:
     """Compute where a condition is true and where it is false, from where its atoms are."""
     if isinstance(condition, Atom):
-        return of(condition)
+        return judge_atom(condition)
     if isinstance(condition, NegatedCondition):
-        true, false = judge_condition(condition.part, of)
+        true, false = judge_condition(condition.part, judge_atom)
         return false, true
-    parts = [judge_condition(part, of) for part in condition.parts]
+    parts = [judge_condition(part, judge_atom) for part in condition.parts]
     trues = [part[0] for part in parts]
     falses = [part[1] for part in parts]
     if condition.all:
@@ -144,31 +144,33 @@ def merge_pieces(
     signs = np.array([null, *(side for truth in truths.values() for side in truth)], bool).T.reshape(len(null), -1)
     _, first, piece = np.unique(signs, axis=0, return_index=True, return_inverse=True)
     piece = piece.reshape(-1)
-    place = label * len(first) + piece[fine]
+    cell = label * len(first) + piece[fine]
     size = labels * len(first)
-    may = np.bincount(place, minlength=size).reshape(labels, -1) > 0
-    total = np.bincount(place, weights=weight, minlength=size).reshape(labels, -1)
-    whole = total.sum(axis=1, keepdims=True)
+    may = np.bincount(cell, minlength=size).reshape(labels, -1) > 0
+    total = np.bincount(cell, weights=weight, minlength=size).reshape(labels, -1)
+    label_weight = total.sum(axis=1, keepdims=True)
     spread = np.where(
-        whole > 0, total / np.where(whole > 0, whole, 1), may / np.maximum(may.sum(axis=1, keepdims=True), 1)
+        label_weight > 0,
+        total / np.where(label_weight > 0, label_weight, 1),
+        may / np.maximum(may.sum(axis=1, keepdims=True), 1),
     )
-    kept = {atom: (true[first], false[first]) for atom, (true, false) in truths.items()}
-    found: dict[str, Any] = {}
+    merged_truths = {atom: (true[first], false[first]) for atom, (true, false) in truths.items()}
+    number_ends: dict[str, Any] = {}
     if ends is not None:
         low = np.full(size, _get_greatest(ends[0]), ends[0].dtype)
         high = np.full(size, _get_least(ends[1]), ends[1].dtype)
-        np.minimum.at(low, place, ends[0])
-        np.maximum.at(high, place, ends[1])
-        held = weight > 0
-        mean = np.bincount(place[held], weights=(weight * ends[2])[held], minlength=size).reshape(labels, -1)
+        np.minimum.at(low, cell, ends[0])
+        np.maximum.at(high, cell, ends[1])
+        has_weight = weight > 0
+        mean = np.bincount(cell[has_weight], weights=(weight * ends[2])[has_weight], minlength=size).reshape(labels, -1)
         with np.errstate(invalid="ignore", divide="ignore"):
             centre = np.where(
                 total > 0,
                 mean / np.where(total > 0, total, 1),
                 (low.astype(float) + high.astype(float)).reshape(labels, -1) / 2,
             )
-        found = {"low": low.reshape(labels, -1), "high": high.reshape(labels, -1), "mean": centre}
-    return ColumnAxis(name, code, may, spread, null[first], kept, **found)
+        number_ends = {"low": low.reshape(labels, -1), "high": high.reshape(labels, -1), "mean": centre}
+    return ColumnAxis(name, code, may, spread, null[first], merged_truths, **number_ends)
 
 
 def _get_greatest(array: np.ndarray) -> Any:
@@ -183,7 +185,7 @@ def make_value_axis(
     name: str,
     code: np.ndarray,
     values: pl.Series,
-    asked: Iterable[Atom],
+    atoms: Iterable[Atom],
     covered: tuple[np.ndarray, np.ndarray, int] | None = None,
     weight: np.ndarray | None = None,
     endless: tuple[int | None, int | None] = (None, None),
@@ -194,7 +196,7 @@ def make_value_axis(
     values that stand for all that lie below them, and above.
     """
     null = values.is_null().to_numpy() if values.null_count() else np.zeros(len(values), bool)
-    truths = {atom: _judge_atom(atom, values, null) for atom in asked}
+    truths = {atom: _judge_atom(atom, values, null) for atom in atoms}
     label, value, labels = (
         covered if covered is not None else (np.arange(len(values)), np.arange(len(values)), len(values))
     )
@@ -215,12 +217,12 @@ def make_value_axis(
     return merge_pieces(name, code, truths, null, label, value, labels, weight, ends)
 
 
-def _remove_end(ends: np.ndarray, at: int | None, sign: int) -> np.ndarray:
-    if at is None:
+def _remove_end(ends: np.ndarray, position: int | None, sign: int) -> np.ndarray:
+    if position is None:
         return ends
-    found = ends.copy()
-    found[at] = sign * (np.inf if ends.dtype.kind == "f" else ENDLESS)
-    return found
+    widened = ends.copy()
+    widened[position] = sign * (np.inf if ends.dtype.kind == "f" else ENDLESS)
+    return widened
 
 
 def convert_to_numbers(values: pl.Series) -> np.ndarray:
@@ -231,9 +233,13 @@ def convert_to_numbers(values: pl.Series) -> np.ndarray:
     return (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
 
 
-def _bracket_rounded(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _bracket_rounded(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers between which whole ones lie: themselves or, for doubles to which they were rounded, the next ones."""
-    return (whole, whole) if whole.dtype.kind == "i" else (np.nextafter(whole, -np.inf), np.nextafter(whole, np.inf))
+    return (
+        (numbers, numbers)
+        if numbers.dtype.kind == "i"
+        else (np.nextafter(numbers, -np.inf), np.nextafter(numbers, np.inf))
+    )
 
 
 def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
@@ -244,8 +250,8 @@ def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
         listed = set(atom.value)
         true = np.array([value in listed for value in values.to_list()], bool) & ~null
         return true, ~true & ~null
-    met = COMPARISONS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
-    true = values.alias("v").to_frame().select(met).to_series().to_numpy().astype(bool)
+    comparison = COMPARISONS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
+    true = values.alias("v").to_frame().select(comparison).to_series().to_numpy().astype(bool)
     return true, ~true & ~null
 
 
@@ -268,28 +274,28 @@ class LineLabels:
     step: float | None = None  # of numbers that are not whole, how far apart they are taken to be
 
     @classmethod
-    def between(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
+    def from_ends(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
         """Make one label that covers all numbers between two ends, each None if there is none, and a missing one if `null`."""
-        far = ENDLESS if whole else np.inf
-        low = -far if ends[0] is None else ends[0]
-        high = far if ends[1] is None else ends[1]
+        infinity = ENDLESS if whole else np.inf
+        low = -infinity if ends[0] is None else ends[0]
+        high = infinity if ends[1] is None else ends[1]
         kind = np.int64 if whole else np.float64
         lower = np.array([low], kind)
         upper = np.array([high], kind)
         return cls(lower, upper, np.zeros(1, bool), np.array([null]), whole, lower, upper)
 
 
-def make_range_axis(name: str, code: np.ndarray, line: LineLabels, asked: Sequence[Atom]) -> ColumnAxis:
+def make_range_axis(name: str, code: np.ndarray, line: LineLabels, atoms: Sequence[Atom]) -> ColumnAxis:
     """Make the axis of numbers or moments that are published as ranges.
 
     Fine pieces are each constant, each gap between two, and the null.
     """
-    constants = sorted(set(list_constants(asked)))
-    rank = {value: 2 * at + 1 for at, value in enumerate(constants)}
+    constants = sorted(set(list_constants(atoms)))
+    rank = {value: 2 * position + 1 for position, value in enumerate(constants)}
     fine = 2 * len(constants) + 2  # the null last
     null = np.arange(fine) == fine - 1
     truths = {}
-    for atom in asked:
+    for atom in atoms:
         if atom.test == IS_NULL:
             truths[atom] = (null, ~null)
             continue
@@ -300,28 +306,30 @@ def make_range_axis(name: str, code: np.ndarray, line: LineLabels, asked: Sequen
             true = np.asarray(COMPARISONS[atom.test](np.arange(fine), rank[atom.value])) & ~null
         truths[atom] = (true, ~true & ~null)
     lower, upper, weight, mean = _cut_ranges(line, constants)
-    unknown = line.covers_anything & ~(weight.sum(axis=1) > 0)
-    mean[unknown] = _middle(lower[unknown], upper[unknown])
+    is_unbounded = line.covers_anything & ~(weight.sum(axis=1) > 0)
+    mean[is_unbounded] = _middle(lower[is_unbounded], upper[is_unbounded])
     inside = np.concatenate([lower <= upper, (line.missing | line.covers_anything)[:, None]], axis=1)
     inside[line.missing, :-1] = False
     label, piece = np.nonzero(inside)
-    pad = [
+    padded_ends = [
         np.concatenate([array, np.zeros((len(lower), 1), array.dtype)], axis=1)[label, piece]
         for array in (lower, upper, mean)
     ]
     weight, absent = _weigh_missing(line, weight, inside)
     weights = np.concatenate([weight, absent[:, None]], axis=1)[label, piece]
-    return merge_pieces(name, code, truths, null, label, piece, len(lower), weights, (pad[0], pad[1], pad[2]))
+    return merge_pieces(
+        name, code, truths, null, label, piece, len(lower), weights, (padded_ends[0], padded_ends[1], padded_ends[2])
+    )
 
 
 def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
     """Convert whole numbers to doubles; those without an end are infinite."""
     if ends.dtype.kind == "f":
         return ends
-    found = ends.astype(float)
-    found[ends >= ENDLESS] = np.inf
-    found[ends <= -ENDLESS] = -np.inf
-    return found
+    doubles = ends.astype(float)
+    doubles[ends >= ENDLESS] = np.inf
+    doubles[ends <= -ENDLESS] = -np.inf
+    return doubles
 
 
 def _middle(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -334,9 +342,9 @@ def _middle(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 def _weigh_missing(line: LineLabels, weight: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the weight of each piece of each label, and beside them that of a missing value."""
     total = weight.sum(axis=1)
-    unknown = line.covers_anything & ~(total > 0)  # the place is unknown: all pieces are equally likely
+    is_unbounded = line.covers_anything & ~(total > 0)  # the place is unknown: all pieces are equally likely
     weight = np.where(
-        unknown[:, None], inside[:, :-1] / np.maximum(inside[:, :-1].sum(axis=1, keepdims=True), 1), weight
+        is_unbounded[:, None], inside[:, :-1] / np.maximum(inside[:, :-1].sum(axis=1, keepdims=True), 1), weight
     )
     total = weight.sum(axis=1)
     share = min(line.absent, 1 - 1e-9)
@@ -376,9 +384,11 @@ def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray,
 
 def _count_whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Count the whole numbers between two ends; they are subtracted as integers, since doubles do not hold all large ones."""
-    known = (low > -ENDLESS) & (high < ENDLESS) & (high >= low)
+    is_bounded = (low > -ENDLESS) & (high < ENDLESS) & (high >= low)
     return np.where(
-        known, np.where(known, high, 0).astype(np.uint64) - np.where(known, low, 0).astype(np.uint64) + np.uint64(1), 0
+        is_bounded,
+        np.where(is_bounded, high, 0).astype(np.uint64) - np.where(is_bounded, low, 0).astype(np.uint64) + np.uint64(1),
+        0,
     ).astype(float)
 
 
@@ -389,11 +399,11 @@ def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: An
     """
     low = np.asarray(low, float)
     high = np.asarray(high, float)
-    some = (high >= low) & np.isfinite(low) & np.isfinite(high)
+    is_bounded = (high >= low) & np.isfinite(low) & np.isfinite(high)
     with np.errstate(invalid="ignore", over="ignore"):
         if line.step is None:
             size = np.where(line.begin == line.end, 1.0, high - low)
-            return np.where(some & np.isfinite(size), size, 0.0)
+            return np.where(is_bounded & np.isfinite(size), size, 0.0)
         first = low / line.step
         last = high / line.step
         coarse = np.maximum(np.abs(first), np.abs(last)) > MAX_COUNTED_STEPS
@@ -406,7 +416,7 @@ def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: An
             last = np.minimum(last, np.ceil(float(end) / line.step - STEP_TOLERANCE) - 1)
         size = np.where(coarse, length, np.maximum(last - first + 1, 0.0))
         size = np.where(line.begin == line.end, 1.0, size)
-    return np.where(some & np.isfinite(size), size, 0.0)
+    return np.where(is_bounded & np.isfinite(size), size, 0.0)
 
 
 def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: bool, whole: bool) -> tuple[Any, Any]:
@@ -414,11 +424,11 @@ def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened
     lower = low
     upper = high
     if begin is not None:
-        least = _clamp_to_int64(floor(begin) + 1 if opened else ceil(begin)) if whole else float(begin)
-        lower = np.maximum(low, least)
+        lowest = _clamp_to_int64(floor(begin) + 1 if opened else ceil(begin)) if whole else float(begin)
+        lower = np.maximum(low, lowest)
     if end is not None:
-        most = _clamp_to_int64(ceil(end) - 1 if opened else floor(end)) if whole else float(end)
-        upper = np.minimum(high, most)
+        highest = _clamp_to_int64(ceil(end) - 1 if opened else floor(end)) if whole else float(end)
+        upper = np.minimum(high, highest)
     if not whole and opened:  # an open piece that a range only touches at its end has none of it
         empty = np.zeros(len(low), bool)
         if begin is not None:
@@ -447,7 +457,7 @@ class ConditionPieces:
     met: np.ndarray
 
     @classmethod
-    def of(cls, axes: Sequence[ColumnAxis], condition: Condition | None) -> ConditionPieces:
+    def from_condition(cls, axes: Sequence[ColumnAxis], condition: Condition | None) -> ConditionPieces:
         shape = tuple(axis.pieces for axis in axes)
         if prod(shape) > MAX_PIECE_COMBINATIONS:
             raise RequestError(
@@ -456,18 +466,18 @@ class ConditionPieces:
             )
         if condition is None:
             return cls(tuple(axes), np.ones(shape, bool))
-        place = {axis.name: at for at, axis in enumerate(axes)}
+        place = {axis.name: position for position, axis in enumerate(axes)}
 
-        def of(atom: Atom) -> Truth:
-            at = place[atom.column]
-            around = [1] * len(axes)
-            around[at] = -1
-            true, false = axes[at].truth[atom]
-            return true.reshape(around), false.reshape(around)
+        def judge_atom(atom: Atom) -> Truth:
+            position = place[atom.column]
+            shape_along_axis = [1] * len(axes)
+            shape_along_axis[position] = -1
+            true, false = axes[position].truth[atom]
+            return true.reshape(shape_along_axis), false.reshape(shape_along_axis)
 
-        return cls(tuple(axes), np.broadcast_to(judge_condition(condition, of)[0], shape).copy())
+        return cls(tuple(axes), np.broadcast_to(judge_condition(condition, judge_atom)[0], shape).copy())
 
-    def added(
+    def sum_weights(
         self,
         cells: Mapping[str, np.ndarray],
         weights: Mapping[str, np.ndarray],
@@ -480,28 +490,28 @@ class ConditionPieces:
         `cells` has the label of each cell on every axis but the one kept, `weights` (labels, pieces) of each axis.
         """
         order = [axis.name for axis in self.axes if axis.name != keep]
-        places = {axis.name: at for at, axis in enumerate(self.axes)}
+        positions = {axis.name: position for position, axis in enumerate(self.axes)}
         met = ~self.met if unmet else self.met
-        met = met.transpose([places[name] for name in order] + ([places[keep]] if keep is not None else [])).astype(
-            np.float64
-        )
+        met = met.transpose(
+            [positions[name] for name in order] + ([positions[keep]] if keep is not None else [])
+        ).astype(np.float64)
         tail = met.shape[-1] if keep is not None else 1
-        many = len(next(iter(cells.values()))) if cells else 1
-        found = np.empty((many, tail))
+        cell_count = len(next(iter(cells.values()))) if cells else 1
+        sums = np.empty((cell_count, tail))
         step = max(MAX_NUMBERS_AT_ONCE // max(met.size, 1), 1)
-        for start in range(0, many, step):
+        for start in range(0, cell_count, step):
             check_deadline()
-            here = slice(start, start + step)
-            held = met.reshape(1, -1)
+            block = slice(start, start + step)
+            partial = met.reshape(1, -1)
             for name in order:
-                weight = weights[name][cells[name][here]]
-                held = np.einsum(
+                weight = weights[name][cells[name][block]]
+                partial = np.einsum(
                     "cp,cpr->cr",
                     weight,
                     np.broadcast_to(
-                        held.reshape(len(held), weight.shape[1], -1),
-                        (len(weight), weight.shape[1], held.shape[1] // weight.shape[1]),
+                        partial.reshape(len(partial), weight.shape[1], -1),
+                        (len(weight), weight.shape[1], partial.shape[1] // weight.shape[1]),
                     ),
                 )
-            found[here] = held if order else np.broadcast_to(held, found[here].shape)
-        return found if keep is not None else found[:, 0]
+            sums[block] = partial if order else np.broadcast_to(partial, sums[block].shape)
+        return sums if keep is not None else sums[:, 0]

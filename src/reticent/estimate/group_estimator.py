@@ -62,29 +62,29 @@ class ConditionMatch:
     def certain(self) -> bool:
         return self.may is self.must
 
-    def only(self, kept: np.ndarray) -> ConditionMatch:
+    def only(self, is_wanted: np.ndarray) -> ConditionMatch:
         """Return the match without the values that are not kept, by cell and piece."""
         if self.certain:
-            may = self.may & kept
+            may = self.may & is_wanted
             return ConditionMatch(may, may, may.astype(float))
-        return ConditionMatch(self.may & kept, self.must & kept, self.share * kept)
+        return ConditionMatch(self.may & is_wanted, self.must & is_wanted, self.share * is_wanted)
 
-    def of(self, cells: np.ndarray) -> ConditionMatch:
+    def select_cells(self, cells: np.ndarray) -> ConditionMatch:
         may = self.may[cells]
         return ConditionMatch(may, may if self.certain else self.must[cells], self.share[cells])
 
 
 def satisfies(cells: RowTypes, values: ColumnAxis, condition: Condition | None) -> ConditionMatch:
     """Find which rows meet the condition with which value; a published value that stands for others may or may not."""
-    pieces = ConditionPieces.of((*cells.axes, values), condition)
+    pieces = ConditionPieces.from_condition((*cells.axes, values), condition)
     covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
     shape = (cells.many, values.pieces)
-    may = np.broadcast_to(pieces.added(cells.cells, covered, values.name) > 0, shape).copy()
+    may = np.broadcast_to(pieces.sum_weights(cells.cells, covered, values.name) > 0, shape).copy()
     if all((axis.may.sum(axis=1) == 1).all() for axis in cells.axes):
         return ConditionMatch(may, may, may.astype(float))
-    unmet = np.broadcast_to(pieces.added(cells.cells, covered, values.name, unmet=True) > 0, shape)
+    unmet = np.broadcast_to(pieces.sum_weights(cells.cells, covered, values.name, unmet=True) > 0, shape)
     shares = {axis.name: axis.share for axis in cells.axes}
-    share = np.broadcast_to(pieces.added(cells.cells, shares, values.name), shape)
+    share = np.broadcast_to(pieces.sum_weights(cells.cells, shares, values.name), shape)
     return ConditionMatch(may, ~unmet & may, np.clip(share, 0.0, 1.0))
 
 
@@ -98,7 +98,7 @@ class CellNumbers:
     missing: np.ndarray
     whole: bool = False
 
-    def of(self, cells: np.ndarray) -> CellNumbers:
+    def select_cells(self, cells: np.ndarray) -> CellNumbers:
         low = self.low[cells]
         if self.exact:
             return CellNumbers(low, low, low, self.missing[cells], self.whole)
@@ -108,10 +108,10 @@ class CellNumbers:
     def exact(self) -> bool:
         return self.low is self.high
 
-    def times(self, kept: np.ndarray) -> list[np.ndarray]:
+    def times(self, is_wanted: np.ndarray) -> list[np.ndarray]:
         """Return the arrays by which cells differ, with 0 for cells that are not kept."""
         ends = [self.low] if self.exact else [self.low, self.high, self.mean]
-        return [np.where(kept, end, 0) for end in ends]
+        return [np.where(is_wanted, end, 0) for end in ends]
 
 
 def read_cell_numbers(cells: RowTypes, column: str) -> CellNumbers:
@@ -120,19 +120,19 @@ def read_cell_numbers(cells: RowTypes, column: str) -> CellNumbers:
     label = cells.cells[column]
     piece = axis.may.argmax(axis=1)[label]
     if axis.low is None or axis.high is None or axis.mean is None:
-        none = np.zeros(len(label), np.int64)
-        return CellNumbers(none, none, none, axis.null[piece])
+        zeros = np.zeros(len(label), np.int64)
+        return CellNumbers(zeros, zeros, zeros, axis.null[piece])
     if (axis.may.sum(axis=1) == 1).all() and (axis.low == axis.high)[axis.may].all():
         numbers = axis.low if axis.low.dtype.kind == "i" else axis.mean
         exact = numbers[label, piece]
         return CellNumbers(exact, exact, exact, axis.null[piece], exact.dtype.kind == "i")
-    held = axis.may & ~axis.null
-    low = np.where(held, convert_to_doubles(axis.low), np.inf).min(axis=1)[label]
-    high = np.where(held, convert_to_doubles(axis.high), -np.inf).max(axis=1)[label]
-    weight = axis.share * held
+    has_value = axis.may & ~axis.null
+    low = np.where(has_value, convert_to_doubles(axis.low), np.inf).min(axis=1)[label]
+    high = np.where(has_value, convert_to_doubles(axis.high), -np.inf).max(axis=1)[label]
+    weight = axis.share * has_value
     total = np.maximum(weight.sum(axis=1), 1e-300)
-    mean = ((weight * np.where(held & np.isfinite(axis.mean), axis.mean, 0)).sum(axis=1) / total)[label]
-    missing = ~held.any(axis=1)[label]
+    mean = ((weight * np.where(has_value & np.isfinite(axis.mean), axis.mean, 0)).sum(axis=1) / total)[label]
+    missing = ~has_value.any(axis=1)[label]
     low, high = (np.where(missing, 0.0, end) for end in (low, high))
     return CellNumbers(low, high, mean, missing, axis.low.dtype.kind == "i")
 
@@ -149,23 +149,25 @@ def merge_row_types(meets: ConditionMatch, number: CellNumbers | None) -> tuple[
 
 def count_group_types(group: np.ndarray, kind: np.ndarray, number: np.ndarray | None = None) -> GroupTypeCounts:
     """Count the rows of each kind in each group, each row once or `number` times."""
-    wide = int(kind.max(initial=0)) + 1
-    word = group.astype(np.int64) * wide + kind
-    if (int(group.max(initial=0)) + 1) * wide <= MAX_COUNTED_SPAN:
-        total = np.bincount(word, number)  # in doubles where weighted, and exact: a release has fewer than 2^53 rows
-        word = np.flatnonzero(total)
-        total = total[word]
+    type_count = int(kind.max(initial=0)) + 1
+    group_and_type = group.astype(np.int64) * type_count + kind
+    if (int(group.max(initial=0)) + 1) * type_count <= MAX_COUNTED_SPAN:
+        total = np.bincount(
+            group_and_type, number
+        )  # in doubles where weighted, and exact: a release has fewer than 2^53 rows
+        group_and_type = np.flatnonzero(total)
+        total = total[group_and_type]
     else:
-        word, place = np.unique(word, return_inverse=True)
+        group_and_type, place = np.unique(group_and_type, return_inverse=True)
         total = np.bincount(place.reshape(-1), number)
-    return *np.divmod(word, wide), total.astype(np.int64)
+    return *np.divmod(group_and_type, type_count), total.astype(np.int64)
 
 
-def mask_of(group: np.ndarray, many: int) -> np.ndarray:
+def mask_of(group: np.ndarray, group_count: int) -> np.ndarray:
     """Return which of `many` groups are among these."""
-    found = np.zeros(many, bool)
-    found[group] = True
-    return found
+    is_among = np.zeros(group_count, bool)
+    is_among[group] = True
+    return is_among
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,13 +204,13 @@ class ValueSelection:
     share: np.ndarray
 
     @classmethod
-    def of(cls, groups: GroupEstimator, wanted: np.ndarray, likely: ChanceModel) -> ValueSelection:
+    def from_groups(cls, groups: GroupEstimator, wanted: np.ndarray, model: ChanceModel) -> ValueSelection:
         group, node, number = groups.held
         may, others = (
-            np.bincount(group, weights=number * groups.may(some)[node], minlength=groups.many).astype(np.int64)
-            for some in (wanted, ~wanted)
+            np.bincount(group, weights=number * groups.may(values)[node], minlength=groups.many).astype(np.int64)
+            for values in (wanted, ~wanted)
         )
-        return cls(may, others, *likely.shares(groups, wanted))
+        return cls(may, others, *model.shares(groups, wanted))
 
 
 LARGE_GROUP_ROWS = 64  # rows of a group: of groups as large as these on the average, few are left out by any condition
@@ -231,7 +233,7 @@ class GroupEstimator:
     selections: dict[bytes, ValueSelection] = field(default_factory=dict)  # of values, by the last question
     views: dict[int, GroupEstimator] = field(default_factory=dict)  # over other rows
 
-    def over(self, rows: PublishedRows) -> GroupEstimator:
+    def with_rows(self, rows: PublishedRows) -> GroupEstimator:
         """Return the same groups with other rows: as they are published, or as what they stand for."""
         if rows is self.rows:
             return self
@@ -242,18 +244,20 @@ class GroupEstimator:
         condition: Condition | None,
         aggregate: str,
         column: str | None,
-        likely: ChanceModel,
-        beside: UncertainRows | None = None,
+        model: ChanceModel,
+        withheld_rows: UncertainRows | None = None,
     ) -> Answer:
         """Answer an aggregate; `beside` are rows without a group, of which nothing is published."""
         spare = self.spare  # first, because it refuses what was forged
         sensitive = str(self.values.name)
-        asked = group_atoms_by_column(condition)
-        names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
+        atoms_by_column = group_atoms_by_column(condition)
+        names = [name for name in dict.fromkeys([*atoms_by_column, *([column] if column else [])]) if name != sensitive]
         cells = make_row_types(self.rows, condition, names)
-        about = asked.get(sensitive, [])
-        values = self.rows.kept(
-            sensitive, about, lambda: make_value_axis(sensitive, np.arange(len(self.values)), self.values, about)
+        sensitive_atoms = atoms_by_column.get(sensitive, [])
+        values = self.rows.get_cached_axis(
+            sensitive,
+            sensitive_atoms,
+            lambda: make_value_axis(sensitive, np.arange(len(self.values)), self.values, sensitive_atoms),
         )
         meets = satisfies(cells, values, condition)
         if column == sensitive:
@@ -262,32 +266,46 @@ class GroupEstimator:
         if column is not None and column != sensitive:
             number = read_cell_numbers(cells, column)
             meets = meets.only(~number.missing[:, None])
-        if aggregate == "count" and meets.certain and (same := _find_common_pieces(meets.may)) is not None:
-            found = self._count(cells, np.asarray(meets.may.any(axis=1)), same[values.may.argmax(axis=1)], likely)
-            return add_unpublished_count(found, beside)
-        kinds, kind = merge_row_types(meets, number)
-        held = None if number is None else number.of(kinds)
-        own = convert_to_numbers(self.values) if column == sensitive and values.low is not None else None
+        if aggregate == "count" and meets.certain and (common_pieces := _find_common_pieces(meets.may)) is not None:
+            counted = self._count(
+                cells, np.asarray(meets.may.any(axis=1)), common_pieces[values.may.argmax(axis=1)], model
+            )
+            return add_unpublished_count(counted, withheld_rows)
+        first_cells, kind = merge_row_types(meets, number)
+        type_numbers = None if number is None else number.select_cells(first_cells)
+        sensitive_numbers = convert_to_numbers(self.values) if column == sensitive and values.low is not None else None
         part, rows = self._part(cells, kind, meets.may, values)
         if not part.many:
-            if beside is not None:
-                return answer_aggregate(beside, aggregate)
+            if withheld_rows is not None:
+                return answer_aggregate(withheld_rows, aggregate)
             return Answer(0, 0, 0) if aggregate == "count" else NO_ANSWER
-        left = spare if part.among is None else spare[part.among]
-        return part._answer_matched(rows, left, meets.of(kinds), values, held, own, aggregate, likely, beside)
+        spare_values = spare if part.among is None else spare[part.among]
+        return part._answer_matched(
+            rows,
+            spare_values,
+            meets.select_cells(first_cells),
+            values,
+            type_numbers,
+            sensitive_numbers,
+            aggregate,
+            model,
+            withheld_rows,
+        )
 
-    def _count(self, cells: RowTypes, inside: np.ndarray, wanted: np.ndarray, likely: ChanceModel) -> Answer:
+    def _count(self, cells: RowTypes, inside: np.ndarray, wanted: np.ndarray, model: ChanceModel) -> Answer:
         """Count the rows of some cells that hold a wanted value, from the numbers of each group alone."""
-        if int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group):
+        if int(cells.count_rows()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group):
             group = self.group[cells.combined.listed.places(np.flatnonzero(inside))]
         else:
             group = self.group[inside[cells.of_row]]
-        chosen = get_or_make(self.selections, wanted.tobytes(), 1, lambda: ValueSelection.of(self, wanted, likely))
-        people = np.bincount(group, minlength=self.many)
-        least = int(np.maximum(people - chosen.others, 0).sum())
-        most = int(np.minimum(people, chosen.may).sum())
-        expected = np.bincount(chosen.kind[group], minlength=len(chosen.share)) @ chosen.share
-        return Answer(clamp_to_bounds(tidy_number(float(expected)), least, most), least, most)
+        selection = get_or_make(
+            self.selections, wanted.tobytes(), 1, lambda: ValueSelection.from_groups(self, wanted, model)
+        )
+        row_counts = np.bincount(group, minlength=self.many)
+        lower = int(np.maximum(row_counts - selection.others, 0).sum())
+        upper = int(np.minimum(row_counts, selection.may).sum())
+        expected = np.bincount(selection.kind[group], minlength=len(selection.share)) @ selection.share
+        return Answer(clamp_to_bounds(tidy_number(float(expected)), lower, upper), lower, upper)
 
     def _part(
         self, cells: RowTypes, kind: np.ndarray, meets: np.ndarray, values: ColumnAxis
@@ -296,32 +314,34 @@ class GroupEstimator:
         if self.many * LARGE_GROUP_ROWS < len(self.group):
             return self, count_group_types(self.group, kind[cells.of_row])
         inside = meets.any(axis=1)
-        here = np.ones(self.many, bool)
-        few = int(cells.counted()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group)
-        chosen = cells.combined.listed.places(np.flatnonzero(inside)) if few else None
-        if chosen is not None:
-            here &= mask_of(self.group[chosen], self.many)
+        is_selected = np.ones(self.many, bool)
+        is_few = int(cells.count_rows()[inside].sum()) * FEW_SELECTED_DIVISOR < len(self.group)
+        selected_rows = cells.combined.listed.places(np.flatnonzero(inside)) if is_few else None
+        if selected_rows is not None:
+            is_selected &= mask_of(self.group[selected_rows], self.many)
         wanted = self.may(np.asarray(meets.any(axis=0))[values.may.argmax(axis=1)])
         if int(np.diff(self.by_value.until)[wanted].sum()) * FEW_SELECTED_DIVISOR < len(self.held[0]):
-            here &= mask_of(self.held[0][self.by_value.places(np.flatnonzero(wanted))], self.many)
-        among = np.flatnonzero(here)
-        if len(among) * 2 > self.many:
+            is_selected &= mask_of(self.held[0][self.by_value.places(np.flatnonzero(wanted))], self.many)
+        selected_groups = np.flatnonzero(is_selected)
+        if len(selected_groups) * 2 > self.many:
             return self, count_group_types(self.group, kind[cells.of_row])
-        number = np.cumsum(here) - 1
-        places = self.by_group.places(among)
-        held = (number[self.held[0][places]], self.held[1][places], self.held[2][places])
-        part = replace(self, held=held, many=len(among), among=among, merged={})
-        if chosen is None:
-            chosen = self.members.places(among)
-            return part, count_group_types(number[self.group[chosen]], kind[cells.of_row[chosen]])
-        chosen = chosen[here[self.group[chosen]]]
-        group = number[self.group[chosen]]
-        rest = self.people[among] - np.bincount(group, minlength=len(among))
-        outside = np.full(len(among), kind[np.argmin(inside)])  # all rows that cannot be selected are of one type
+        new_number = np.cumsum(is_selected) - 1
+        places = self.by_group.places(selected_groups)
+        published = (new_number[self.held[0][places]], self.held[1][places], self.held[2][places])
+        part = replace(self, held=published, many=len(selected_groups), among=selected_groups, merged={})
+        if selected_rows is None:
+            selected_rows = self.members.places(selected_groups)
+            return part, count_group_types(new_number[self.group[selected_rows]], kind[cells.of_row[selected_rows]])
+        selected_rows = selected_rows[is_selected[self.group[selected_rows]]]
+        group = new_number[self.group[selected_rows]]
+        other_rows = self.people[selected_groups] - np.bincount(group, minlength=len(selected_groups))
+        outside = np.full(
+            len(selected_groups), kind[np.argmin(inside)]
+        )  # all rows that cannot be selected are of one type
         return part, count_group_types(
-            np.concatenate([group, np.arange(len(among))]),
-            np.concatenate([kind[cells.of_row[chosen]], outside]),
-            np.concatenate([np.ones(len(group), np.int64), rest]),
+            np.concatenate([group, np.arange(len(selected_groups))]),
+            np.concatenate([kind[cells.of_row[selected_rows]], outside]),
+            np.concatenate([np.ones(len(group), np.int64), other_rows]),
         )
 
     def may(self, wanted: np.ndarray) -> np.ndarray:
@@ -336,16 +356,16 @@ class GroupEstimator:
 
     @cached_property
     def members(self) -> PlaceIndex:
-        return PlaceIndex.of(self.group, self.many)
+        return PlaceIndex.from_numbers(self.group, self.many)
 
     @cached_property
     def by_group(self) -> PlaceIndex:
         """The published values of each group."""
-        return PlaceIndex.of(self.held[0], self.many)
+        return PlaceIndex.from_numbers(self.held[0], self.many)
 
     @cached_property
     def by_value(self) -> PlaceIndex:
-        return PlaceIndex.of(self.held[1], len(self.first))
+        return PlaceIndex.from_numbers(self.held[1], len(self.first))
 
     @cached_property
     def spare(self) -> np.ndarray:
@@ -366,51 +386,62 @@ class GroupEstimator:
         spare: np.ndarray,
         meets: ConditionMatch,
         values: ColumnAxis,
-        held: CellNumbers | None,
+        type_numbers: CellNumbers | None,
         number: np.ndarray | None,
         aggregate: str,
-        likely: ChanceModel,
-        beside: UncertainRows | None,
+        model: ChanceModel,
+        withheld_rows: UncertainRows | None,
     ) -> Answer:
         piece = values.may.argmax(axis=1)
-        pairs = self._make_pairs(rows, spare, meets, piece, held, number)
-        of = likely.compute_chances(pairs.groups.rows, pairs.groups.values, self.among)
-        selected = meets.share[of.kind, piece[of.value]]
-        weight = of.rows * of.chance * selected
+        pairs = self._make_pairs(rows, spare, meets, piece, type_numbers, number)
+        chances = model.compute_chances(pairs.groups.rows, pairs.groups.values, self.among)
+        selected = meets.share[chances.kind, piece[chances.value]]
+        weight = chances.rows * chances.chance * selected
         if aggregate == "count":
-            least, most = pairs.count()
+            lower_count, upper_count = pairs.count()
             return add_unpublished_count(
-                Answer(clamp_to_bounds(tidy_number(float(weight.sum())), least, most), least, most), beside
+                Answer(
+                    clamp_to_bounds(tidy_number(float(weight.sum())), lower_count, upper_count),
+                    lower_count,
+                    upper_count,
+                ),
+                withheld_rows,
             )
-        ends = pairs.ends(aggregate, beside)
+        ends = pairs.ends(aggregate, withheld_rows)
         if ends is None:
-            return NO_ANSWER if beside is None else answer_aggregate(beside, aggregate)
-        worth = number[of.value] if number is not None else held.mean[of.kind] if held is not None else weight
+            return NO_ANSWER if withheld_rows is None else answer_aggregate(withheld_rows, aggregate)
+        worth = (
+            number[chances.value]
+            if number is not None
+            else type_numbers.mean[chances.kind]
+            if type_numbers is not None
+            else weight
+        )
         of_values_alone = number is not None and np.issubdtype(number.dtype, np.integer)
-        whole = (of_values_alone or (held is not None and held.whole)) and aggregate != "avg"
+        whole = (of_values_alone or (type_numbers is not None and type_numbers.whole)) and aggregate != "avg"
         lower, upper = (None if not np.isfinite(end) else round(end) if whole else float(end) for end in ends)
-        estimate = _estimate_aggregate(aggregate, worth.astype(float), weight, of, selected)
+        estimate = _estimate_aggregate(aggregate, worth.astype(float), weight, chances, selected)
         return Answer(clamp_to_bounds(estimate, lower, upper), lower, upper)
 
     def _make_pairs(
         self,
         rows: GroupTypeCounts,
-        left: np.ndarray,
+        spare_values: np.ndarray,
         meets: ConditionMatch,
         piece: np.ndarray,
-        held: CellNumbers | None,
+        type_numbers: CellNumbers | None,
         number: np.ndarray | None,
     ) -> RowValuePairs:
         """Make pairs of row type and published value from row type and value; equal published values count as the first of them."""
-        each = meets.may[:, piece]  # (row types, values)
-        may = self._inside(each) > 0
-        surely = each if meets.certain else meets.must[:, piece]
-        spare = self._inside(surely) < (self.last - self.first + 1)
+        is_selected = meets.may[:, piece]  # (row types, values)
+        may = self._count_marked_values(is_selected) > 0
+        is_certain = is_selected if meets.certain else meets.must[:, piece]
+        spare = self._count_marked_values(is_certain) < (self.last - self.first + 1)
         if number is None:
-            ends = (np.zeros(len(each)),) * 2 if held is None else (held.low, held.high)
+            ends = (np.zeros(len(is_selected)),) * 2 if type_numbers is None else (type_numbers.low, type_numbers.high)
             low, high = (np.broadcast_to(end[:, None].astype(float), may.shape) for end in ends)
         else:
-            low, high = (self._ends(each, number.astype(float), sign) for sign in (1, -1))
+            low, high = (self._ends(is_selected, number.astype(float), sign) for sign in (1, -1))
         low = np.where(may, low, 0.0)
         high = np.where(may, high, 0.0)
         _, first, sort = np.unique(
@@ -420,19 +451,21 @@ class GroupEstimator:
         if len(first) == len(sort) and self.in_order:
             group = self.held[0]
             kind = sort[self.held[1]]
-            many = self.held[2]
+            counts = self.held[2]
         else:
-            group, kind, many = get_or_make(
+            group, kind, counts = get_or_make(
                 self.merged,
                 sort.tobytes(),
                 1,
                 lambda: count_group_types(self.held[0], sort[self.held[1]], self.held[2]),
             )
-        return RowValuePairs(MatchingGroups(rows, (group, first[kind], many), self.many, left), may, spare, low, high)
+        return RowValuePairs(
+            MatchingGroups(rows, (group, first[kind], counts), self.many, spare_values), may, spare, low, high
+        )
 
-    def _inside(self, each: np.ndarray) -> np.ndarray:
+    def _count_marked_values(self, is_marked: np.ndarray) -> np.ndarray:
         """Return (row types, published values): how many of the values that each stands for are marked."""
-        until = np.concatenate([np.zeros((len(each), 1), np.int64), np.cumsum(each, axis=1)], axis=1)
+        until = np.concatenate([np.zeros((len(is_marked), 1), np.int64), np.cumsum(is_marked, axis=1)], axis=1)
         return until[:, self.last + 1] - until[:, self.first]
 
     @cached_property
@@ -440,15 +473,17 @@ class GroupEstimator:
         """Whether the published values are listed group by group; a value that a group lists twice does no harm."""
         return self.among is not None or bool((np.diff(self.held[0]) >= 0).all())
 
-    def _ends(self, each: np.ndarray, number: np.ndarray, sign: int) -> np.ndarray:
+    def _ends(self, is_selected: np.ndarray, number: np.ndarray, sign: int) -> np.ndarray:
         """Return the least (greatest) number among the selected values that each published value stands for."""
-        found = np.full((len(each), len(self.first)), np.inf)
+        least = np.full((len(is_selected), len(self.first)), np.inf)
         for width in np.unique(self.last - self.first):
             nodes = np.flatnonzero(self.last - self.first == width)
             for step in range(width + 1):
-                at = self.first[nodes] + step
-                found[:, nodes] = np.minimum(found[:, nodes], np.where(each[:, at], sign * number[at], np.inf))
-        return sign * found
+                position = self.first[nodes] + step
+                least[:, nodes] = np.minimum(
+                    least[:, nodes], np.where(is_selected[:, position], sign * number[position], np.inf)
+                )
+        return sign * least
 
 
 def _find_common_pieces(meets: np.ndarray) -> np.ndarray | None:
@@ -458,7 +493,7 @@ def _find_common_pieces(meets: np.ndarray) -> np.ndarray | None:
 
 
 def _estimate_aggregate(
-    aggregate: str, worth: np.ndarray, weight: np.ndarray, of: ValueChances, share: np.ndarray
+    aggregate: str, worth: np.ndarray, weight: np.ndarray, chances: ValueChances, share: np.ndarray
 ) -> float | None:
     if not weight.sum() > 0:
         return None
@@ -466,4 +501,4 @@ def _estimate_aggregate(
         total = float(weight @ worth)
         return total if aggregate == "sum" else total / float(weight.sum())
     selected = share > 0
-    return estimate_extreme(worth[selected], (of.chance * share)[selected], of.rows[selected], aggregate)
+    return estimate_extreme(worth[selected], (chances.chance * share)[selected], chances.rows[selected], aggregate)

@@ -54,26 +54,28 @@ class MatchingGroups:
         """The groups for rows of at most two types, or for values of so few; None if there are more on both sides."""
         if self.spare.any():
             return None
-        for few, side, turned in ((self.rows, self.values, False), (self.values, self.rows, True)):
-            types = np.flatnonzero(np.bincount(few[1]))
+        for small_side, side, is_turned in ((self.rows, self.values, False), (self.values, self.rows, True)):
+            types = np.flatnonzero(np.bincount(small_side[1]))
             if 1 <= len(types) <= 2:
-                room = np.bincount(few[0], weights=few[2] * (few[1] == types[0]), minlength=self.many).astype(np.int64)
-                return TwoTypeMatching(int(types[0]), int(types[-1]), room, side, turned)
+                first_type_counts = np.bincount(
+                    small_side[0], weights=small_side[2] * (small_side[1] == types[0]), minlength=self.many
+                ).astype(np.int64)
+                return TwoTypeMatching(int(types[0]), int(types[-1]), first_type_counts, side, is_turned)
         return None
 
     @cached_property
     def together(self) -> tuple[np.ndarray, np.ndarray]:
         """The (row type, value type) of all pairs that some group has, each once."""
-        turned = self.rows[1].max(initial=0) > self.values[1].max(initial=0)
-        few, side = (self.values, self.rows) if turned else (self.rows, self.values)
-        found = [np.empty((0, 2), np.int64)]
-        for kind in np.flatnonzero(np.bincount(few[1])):
-            here = np.zeros(self.many, bool)
-            here[few[0][few[1] == kind]] = True
-            others = np.flatnonzero(np.bincount(side[1][here[side[0]]]))
-            found.append(np.column_stack([np.full(len(others), kind), others]))
-        pairs = np.concatenate(found)
-        return (pairs[:, 1], pairs[:, 0]) if turned else (pairs[:, 0], pairs[:, 1])
+        is_turned = self.rows[1].max(initial=0) > self.values[1].max(initial=0)
+        small_side, side = (self.values, self.rows) if is_turned else (self.rows, self.values)
+        pair_blocks = [np.empty((0, 2), np.int64)]
+        for kind in np.flatnonzero(np.bincount(small_side[1])):
+            has_kind = np.zeros(self.many, bool)
+            has_kind[small_side[0][small_side[1] == kind]] = True
+            others = np.flatnonzero(np.bincount(side[1][has_kind[side[0]]]))
+            pair_blocks.append(np.column_stack([np.full(len(others), kind), others]))
+        pairs = np.concatenate(pair_blocks)
+        return (pairs[:, 1], pairs[:, 0]) if is_turned else (pairs[:, 0], pairs[:, 1])
 
     def only(self, group: int) -> MatchingGroups:
         rows, values = (
@@ -101,56 +103,58 @@ class TwoTypeMatching:
         """Sum each layer of worths over all groups for the matching that is best by the first layer."""
         pair = np.array([(layer.T if self.turned else layer)[[self.first, self.other]] for layer in layers], float)
         gain = pair[:, 0] - pair[:, 1]
-        wide = pair.shape[2]
-        place = _rank_gains(gain[0])
-        if (key := place.tobytes()) not in self.taken:
-            taken = count_taken(self.side, self.room, place)
-            self.taken[key] = np.bincount(self.side[1], weights=taken, minlength=wide)
-        return pair[:, 1] @ np.bincount(self.side[1], weights=self.side[2], minlength=wide) + gain @ self.taken[key]
+        type_count = pair.shape[2]
+        rank = _rank_gains(gain[0])
+        if (key := rank.tobytes()) not in self.taken:
+            taken = count_taken(self.side, self.room, rank)
+            self.taken[key] = np.bincount(self.side[1], weights=taken, minlength=type_count)
+        return (
+            pair[:, 1] @ np.bincount(self.side[1], weights=self.side[2], minlength=type_count) + gain @ self.taken[key]
+        )
 
 
 def _rank_gains(gain: np.ndarray) -> np.ndarray:
     """Rank the types, the one that gains most first."""
-    place = np.empty(len(gain), np.int64)
-    place[np.argsort(-gain, kind="stable")] = np.arange(len(gain))
-    return place
+    rank = np.empty(len(gain), np.int64)
+    rank[np.argsort(-gain, kind="stable")] = np.arange(len(gain))
+    return rank
 
 
-def count_taken(side: GroupTypeCounts, room: np.ndarray, place: np.ndarray) -> np.ndarray:
+def count_taken(side: GroupTypeCounts, capacity: np.ndarray, rank: np.ndarray) -> np.ndarray:
     """Count how many of each entry of a side are taken if each group takes `room`, those of the least place first."""
     group, kind, number = side
-    size = np.bincount(group, minlength=len(room))
+    size = np.bincount(group, minlength=len(capacity))
     until = np.append(0, np.cumsum(size))
     widest = int(size.max(initial=0))
     if widest <= MAX_INSERTED_ENTRIES:
         taken = np.empty(len(group), np.int64)
         take_first(
-            until, place[kind], np.require(number, np.int64, ["C", "W"]), room, np.empty(widest, np.int64), taken
+            until, rank[kind], np.require(number, np.int64, ["C", "W"]), capacity, np.empty(widest, np.int64), taken
         )
         return taken
-    order = np.lexsort((place[kind], group))
+    order = np.lexsort((rank[kind], group))
     amount = number[order]
     total = np.cumsum(amount)
     before = total - amount - np.append(0, total)[until[group]]
     taken = np.empty(len(group), np.int64)
-    taken[order] = np.clip(room[group] - before, 0, amount)
+    taken[order] = np.clip(capacity[group] - before, 0, amount)
     return taken
 
 
-def sum_best_matching(groups: MatchingGroups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
+def sum_best_matching(groups: MatchingGroups, worth: np.ndarray, *other_layers: np.ndarray) -> np.ndarray:
     """Sum the result of `find_best_matching` over all groups."""
     return (
-        find_best_matching(groups, worth, *besides).sum(axis=1)
+        find_best_matching(groups, worth, *other_layers).sum(axis=1)
         if groups.two_types is None
-        else groups.two_types.sum_best((worth, *besides))
+        else groups.two_types.sum_best((worth, *other_layers))
     )
 
 
-def find_best_matching(groups: MatchingGroups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
+def find_best_matching(groups: MatchingGroups, worth: np.ndarray, *other_layers: np.ndarray) -> np.ndarray:
     """Return (1 + besides, groups): the greatest worth of each group, and the sums of `besides` over the pairs of that matching."""
     if not len(groups.values[0]):
-        return np.zeros((1 + len(besides), groups.many))
-    layers, rows, values = _merge_equal_types(groups, (worth, *besides))
+        return np.zeros((1 + len(other_layers), groups.many))
+    layers, rows, values = _merge_equal_types(groups, (worth, *other_layers))
     if layers.shape[1] <= 2:
         return _match_two_types(layers, rows, values, groups.many)
     if layers.shape[2] <= 2:
@@ -163,25 +167,25 @@ def _merge_equal_types(
 ) -> tuple[np.ndarray, GroupTypeCounts, GroupTypeCounts]:
     """Worths by types of rows and values that differ in some of them, and both sides by these types."""
     layers = np.array([np.vstack([layer, np.zeros(layer.shape[1])]) for layer in worths])  # the last row type is no row
-    short = np.flatnonzero(groups.spare)
+    groups_with_spare = np.flatnonzero(groups.spare)
     rows = groups.rows
     values = groups.values
-    if len(short):
-        none = np.full(len(short), layers.shape[1] - 1)
+    if len(groups_with_spare):
+        no_row_type = np.full(len(groups_with_spare), layers.shape[1] - 1)
         rows = (
-            np.concatenate([rows[0], short]),
-            np.concatenate([rows[1], none]),
-            np.concatenate([rows[2], groups.spare[short]]),
+            np.concatenate([rows[0], groups_with_spare]),
+            np.concatenate([rows[1], no_row_type]),
+            np.concatenate([rows[2], groups.spare[groups_with_spare]]),
         )
         by_group = np.argsort(rows[0], kind="stable")
         rows = (rows[0][by_group], rows[1][by_group], rows[2][by_group])
-    used = [np.bincount(side[1]) > 0 for side in (rows, values)]
-    layers = layers[:, np.flatnonzero(used[0])][:, :, np.flatnonzero(used[1])]
+    is_used = [np.bincount(side[1]) > 0 for side in (rows, values)]
+    layers = layers[:, np.flatnonzero(is_used[0])][:, :, np.flatnonzero(is_used[1])]
     layers, kind = _merge_equal_layers(layers)
-    rows = (rows[0], kind[np.cumsum(used[0]) - 1][rows[1]], rows[2])
-    across, sort = _merge_equal_layers(layers.transpose(0, 2, 1))
-    values = (values[0], sort[np.cumsum(used[1]) - 1][values[1]], values[2])
-    return across.transpose(0, 2, 1), rows, values
+    rows = (rows[0], kind[np.cumsum(is_used[0]) - 1][rows[1]], rows[2])
+    layers_by_value, value_kind = _merge_equal_layers(layers.transpose(0, 2, 1))
+    values = (values[0], value_kind[np.cumsum(is_used[1]) - 1][values[1]], values[2])
+    return layers_by_value.transpose(0, 2, 1), rows, values
 
 
 def _merge_equal_layers(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -190,67 +194,75 @@ def _merge_equal_layers(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return layers[:, first], kind.reshape(-1)
 
 
-def _match_two_types(layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, many: int) -> np.ndarray:
+def _match_two_types(
+    layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, group_count: int
+) -> np.ndarray:
     """Match two types of rows: those of the first take the values that gain most."""
     group, kind, number = values
-    found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in layers[:, -1]])
+    sums = np.array(
+        [np.bincount(group, weights=number * layer[kind], minlength=group_count) for layer in layers[:, -1]]
+    )
     if layers.shape[1] == 1:
-        return found
+        return sums
     gain = layers[:, 0] - layers[:, 1]
-    room = np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=many).astype(np.int64)
-    taken = count_taken(values, room, _rank_gains(gain[0]))
-    return found + np.array([np.bincount(group, weights=taken * layer[kind], minlength=many) for layer in gain])
+    first_type_counts = np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=group_count).astype(np.int64)
+    taken = count_taken(values, first_type_counts, _rank_gains(gain[0]))
+    return sums + np.array([np.bincount(group, weights=taken * layer[kind], minlength=group_count) for layer in gain])
 
 
-def _match_by_paths(layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, many: int) -> np.ndarray:
-    need = np.zeros((many, layers.shape[1]), np.int64)
-    have = np.zeros((many, layers.shape[2]), np.int64)
-    np.add.at(need, (rows[0], rows[1]), rows[2])
-    np.add.at(have, (values[0], values[1]), values[2])
-    both, which = np.unique(np.concatenate([need, have], axis=1), axis=0, return_inverse=True)
-    found = np.array([_match_group(layers, line[: need.shape[1]], line[need.shape[1] :]) for line in both])
-    return found[which.reshape(-1)].T
+def _match_by_paths(layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, group_count: int) -> np.ndarray:
+    needed = np.zeros((group_count, layers.shape[1]), np.int64)
+    available = np.zeros((group_count, layers.shape[2]), np.int64)
+    np.add.at(needed, (rows[0], rows[1]), rows[2])
+    np.add.at(available, (values[0], values[1]), values[2])
+    distinct_groups, group_index = np.unique(np.concatenate([needed, available], axis=1), axis=0, return_inverse=True)
+    sums = np.array(
+        [_match_group(layers, line[: needed.shape[1]], line[needed.shape[1] :]) for line in distinct_groups]
+    )
+    return sums[group_index.reshape(-1)].T
 
 
-def _match_group(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
+def _match_group(layers: np.ndarray, needed: np.ndarray, available: np.ndarray) -> np.ndarray:
     """Match by successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
     worth = _scale_to_integers(layers[0])
-    need = need.copy()
-    have = have.copy()
+    needed = needed.copy()
+    available = available.copy()
     taken = np.zeros(worth.shape, np.int64)
-    while need.any():
-        gain = np.where(need > 0, 0, MIN_PATH_WORTH)  # of reaching each row type
-        reach = np.full(len(have), MIN_PATH_WORTH)
-        from_row = np.full(len(have), -1)
-        from_value = np.full(len(need), -1)
-        for _ in range(len(need) + 1):
+    while needed.any():
+        gain = np.where(needed > 0, 0, MIN_PATH_WORTH)  # of reaching each row type
+        reach = np.full(len(available), MIN_PATH_WORTH)
+        from_row = np.full(len(available), -1)
+        from_value = np.full(len(needed), -1)
+        for _ in range(len(needed) + 1):
             step = np.where(gain[:, None] > MIN_PATH_WORTH, gain[:, None] + worth, MIN_PATH_WORTH)
             better = step.max(axis=0)
-            moved = better > reach
-            from_row[moved] = step.argmax(axis=0)[moved]
-            reach = np.where(moved, better, reach)
+            is_better = better > reach
+            from_row[is_better] = step.argmax(axis=0)[is_better]
+            reach = np.where(is_better, better, reach)
             back = np.where(taken > 0, reach[None, :] - worth, MIN_PATH_WORTH)
             better = back.max(axis=1)
-            moved = better > gain
-            if not moved.any():
+            is_better = better > gain
+            if not is_better.any():
                 break
-            from_value[moved] = back.argmax(axis=1)[moved]
-            gain = np.where(moved, better, gain)
-        at = int(np.argmax(np.where(have > 0, reach, MIN_PATH_WORTH)))
+            from_value[is_better] = back.argmax(axis=1)[is_better]
+            gain = np.where(is_better, better, gain)
+        value_type = int(np.argmax(np.where(available > 0, reach, MIN_PATH_WORTH)))
         path = []
-        end = at
+        last_value_type = value_type
         while True:
-            row = int(from_row[at])
-            path.append((row, at, 1))
+            row = int(from_row[value_type])
+            path.append((row, value_type, 1))
             if from_value[row] < 0:
                 break
-            at = int(from_value[row])
-            path.append((row, at, -1))
-        amount = min([int(need[row]), int(have[end]), *(int(taken[r, t]) for r, t, sign in path if sign < 0)])
+            value_type = int(from_value[row])
+            path.append((row, value_type, -1))
+        amount = min(
+            [int(needed[row]), int(available[last_value_type]), *(int(taken[r, t]) for r, t, sign in path if sign < 0)]
+        )
         for r, t, sign in path:
             taken[r, t] += sign * amount
-        need[row] -= amount
-        have[end] -= amount
+        needed[row] -= amount
+        available[last_value_type] -= amount
     return np.array([(layer * taken).sum() for layer in layers])
 
 
@@ -261,11 +273,11 @@ def _scale_to_integers(worth: np.ndarray) -> np.ndarray:
     would run in circles.  What is lost is less than 2^-50 of the greatest worth for each row if there are fewer than
     500 types.
     """
-    most = float(np.abs(worth).max(initial=0.0))
+    greatest = float(np.abs(worth).max(initial=0.0))
     steps = 2 * min(worth.shape) + 3
-    if not most:
+    if not greatest:
         return np.zeros(worth.shape, np.int64)
-    return np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(most)[1])).astype(np.int64)
+    return np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(greatest)[1])).astype(np.int64)
 
 
 ROUNDING_MARGIN = 2.0**-50
@@ -282,34 +294,38 @@ class RowValuePairs:
     low: np.ndarray
     high: np.ndarray
 
-    def turned(self) -> RowValuePairs:
+    def negate(self) -> RowValuePairs:
         """Return the pairs with negated numbers, so that the least becomes the greatest."""
         return replace(self, low=-self.high, high=-self.low)
 
     def count(self) -> tuple[int, int]:
         worths = self.may.astype(float), -(~self.spare).astype(float)
-        most, least = (sum_best_matching(self.groups, worth)[0] for worth in worths)
-        return round(-least), round(most)
+        greatest, smallest = (sum_best_matching(self.groups, worth)[0] for worth in worths)
+        return round(-smallest), round(greatest)
 
-    def ends(self, aggregate: str, beside: UncertainRows | None = None) -> tuple[Any, Any] | None:
+    def ends(self, aggregate: str, withheld_rows: UncertainRows | None = None) -> tuple[Any, Any] | None:
         """Return the least and the greatest; None if no table selects a published row.  Infinite if a number has no end."""
-        least, most = self.count()
-        if not most:
+        lower_count, upper_count = self.count()
+        if not upper_count:
             return None
-        turned = self.turned()
+        negated = self.negate()
         if aggregate == "max":
-            found = self.minimise_maximum(), self.top()
+            published_ends = self.minimise_maximum(), self.top()
         elif aggregate == "min":
-            found = -turned.top(), -turned.minimise_maximum()
+            published_ends = -negated.top(), -negated.minimise_maximum()
         elif aggregate == "sum":
-            found = -turned.maximise_sum(), self.maximise_sum()
+            published_ends = -negated.maximise_sum(), self.maximise_sum()
         else:
-            return -turned.maximise_mean(UnpublishedRows.of(beside, -1)), self.maximise_mean(
-                UnpublishedRows.of(beside, 1)
+            return -negated.maximise_mean(UnpublishedRows.from_uncertain_rows(withheld_rows, -1)), self.maximise_mean(
+                UnpublishedRows.from_uncertain_rows(withheld_rows, 1)
             )
-        return found if beside is None else join_ends(aggregate, found, beside, always=least > 0)
+        return (
+            published_ends
+            if withheld_rows is None
+            else join_ends(aggregate, published_ends, withheld_rows, always=lower_count > 0)
+        )
 
-    def chosen(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
+    def select_best(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
         """Return the best worth, the number of pairs it selects, and the sum of their numbers; an optional pair is selected if it pays."""
         pays = worth >= 0 if eager else worth > 0
         select = self.may & (pays | ~self.spare)
@@ -321,25 +337,25 @@ class RowValuePairs:
     def maximise_sum(self) -> float:
         if not np.isfinite(self.high[self.may]).all():
             return np.inf
-        value, rows, _ = self.chosen(self.high.astype(float), self.high)
+        value, rows, _ = self.select_best(self.high.astype(float), self.high)
         return self.round_outwards(value if rows else self.maximise_nonempty_sum())
 
     def maximise_nonempty_sum(self) -> float:
         """Maximise the sum if selecting nothing, which is NULL, would be best: require one pair, and try from the best pair on."""
-        found = -np.inf
+        best = -np.inf
         worth = np.where(self.spare, np.where(self.may, np.maximum(self.high, 0.0), 0.0), self.high).astype(float)
         group, row, value = _list_pairs(self.groups)
-        kept = self.may[row, value]
-        group = group[kept]
-        row = row[kept]
-        value = value[kept]
+        may_be_selected = self.may[row, value]
+        group = group[may_be_selected]
+        row = row[may_be_selected]
+        value = value[may_be_selected]
         number = self.high[row, value].astype(float)
-        for at in np.argsort(-number, kind="stable"):
-            if number[at] <= found:
+        for pair in np.argsort(-number, kind="stable"):
+            if number[pair] <= best:
                 break
-            rest = _remove_pair(self.groups.only(group[at]), row[at], value[at])
-            found = max(found, float(number[at]) + float(find_best_matching(rest, worth)[0].sum()))
-        return found
+            rest = _remove_pair(self.groups.only(group[pair]), row[pair], value[pair])
+            best = max(best, float(number[pair]) + float(find_best_matching(rest, worth)[0].sum()))
+        return best
 
     def maximise_mean(self, unpublished: UnpublishedRows | None = None) -> float:
         """Maximise the mean, upwards from that of some table; unpublished rows are taken if they must be or raise it, else none."""
@@ -347,29 +363,29 @@ class RowValuePairs:
             unpublished is not None and not np.isfinite(unpublished.high)
         ):
             return np.inf
-        _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
-        more = 0.0
+        _, rows, total = self.select_best(np.ones(self.high.shape), self.high, eager=True)
+        unpublished_total = 0.0
         if unpublished is not None and unpublished.must:
             rows = rows + unpublished.rows
-            more = unpublished.total
-        mean = (total + more) / rows
+            unpublished_total = unpublished.total
+        mean = (total + unpublished_total) / rows
         while True:
-            _, many, other = self.chosen(self.high - mean, self.high)
-            added = 0.0
+            _, next_rows, next_total = self.select_best(self.high - mean, self.high)
+            next_unpublished = 0.0
             if unpublished is not None and (unpublished.must or unpublished.high > mean):
-                many = many + unpublished.rows
-                added = unpublished.total
-            if not many or (other + added) / many <= mean:
-                return round_mean_up(Fraction(self.round_outwards(total)) + _round_up(more), rows)
-            mean = (other + added) / many
-            rows = many
-            total = other
-            more = added
+                next_rows = next_rows + unpublished.rows
+                next_unpublished = unpublished.total
+            if not next_rows or (next_total + next_unpublished) / next_rows <= mean:
+                return round_mean_up(Fraction(self.round_outwards(total)) + _round_up(unpublished_total), rows)
+            mean = (next_total + next_unpublished) / next_rows
+            rows = next_rows
+            total = next_total
+            unpublished_total = next_unpublished
 
     def top(self) -> float:
         row, value = self.groups.together
-        kept = self.may[row, value]
-        return _round_outwards(float(self.high[row, value][kept].max()), np.inf)
+        may_be_selected = self.may[row, value]
+        return _round_outwards(float(self.high[row, value][may_be_selected].max()), np.inf)
 
     def minimise_maximum(self) -> float:
         """Find the least threshold that every selected number of some table keeps."""
@@ -385,19 +401,19 @@ class RowValuePairs:
                 first = middle + 1
         return _round_outwards(float(steps[first]), -np.inf)
 
-    def keeps(self, most: float) -> bool:
-        below = self.may & (self.low <= most)
-        far = float(self.groups.rows[2].sum() + 1)
-        return bool(sum_best_matching(self.groups, np.where(below, 1.0, np.where(self.spare, 0.0, -far)))[0] >= 1)
+    def keeps(self, threshold: float) -> bool:
+        below = self.may & (self.low <= threshold)
+        penalty = float(self.groups.rows[2].sum() + 1)
+        return bool(sum_best_matching(self.groups, np.where(below, 1.0, np.where(self.spare, 0.0, -penalty)))[0] >= 1)
 
     def round_outwards(self, value: float) -> float:
         """Round outwards if the numbers are not whole, or if their sum may be no double."""
         numbers = self.high[self.may]
         rows = float(self.groups.rows[2].sum())
-        most = float(np.abs(numbers).max())
-        if (numbers == np.rint(numbers)).all() and most * rows < EXACT_DOUBLE_LIMIT:
+        greatest = float(np.abs(numbers).max())
+        if (numbers == np.rint(numbers)).all() and greatest * rows < EXACT_DOUBLE_LIMIT:
             return value
-        return value + (rows + 4) * ROUNDING_MARGIN * most * (len(self.groups.rows[2]) + 1)
+        return value + (rows + 4) * ROUNDING_MARGIN * greatest * (len(self.groups.rows[2]) + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,35 +429,39 @@ class UnpublishedRows:
         return self.rows * self.high
 
     @classmethod
-    def of(cls, beside: UncertainRows | None, sign: int) -> UnpublishedRows | None:
-        if beside is None or beside.low is None or beside.high is None:
+    def from_uncertain_rows(cls, withheld_rows: UncertainRows | None, sign: int) -> UnpublishedRows | None:
+        if withheld_rows is None or withheld_rows.low is None or withheld_rows.high is None:
             return None
-        end = float(convert_to_doubles(beside.high if sign > 0 else beside.low)[0]) * sign
-        return cls(int(beside.rows[0]), bool(beside.must[0]), _round_outwards(end, np.inf))
+        end = float(convert_to_doubles(withheld_rows.high if sign > 0 else withheld_rows.low)[0]) * sign
+        return cls(int(withheld_rows.rows[0]), bool(withheld_rows.must[0]), _round_outwards(end, np.inf))
 
 
-def join_ends(aggregate: str, found: tuple[Any, Any], beside: UncertainRows, *, always: bool) -> tuple[Any, Any]:
+def join_ends(
+    aggregate: str, published_ends: tuple[Any, Any], withheld_rows: UncertainRows, *, always: bool
+) -> tuple[Any, Any]:
     """Combine SUM, MIN or MAX of published rows, whose ends are known if one of them is selected, with rows beside them.
 
     `always`: a published row is selected in every table.
     """
-    low, high = (UnpublishedRows.of(beside, sign) for sign in (-1, 1))
+    low, high = (UnpublishedRows.from_uncertain_rows(withheld_rows, sign) for sign in (-1, 1))
     assert low is not None and high is not None
     if aggregate == "sum":
-        return -_add_unpublished_sum(-found[0], low, always), _add_unpublished_sum(found[1], high, always)
+        return -_add_unpublished_sum(-published_ends[0], low, always), _add_unpublished_sum(
+            published_ends[1], high, always
+        )
     if aggregate == "max":
-        return -_combine_least_end(-found[0], low, always), max(found[1], high.high)
-    return -max(-found[0], low.high), _combine_least_end(found[1], high, always)
+        return -_combine_least_end(-published_ends[0], low, always), max(published_ends[1], high.high)
+    return -max(-published_ends[0], low.high), _combine_least_end(published_ends[1], high, always)
 
 
-def _add_unpublished_sum(most: float, unpublished: UnpublishedRows, always: bool) -> float:
-    if not (np.isfinite(most) and np.isfinite(unpublished.high)):
+def _add_unpublished_sum(greatest: float, unpublished: UnpublishedRows, always: bool) -> float:
+    if not (np.isfinite(greatest) and np.isfinite(unpublished.high)):
         return np.inf
-    taken = unpublished.must or unpublished.high > 0
-    more = _round_up(unpublished.total) if taken else Fraction(0)
-    alone = more if taken else Fraction(unpublished.high)
-    both = Fraction(most) + more
-    return round_mean_up(both if always else max(both, alone))
+    is_taken = unpublished.must or unpublished.high > 0
+    unpublished_total = _round_up(unpublished.total) if is_taken else Fraction(0)
+    alone = unpublished_total if is_taken else Fraction(unpublished.high)
+    total = Fraction(greatest) + unpublished_total
+    return round_mean_up(total if always else max(total, alone))
 
 
 def _round_up(total: float) -> Fraction:
@@ -471,8 +491,8 @@ def _list_pairs(groups: MatchingGroups) -> tuple[np.ndarray, np.ndarray, np.ndar
     """List (group, row type, value type) of all pairs of each group."""
     rows = pl.DataFrame({"group": groups.rows[0], "row": groups.rows[1]}).unique()
     values = pl.DataFrame({"group": groups.values[0], "value": groups.values[1]}).unique()
-    found = rows.join(values, on="group").unique(maintain_order=True)
-    return found["group"].to_numpy(), found["row"].to_numpy(), found["value"].to_numpy()
+    pairs = rows.join(values, on="group").unique(maintain_order=True)
+    return pairs["group"].to_numpy(), pairs["row"].to_numpy(), pairs["value"].to_numpy()
 
 
 def _remove_pair(groups: MatchingGroups, row: int, value: int) -> MatchingGroups:

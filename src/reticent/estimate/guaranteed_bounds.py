@@ -31,8 +31,7 @@ from reticent.estimate.answer import NO_ANSWER, Answer
 from reticent.estimate.condition import list_atoms
 from reticent.estimate.group_estimator import GroupEstimator, GroupTypeCounts, ValueChances
 from reticent.estimate.group_matching import UnpublishedRows, join_ends
-from reticent.estimate.independent_rows import UncertainRows, clamp_to_bounds, round_to_double
-from reticent.estimate.independent_rows import answer_aggregate as alone
+from reticent.estimate.independent_rows import UncertainRows, answer_aggregate, clamp_to_bounds, round_to_double
 from reticent.estimate.question import BoundQuestion
 from reticent.format.data_files import Tables
 from reticent.format.manifest import Manifest
@@ -54,7 +53,7 @@ class AnnotatedHierarchy:
     assigned: np.ndarray
 
     @classmethod
-    def of(cls, manifest: Manifest) -> AnnotatedHierarchy:
+    def from_manifest(cls, manifest: Manifest) -> AnnotatedHierarchy:
         """Read and check it: the tree keeps conditions (1) to (4) of section 3.1, and every target is a distribution over its leaves."""
         own = manifest.own
         texts = own["values"]
@@ -88,11 +87,11 @@ class AnnotatedHierarchy:
     @cached_property
     def leaves(self) -> list[int]:
         """The node of each value."""
-        found = [0] * len(self.texts)
+        nodes = [0] * len(self.texts)
         for node, (first, last) in enumerate(zip(self.first.tolist(), self.last.tolist(), strict=True)):
             if first == last:
-                found[first] = node
-        return found
+                nodes[first] = node
+        return nodes
 
     def distribution(self, target: int) -> list[Fraction]:
         """Return the probability of each value under a target."""
@@ -112,20 +111,22 @@ def _find_parents(spans: Sequence[Sequence[int]], values: int) -> np.ndarray:
     order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
     parent = [-1] * len(spans)
     covered = [0] * len(spans)
-    above: list[int] = []
+    ancestors: list[int] = []
     work = 0
     for node in order:
         first, last = spans[node]
-        while above and spans[above[-1]][1] < first:
-            above.pop()
-        if first > last or (above and (spans[above[-1]][1] < last or list(spans[above[-1]]) == [first, last])):
+        while ancestors and spans[ancestors[-1]][1] < first:
+            ancestors.pop()
+        if first > last or (
+            ancestors and (spans[ancestors[-1]][1] < last or list(spans[ancestors[-1]]) == [first, last])
+        ):
             raise fault
-        if above:
-            parent[node] = above[-1]
-            covered[above[-1]] += last - first + 1
-        above.append(node)
-        work += len(above)
-        if len(above) > MAX_TREE_DEPTH or work > MAX_TOTAL_DEPTH:
+        if ancestors:
+            parent[node] = ancestors[-1]
+            covered[ancestors[-1]] += last - first + 1
+        ancestors.append(node)
+        work += len(ancestors)
+        if len(ancestors) > MAX_TREE_DEPTH or work > MAX_TOTAL_DEPTH:
             raise MisshapenValue("the tree of the sensitive column is too deep", inside=True)
     sizes = [last - first + 1 for first, last in spans]
     if any(size > 1 and size != inside for size, inside in zip(sizes, covered, strict=True)) or parent.count(-1) != 1:
@@ -137,23 +138,23 @@ def _is_distribution(weights: Sequence[int], parent: np.ndarray) -> bool:
     """Tell whether every node that has a mass passes all of it to its children."""
     parts = [0] * len(weights)
     inner = [False] * len(weights)
-    for node, above in enumerate(parent.tolist()):
-        if above >= 0:
-            parts[above] += weights[node]
-            inner[above] = True
-    return weights[0] == 1 and all(part > 0 for part, has in zip(parts, inner, strict=True) if has)
+    for node, parent_node in enumerate(parent.tolist()):
+        if parent_node >= 0:
+            parts[parent_node] += weights[node]
+            inner[parent_node] = True
+    return weights[0] == 1 and all(part > 0 for part, has_children in zip(parts, inner, strict=True) if has_children)
 
 
 def _compute_probabilities(weights: Sequence[int], parent: Sequence[int]) -> list[Fraction]:
     parts = [0] * len(weights)
-    for node, above in enumerate(parent):
-        if above >= 0:
-            parts[above] += weights[node]
-    found = [Fraction(1)] * len(weights)
-    for node, above in enumerate(parent):
-        if above >= 0:
-            found[node] = found[above] * Fraction(weights[node], parts[above])
-    return found
+    for node, parent_node in enumerate(parent):
+        if parent_node >= 0:
+            parts[parent_node] += weights[node]
+    probabilities = [Fraction(1)] * len(weights)
+    for node, parent_node in enumerate(parent):
+        if parent_node >= 0:
+            probabilities[node] = probabilities[parent_node] * Fraction(weights[node], parts[parent_node])
+    return probabilities
 
 
 GROUP_COLUMN = "group"
@@ -162,59 +163,65 @@ SELECTED_COLUMN = "selected"
 ROUNDING_ERROR = 2.0**-52
 
 
-def estimate_with_bounds(tables: Tables, manifest: Manifest, put: BoundQuestion) -> Answer:
+def estimate_with_bounds(tables: Tables, manifest: Manifest, question: BoundQuestion) -> Answer:
     """Answer from `bounds` if no condition is on the sensitive column and its numbers are asked for; otherwise by matching."""
-    return put.answer_about_source(lambda asked: _estimate_aggregate(tables, manifest, asked))
+    return question.answer_about_source(lambda bound_question: _estimate_aggregate(tables, manifest, bound_question))
 
 
-def _estimate_aggregate(tables: Tables, manifest: Manifest, put: BoundQuestion) -> Answer:
+def _estimate_aggregate(tables: Tables, manifest: Manifest, question: BoundQuestion) -> Answer:
     column = manifest.sensitive.name
-    if "annotated" not in put.known:
-        put.known["annotated"] = AnnotatedHierarchy.of(manifest)
-    annotated: AnnotatedHierarchy = put.known["annotated"]
+    if "annotated" not in question.known:
+        question.known["annotated"] = AnnotatedHierarchy.from_manifest(manifest)
+    annotated: AnnotatedHierarchy = question.known["annotated"]
     if (
-        put.aggregate == "count"
-        or put.column != column
-        or any(atom.column == column for atom in list_atoms(put.condition))
+        question.aggregate == "count"
+        or question.column != column
+        or any(atom.column == column for atom in list_atoms(question.condition))
     ):
-        return _estimate_by_matching(tables, manifest, annotated, put)
-    chosen = put.chosen()
-    if chosen is None:
-        return _estimate_by_matching(tables, manifest, annotated, put)
-    met = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy()[chosen], minlength=1).astype(np.int64)
-    group = np.flatnonzero(met)
+        return _estimate_by_matching(tables, manifest, annotated, question)
+    is_selected = question.find_matching_rows()
+    if is_selected is None:
+        return _estimate_by_matching(tables, manifest, annotated, question)
+    selected_counts = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy()[is_selected], minlength=1).astype(np.int64)
+    group = np.flatnonzero(selected_counts)
     if not len(group):
-        return NO_ANSWER if put.beside is None else alone(put.beside, put.aggregate)
-    found = look_up_bounds(tables["bounds"], group, met[group])
-    places = np.array([float(text) for text in annotated.texts])
-    if put.aggregate in ("sum", "avg"):
-        return _bound_sum(found, annotated, places, group, met[group], put.aggregate, put.beside)
-    return _bound_extreme(found, annotated, places, group, met[group], put.aggregate, put.beside)
+        return NO_ANSWER if question.beside is None else answer_aggregate(question.beside, question.aggregate)
+    bounds = look_up_bounds(tables["bounds"], group, selected_counts[group])
+    numbers = np.array([float(text) for text in annotated.texts])
+    if question.aggregate in ("sum", "avg"):
+        return _bound_sum(
+            bounds, annotated, numbers, group, selected_counts[group], question.aggregate, question.beside
+        )
+    return _bound_extreme(
+        bounds, annotated, numbers, group, selected_counts[group], question.aggregate, question.beside
+    )
 
 
 def _estimate_by_matching(
-    tables: Tables, manifest: Manifest, annotated: AnnotatedHierarchy, put: BoundQuestion
+    tables: Tables, manifest: Manifest, annotated: AnnotatedHierarchy, question: BoundQuestion
 ) -> Answer:
-    if "groups" not in put.known:
-        put.known["groups"] = _make_group_estimator(tables, manifest, annotated, put)
-    groups: GroupEstimator = put.known["groups"]
-    likely = _TargetChances(annotated)
-    return groups.over(put.rows).answer(put.condition, put.aggregate, put.column, likely, put.beside)
+    if "groups" not in question.known:
+        question.known["groups"] = _make_group_estimator(tables, manifest, annotated, question)
+    groups: GroupEstimator = question.known["groups"]
+    model = _TargetChances(annotated)
+    return groups.with_rows(question.rows).answer(
+        question.condition, question.aggregate, question.column, model, question.beside
+    )
 
 
 def _make_group_estimator(
-    tables: Tables, manifest: Manifest, annotated: AnnotatedHierarchy, put: BoundQuestion
+    tables: Tables, manifest: Manifest, annotated: AnnotatedHierarchy, question: BoundQuestion
 ) -> GroupEstimator:
     sensitive, column = tables["sensitive"], manifest.sensitive
     values = parse_texts(list(annotated.texts), column.dtype).alias(column.name)
-    held = (
+    published = (
         sensitive[GROUP_COLUMN].to_numpy().astype(np.int64),
         find_nodes(annotated, sensitive),
         sensitive[COUNT_COLUMN].to_numpy().astype(np.int64),
     )
     group = tables["quasi"][GROUP_COLUMN].to_numpy().astype(np.int64)
-    many = int(max(held[0].max(initial=-1), group.max(initial=-1))) + 1
-    return GroupEstimator(put.rows, group, values, annotated.first, annotated.last, held, many)
+    group_count = int(max(published[0].max(initial=-1), group.max(initial=-1))) + 1
+    return GroupEstimator(question.rows, group, values, annotated.first, annotated.last, published, group_count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,17 +230,17 @@ class _TargetChances:
 
     annotated: AnnotatedHierarchy
 
-    def compute_chances(self, rows: GroupTypeCounts, _: GroupTypeCounts, among: np.ndarray | None) -> ValueChances:
+    def compute_chances(self, rows: GroupTypeCounts, _: GroupTypeCounts, groups: np.ndarray | None) -> ValueChances:
         annotated = self.annotated
-        wide = int(rows[1].max(initial=0)) + 1
-        group = rows[0] if among is None else among[rows[0]]
-        word, at = np.unique(annotated.find_targets(group) * wide + rows[1], return_inverse=True)
-        number = np.bincount(at.reshape(-1), weights=rows[2], minlength=len(word))
+        type_count = int(rows[1].max(initial=0)) + 1
+        group = rows[0] if groups is None else groups[rows[0]]
+        target_and_type, position = np.unique(annotated.find_targets(group) * type_count + rows[1], return_inverse=True)
+        number = np.bincount(position.reshape(-1), weights=rows[2], minlength=len(target_and_type))
         values = len(annotated.texts)
         return ValueChances(
-            np.repeat(word % wide, values),
-            np.tile(np.arange(values), len(word)),
-            annotated.float_probabilities[word // wide].reshape(-1),
+            np.repeat(target_and_type % type_count, values),
+            np.tile(np.arange(values), len(target_and_type)),
+            annotated.float_probabilities[target_and_type // type_count].reshape(-1),
             np.repeat(number, values),
         )
 
@@ -243,52 +250,52 @@ class _TargetChances:
         )
 
 
-def look_up_bounds(bounds: pl.DataFrame, group: np.ndarray, met: np.ndarray) -> dict[str, np.ndarray]:
+def look_up_bounds(bounds: pl.DataFrame, group: np.ndarray, selected_counts: np.ndarray) -> dict[str, np.ndarray]:
     """Look up the bounds of each group for its number of selected rows: from the row above it, if no slope changes before."""
-    held = bounds[GROUP_COLUMN].to_numpy().astype(np.int64)
+    bound_groups = bounds[GROUP_COLUMN].to_numpy().astype(np.int64)
     selected = bounds[SELECTED_COLUMN].to_numpy().astype(np.int64)
-    wide = int(selected.max()) + 1
-    place = np.searchsorted(held * wide + selected, group * wide + met)
-    found = {name: bounds[name].to_numpy()[place] for name in bounds.columns[2:]}
-    short = selected[place] - met
-    found["sum_lower"] = found["sum_lower"] - short * found["max_lower"]
-    found["sum_upper"] = found["sum_upper"] - short * found["min_upper"]
-    return found
+    stride = int(selected.max()) + 1
+    place = np.searchsorted(bound_groups * stride + selected, group * stride + selected_counts)
+    looked_up = {name: bounds[name].to_numpy()[place] for name in bounds.columns[2:]}
+    shortfall = selected[place] - selected_counts
+    looked_up["sum_lower"] = looked_up["sum_lower"] - shortfall * looked_up["max_lower"]
+    looked_up["sum_upper"] = looked_up["sum_upper"] - shortfall * looked_up["min_upper"]
+    return looked_up
 
 
 def _bound_sum(
-    found: dict[str, np.ndarray],
+    bounds: dict[str, np.ndarray],
     annotated: AnnotatedHierarchy,
-    places: np.ndarray,
+    numbers: np.ndarray,
     group: np.ndarray,
-    met: np.ndarray,
+    selected_counts: np.ndarray,
     aggregate: str,
-    beside: UncertainRows | None,
+    withheld_rows: UncertainRows | None,
 ) -> Answer:
-    mean = (annotated.float_probabilities @ places)[annotated.find_targets(group)]
-    estimate = float(mean @ met)
-    rows = int(met.sum())
-    whole = found["sum_lower"].dtype.kind != "f"
+    mean = (annotated.float_probabilities @ numbers)[annotated.find_targets(group)]
+    estimate = float(mean @ selected_counts)
+    rows = int(selected_counts.sum())
+    whole = bounds["sum_lower"].dtype.kind != "f"
     if whole:
-        lower, upper = (Fraction(sum(found[side].tolist())) for side in ("sum_lower", "sum_upper"))
+        lower, upper = (Fraction(sum(bounds[side].tolist())) for side in ("sum_lower", "sum_upper"))
     else:  # every sum of doubles is off by at most so many roundings
-        off = (
+        rounding_error = (
             (len(group) + 4)
             * ROUNDING_ERROR
-            * float(np.abs(found["sum_lower"]).sum() + np.abs(found["sum_upper"]).sum())
+            * float(np.abs(bounds["sum_lower"]).sum() + np.abs(bounds["sum_upper"]).sum())
         )
-        lower = Fraction(float(found["sum_lower"].sum()) - off)
-        upper = Fraction(float(found["sum_upper"].sum()) + off)
+        lower = Fraction(float(bounds["sum_lower"].sum()) - rounding_error)
+        upper = Fraction(float(bounds["sum_upper"].sum()) + rounding_error)
     if aggregate == "sum":
         ends = [round_to_double(lower, -1), round_to_double(upper, 1)]
-        if beside is not None:
-            ends = list(join_ends("sum", (ends[0], ends[1]), beside, always=True))
+        if withheld_rows is not None:
+            ends = list(join_ends("sum", (ends[0], ends[1]), withheld_rows, always=True))
         elif whole:
             ends = [int(lower), int(upper)]
         low, high = (None if not np.isfinite(end) else int(end) if whole else float(end) for end in ends)
         return Answer(estimate, low, high)
-    low = _bound_mean(-lower, rows, UnpublishedRows.of(beside, -1))
-    high = _bound_mean(upper, rows, UnpublishedRows.of(beside, 1))
+    low = _bound_mean(-lower, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, -1))
+    high = _bound_mean(upper, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, 1))
     return Answer(estimate / rows, None if low is None else -low, high)
 
 
@@ -298,34 +305,34 @@ def _bound_mean(total: Fraction, rows: int, unpublished: UnpublishedRows | None)
         return round_to_double(total / rows, 1)
     if not np.isfinite(unpublished.high):
         return None
-    joined = (total + Fraction(unpublished.high) * unpublished.rows) / (rows + unpublished.rows)
-    return round_to_double(joined if unpublished.must else max(total / rows, joined), 1)
+    mean_of_all = (total + Fraction(unpublished.high) * unpublished.rows) / (rows + unpublished.rows)
+    return round_to_double(mean_of_all if unpublished.must else max(total / rows, mean_of_all), 1)
 
 
 def _bound_extreme(
-    found: dict[str, np.ndarray],
+    bounds: dict[str, np.ndarray],
     annotated: AnnotatedHierarchy,
-    places: np.ndarray,
+    numbers: np.ndarray,
     group: np.ndarray,
-    met: np.ndarray,
+    selected_counts: np.ndarray,
     aggregate: str,
-    beside: UncertainRows | None,
+    withheld_rows: UncertainRows | None,
 ) -> Answer:
-    least = aggregate == "min"
-    take = np.min if least else np.max
-    lower = take(found[f"{aggregate}_lower"]).item()
-    upper = take(found[f"{aggregate}_upper"]).item()
-    if beside is not None:
-        ends = join_ends(aggregate, (lower, upper), beside, always=True)
-        whole = found["sum_lower"].dtype.kind != "f"
+    is_min = aggregate == "min"
+    reduce = np.min if is_min else np.max
+    lower = reduce(bounds[f"{aggregate}_lower"]).item()
+    upper = reduce(bounds[f"{aggregate}_upper"]).item()
+    if withheld_rows is not None:
+        ends = join_ends(aggregate, (lower, upper), withheld_rows, always=True)
+        whole = bounds["sum_lower"].dtype.kind != "f"
         lower, upper = (None if not np.isfinite(end) else int(end) if whole else float(end) for end in ends)
-    shares = annotated.float_probabilities if least else annotated.float_probabilities[:, ::-1]
+    shares = annotated.float_probabilities if is_min else annotated.float_probabilities[:, ::-1]
     beyond = np.clip(1 - np.cumsum(shares, axis=1), 0, 1)  # of one draw, past each value
-    of = np.bincount(annotated.find_targets(group), weights=met, minlength=len(shares))
-    used = np.flatnonzero(of)
-    all_beyond = np.prod(beyond[used] ** of[used][:, None], axis=0)
+    rows_by_target = np.bincount(annotated.find_targets(group), weights=selected_counts, minlength=len(shares))
+    used_targets = np.flatnonzero(rows_by_target)
+    all_beyond = np.prod(beyond[used_targets] ** rows_by_target[used_targets][:, None], axis=0)
     chance = -np.diff(all_beyond, prepend=1.0)
-    expected = float(chance @ (places if least else places[::-1]))
+    expected = float(chance @ (numbers if is_min else numbers[::-1]))
     return Answer(clamp_to_bounds(expected, lower, upper), lower, upper)
 
 
@@ -338,21 +345,24 @@ def mask_wanted_values(annotated: AnnotatedHierarchy, values: tuple[object, ...]
 def mask_covered_nodes(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return which nodes lie wholly within the wanted values, and which hold any of them."""
     until = np.append(0, np.cumsum(mask_wanted_values(annotated, values)))
-    held = until[annotated.last + 1] - until[annotated.first]
-    return held == annotated.last - annotated.first + 1, held > 0
+    wanted_count = until[annotated.last + 1] - until[annotated.first]
+    return wanted_count == annotated.last - annotated.first + 1, wanted_count > 0
 
 
 def find_nodes(annotated: AnnotatedHierarchy, sensitive: pl.DataFrame) -> np.ndarray:
     """Find the node of each row of `sensitive` by its ends."""
-    place = {text: at for at, text in enumerate(annotated.texts)}
-    node = {span: at for at, span in enumerate(zip(annotated.first.tolist(), annotated.last.tolist(), strict=True))}
+    place = {text: position for position, text in enumerate(annotated.texts)}
+    node = {
+        span: position
+        for position, span in enumerate(zip(annotated.first.tolist(), annotated.last.tolist(), strict=True))
+    }
     ends = sensitive.select("lower", "upper").unique()
     lower, upper = (ends[name].cast(pl.String).to_list() for name in ("lower", "upper"))
-    known = [node.get((place.get(a, -1), place.get(b, -1)), -1) for a, b in zip(lower, upper, strict=True)]
-    joined = sensitive.select("lower", "upper").join(
-        ends.with_columns(pl.Series("\x00node", known, dtype=pl.Int64)),
+    nodes = [node.get((place.get(a, -1), place.get(b, -1)), -1) for a, b in zip(lower, upper, strict=True)]
+    with_nodes = sensitive.select("lower", "upper").join(
+        ends.with_columns(pl.Series("\x00node", nodes, dtype=pl.Int64)),
         on=["lower", "upper"],
         how="left",
         maintain_order="left",
     )
-    return joined["\x00node"].to_numpy()
+    return with_nodes["\x00node"].to_numpy()

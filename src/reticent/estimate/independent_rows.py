@@ -40,43 +40,42 @@ class UncertainRows:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     parts: tuple[np.ndarray, np.ndarray] | None = None  # (alike, pieces): share and mean value at each piece
-    unpublished: int = (
-        0  # how many of the last of them are of rows that are not published, of which nothing is expected
-    )
+    unpublished: int = 0
+    """How many of the last entries are of rows that are not published, of which nothing is expected."""
 
     @classmethod
-    def of(
+    def from_pieces(
         cls, pieces: ConditionPieces, cells: dict[str, np.ndarray], rows: np.ndarray, column: str | None
     ) -> UncertainRows:
         may = {axis.name: axis.may.astype(float) for axis in pieces.axes}
         share = {axis.name: axis.share for axis in pieces.axes}
-        certain = pieces.added(cells, may, None, unmet=True) == 0
+        certain = pieces.sum_weights(cells, may, None, unmet=True) == 0
         if column is None:
-            return cls(rows, pieces.added(cells, share, None), pieces.added(cells, may, None) > 0, certain)
+            return cls(rows, pieces.sum_weights(cells, share, None), pieces.sum_weights(cells, may, None) > 0, certain)
         axis = next(axis for axis in pieces.axes if axis.name == column)
         label = cells[column]
         others = {name: code for name, code in cells.items() if name != column}
-        reached = _add_up_pieces(pieces, others, may, column, len(rows)) > 0
-        reached &= axis.may[label]
+        is_reachable = _add_up_pieces(pieces, others, may, column, len(rows)) > 0
+        is_reachable &= axis.may[label]
         expected = _add_up_pieces(pieces, others, share, column, len(rows)) * axis.share[label]
-        value = reached & ~axis.null
+        has_number = is_reachable & ~axis.null
         expected = expected * ~axis.null
-        must = certain & ~(reached & axis.null).any(axis=1)
+        must = certain & ~(is_reachable & axis.null).any(axis=1)
         if axis.low is None or axis.high is None or axis.mean is None:
-            return cls(rows, expected.sum(axis=1), value.any(axis=1), must & value.any(axis=1))
-        low = np.where(value, axis.low[label], _get_extreme_end(axis.low, 1)).min(axis=1)
-        high = np.where(value, axis.high[label], _get_extreme_end(axis.high, -1)).max(axis=1)
+            return cls(rows, expected.sum(axis=1), has_number.any(axis=1), must & has_number.any(axis=1))
+        low = np.where(has_number, axis.low[label], _get_extreme_end(axis.low, 1)).min(axis=1)
+        high = np.where(has_number, axis.high[label], _get_extreme_end(axis.high, -1)).max(axis=1)
         return cls(
             rows,
             expected.sum(axis=1),
-            value.any(axis=1),
-            must & value.any(axis=1),
+            has_number.any(axis=1),
+            must & has_number.any(axis=1),
             low,
             high,
             (expected, axis.mean[label]),
         )
 
-    def joined(self, other: UncertainRows | None) -> UncertainRows:
+    def append(self, other: UncertainRows | None) -> UncertainRows:
         """Add other rows, of which nothing is expected: rows that are not published are not estimated here."""
         if other is None:
             return self
@@ -108,57 +107,63 @@ def _append_ends(ends: np.ndarray | None, others: np.ndarray | None) -> np.ndarr
 
 
 def _add_up_pieces(
-    pieces: ConditionPieces, cells: dict[str, np.ndarray], weights: dict[str, np.ndarray], column: str, many: int
+    pieces: ConditionPieces, cells: dict[str, np.ndarray], weights: dict[str, np.ndarray], column: str, row_count: int
 ) -> np.ndarray:
-    found = pieces.added(cells, weights, column)
-    return np.broadcast_to(found, (many, found.shape[1]))
+    sums = pieces.sum_weights(cells, weights, column)
+    return np.broadcast_to(sums, (row_count, sums.shape[1]))
 
 
 def _get_extreme_end(array: np.ndarray, sign: int) -> Any:
     return sign * (np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).max)
 
 
-def answer_aggregate(found: UncertainRows, aggregate: str) -> Answer:
+def answer_aggregate(rows_alike: UncertainRows, aggregate: str) -> Answer:
     if aggregate == "count":
-        least = int(found.rows[found.must].sum())
-        most = int(found.rows[found.may].sum())
-        return Answer(clamp_to_bounds(tidy_number(found.rows @ found.share), least, most), least, most)
-    if not found.may.any():
+        lower_count = int(rows_alike.rows[rows_alike.must].sum())
+        upper_count = int(rows_alike.rows[rows_alike.may].sum())
+        return Answer(
+            clamp_to_bounds(tidy_number(rows_alike.rows @ rows_alike.share), lower_count, upper_count),
+            lower_count,
+            upper_count,
+        )
+    if not rows_alike.may.any():
         return NO_ANSWER
-    assert found.low is not None and found.high is not None and found.parts is not None
-    kept = found.may
-    rows, must, low, high = (array[kept] for array in (found.rows, found.must, found.low, found.high))
+    assert rows_alike.low is not None and rows_alike.high is not None and rows_alike.parts is not None
+    may_be_selected = rows_alike.may
+    rows, must, low, high = (
+        array[may_be_selected] for array in (rows_alike.rows, rows_alike.must, rows_alike.low, rows_alike.high)
+    )
     if aggregate in ("min", "max"):
         lower, upper = _bound_extreme(aggregate, must, low, high)
     else:
-        ask = _bound_sum if aggregate == "sum" else _bound_mean
-        lower = ask(rows, must, low, 1)
-        upper = ask(rows, must, high, -1)
+        bound = _bound_sum if aggregate == "sum" else _bound_mean
+        lower = bound(rows, must, low, 1)
+        upper = bound(rows, must, high, -1)
     lower = _convert_end(lower)
     upper = _convert_end(upper)
-    estimate = clamp_to_bounds(_estimate_expected(found, aggregate), lower, upper)
+    estimate = clamp_to_bounds(_estimate_expected(rows_alike, aggregate), lower, upper)
     if estimate is None and lower is None and upper is None:
         return Answer(None, note=NOT_KNOWN)
     return Answer(estimate, lower, upper)
 
 
-def add_unpublished_count(found: Answer, beside: UncertainRows | None) -> Answer:
+def add_unpublished_count(published: Answer, withheld_rows: UncertainRows | None) -> Answer:
     """Add rows that may or must be counted too to a count of published rows."""
-    if beside is None or found.lower is None or found.upper is None:
-        return found
-    least, most = (int(beside.rows[side].sum()) for side in (beside.must, beside.may))
-    return Answer(found.estimate, found.lower + least, found.upper + most)
+    if withheld_rows is None or published.lower is None or published.upper is None:
+        return published
+    must_count, may_count = (int(withheld_rows.rows[side].sum()) for side in (withheld_rows.must, withheld_rows.may))
+    return Answer(published.estimate, published.lower + must_count, published.upper + may_count)
 
 
 def _bound_sum(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int) -> Any:
-    taken = must | (value * sign < 0)
-    if not taken.any():
+    is_taken = must | (value * sign < 0)
+    if not is_taken.any():
         return value[np.argmin(value * sign)]
-    if _is_endless(value[taken]):
+    if _is_endless(value[is_taken]):
         return None
     if value.dtype.kind != "f":
-        return sum((rows * value.astype(object))[taken].tolist())
-    parts = (rows * value)[taken]
+        return sum((rows * value.astype(object))[is_taken].tolist())
+    parts = (rows * value)[is_taken]
     return float(parts.sum()) - sign * ROUNDING_ERROR * (len(parts) + 2) * float(np.abs(parts).sum())
 
 
@@ -171,36 +176,39 @@ def _bound_mean(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int
     total = np.cumsum((rows * value.astype(float))[order])
     first = max(int(must.sum()) - 1, 0)
     best = first + int(np.argmin((total / number)[first:] * sign))
-    chosen = order[: best + 1]
+    selected = order[: best + 1]
     if value.dtype.kind != "f":
         return round_to_double(_find_exact_mean(rows[order].tolist(), value[order].tolist(), first, best, sign), -sign)
-    many = int(rows[chosen].sum())
-    parts = (rows * value)[chosen]
-    return float(parts.sum()) / many - sign * 2 * ROUNDING_ERROR * (len(parts) + 2) * float(np.abs(parts).sum()) / many
+    row_count = int(rows[selected].sum())
+    parts = (rows * value)[selected]
+    return (
+        float(parts.sum()) / row_count
+        - sign * 2 * ROUNDING_ERROR * (len(parts) + 2) * float(np.abs(parts).sum()) / row_count
+    )
 
 
 def _find_exact_mean(rows: list[int], value: list[int], first: int, best: int, sign: int) -> Fraction:
     """Find the best mean of ordered rows, those up to `first` taken in any case; `best` is where doubles found it."""
-    many = sum(rows[: best + 1])
+    row_count = sum(rows[: best + 1])
     total = sum(row * number for row, number in zip(rows[: best + 1], value, strict=False))
-    while best > first and value[best] * many * sign > total * sign:
-        many = many - rows[best]
+    while best > first and value[best] * row_count * sign > total * sign:
+        row_count = row_count - rows[best]
         total = total - rows[best] * value[best]
         best -= 1
-    while best + 1 < len(rows) and value[best + 1] * many * sign < total * sign:
+    while best + 1 < len(rows) and value[best + 1] * row_count * sign < total * sign:
         best += 1
-        many = many + rows[best]
+        row_count = row_count + rows[best]
         total = total + rows[best] * value[best]
-    return Fraction(total, many)
+    return Fraction(total, row_count)
 
 
 def round_to_double(value: Fraction, sign: int) -> float:
     """Return the nearest double that is not less (sign 1), or not more (sign -1)."""
     numerator, denominator = as_ratio(value)
-    found = numerator / denominator
-    if (Fraction(found) - value) * sign < 0:
-        found = float(np.nextafter(found, sign * np.inf))
-    return found
+    double = numerator / denominator
+    if (Fraction(double) - value) * sign < 0:
+        double = float(np.nextafter(double, sign * np.inf))
+    return double
 
 
 def _bound_extreme(aggregate: str, must: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
@@ -223,8 +231,8 @@ def _convert_end(end: Any) -> Any:
 
 
 def tidy_number(value: Any) -> float:
-    found = float(value)
-    return int(found) if found.is_integer() else found
+    number = float(value)
+    return int(number) if number.is_integer() else number
 
 
 def clamp_to_bounds(value: float | None, lower: Any, upper: Any) -> float | None:
@@ -235,39 +243,44 @@ def clamp_to_bounds(value: float | None, lower: Any, upper: Any) -> float | None
     return value if upper is None else min(value, upper)
 
 
-def _estimate_expected(found: UncertainRows, aggregate: str) -> float | None:
-    assert found.parts is not None
-    share, mean = found.parts
-    weight = found.rows[:, None] * share
-    held = weight > 0
-    if not held.any():
-        return _estimate_unexpected(found, aggregate)
-    if not np.isfinite(mean[held]).all():
+def _estimate_expected(rows_alike: UncertainRows, aggregate: str) -> float | None:
+    assert rows_alike.parts is not None
+    share, mean = rows_alike.parts
+    weight = rows_alike.rows[:, None] * share
+    is_expected = weight > 0
+    if not is_expected.any():
+        return _estimate_unexpected(rows_alike, aggregate)
+    if not np.isfinite(mean[is_expected]).all():
         return None
     if aggregate in ("sum", "avg"):
-        total = float((weight[held] * mean[held]).sum())
-        return total if aggregate == "sum" else total / float(weight[held].sum())
-    return estimate_extreme(mean[held], share[held], np.broadcast_to(found.rows[:, None], share.shape)[held], aggregate)
+        total = float((weight[is_expected] * mean[is_expected]).sum())
+        return total if aggregate == "sum" else total / float(weight[is_expected].sum())
+    return estimate_extreme(
+        mean[is_expected],
+        share[is_expected],
+        np.broadcast_to(rows_alike.rows[:, None], share.shape)[is_expected],
+        aggregate,
+    )
 
 
-def _estimate_unexpected(found: UncertainRows, aggregate: str) -> float | None:
+def _estimate_unexpected(rows_alike: UncertainRows, aggregate: str) -> float | None:
     """Estimate rows that may be selected and are not expected to be: as if all were, with their numbers in the middle."""
-    assert found.low is not None and found.high is not None and found.parts is not None
-    kept = found.may & (found.rows > 0)
-    kept[len(kept) - found.unpublished :] = False
-    low, high = (convert_to_doubles(side[kept]) for side in (found.low, found.high))
-    if aggregate == "sum" or not kept.any() or not (np.isfinite(low) & np.isfinite(high)).all():
+    assert rows_alike.low is not None and rows_alike.high is not None and rows_alike.parts is not None
+    is_possible = rows_alike.may & (rows_alike.rows > 0)
+    is_possible[len(is_possible) - rows_alike.unpublished :] = False
+    low, high = (convert_to_doubles(side[is_possible]) for side in (rows_alike.low, rows_alike.high))
+    if aggregate == "sum" or not is_possible.any() or not (np.isfinite(low) & np.isfinite(high)).all():
         return None
     middle = low / 2 + high / 2
     if aggregate == "avg":
-        return float(middle @ found.rows[kept] / found.rows[kept].sum())
+        return float(middle @ rows_alike.rows[is_possible] / rows_alike.rows[is_possible].sum())
     return float(middle.min() if aggregate == "min" else middle.max())
 
 
-def estimate_extreme(value: np.ndarray, chance: np.ndarray, times: np.ndarray, aggregate: str) -> float | None:
+def estimate_extreme(value: np.ndarray, chance: np.ndarray, multiplicity: np.ndarray, aggregate: str) -> float | None:
     """Return the mean of the least or greatest of values that are each present with a chance, given that one is."""
     order = np.argsort(value if aggregate == "min" else -value, kind="stable")
     with np.errstate(divide="ignore"):
-        none = np.exp(np.cumsum(times[order] * np.log1p(-np.minimum(chance[order], 1.0))))
-    first = -np.diff(none, prepend=1.0)
+        none_present = np.exp(np.cumsum(multiplicity[order] * np.log1p(-np.minimum(chance[order], 1.0))))
+    first = -np.diff(none_present, prepend=1.0)
     return float(first @ value[order] / first.sum()) if first.sum() > 0 else None

@@ -52,15 +52,15 @@ LABEL_ERRORS = (ValueError, IndexError, OverflowError, RecursionError, pl.except
 """What reading a forged label may raise."""
 
 
-def get_or_make(held: dict[Key, Cached], key: Key, most: int, make: Callable[[], Cached]) -> Cached:
+def get_or_make(cache: dict[Key, Cached], key: Key, max_entries: int, make: Callable[[], Cached]) -> Cached:
     """Return what was made for a key before, or make it; a cache of `most` entries drops those that were made first."""
-    found = held.get(key)
-    if found is None:
-        found = make()
-        while len(held) >= most:
-            held.pop(next(iter(held)), None)
-        held[key] = found
-    return found
+    entry = cache.get(key)
+    if entry is None:
+        entry = make()
+        while len(cache) >= max_entries:
+            cache.pop(next(iter(cache)), None)
+        cache[key] = entry
+    return entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class LabelCombinations:
 
     @cached_property
     def listed(self) -> PlaceIndex:
-        return PlaceIndex.of(self.of_row, len(self.first))
+        return PlaceIndex.from_numbers(self.of_row, len(self.first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,8 @@ class PlaceIndex:
     until: np.ndarray
 
     @classmethod
-    def of(cls, number: np.ndarray, many: int) -> PlaceIndex:
-        until = np.append(0, np.cumsum(np.bincount(number, minlength=many)))
+    def from_numbers(cls, number: np.ndarray, number_count: int) -> PlaceIndex:
+        until = np.append(0, np.cumsum(np.bincount(number, minlength=number_count)))
         order = np.empty(len(number), np.int64)
         order_by_group(np.arange(len(number)), np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
         return cls(order, until)
@@ -130,9 +130,8 @@ class PublishedRows:
     axes: dict[tuple[str, tuple[Atom, ...]], ColumnAxis] = field(default_factory=dict)
     coded: dict[str, ColumnEntry] = field(default_factory=dict)
     people: np.ndarray | None = None
-    absent: dict[str, float] = field(
-        default_factory=dict
-    )  # of columns of ranges, the share of `*` that is taken to be missing
+    absent: dict[str, float] = field(default_factory=dict)
+    """Of columns of ranges, the share of `*` that is taken to be missing."""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -147,24 +146,24 @@ class PublishedRows:
     def codes(self, name: str) -> tuple[np.ndarray, pl.Series]:
         """Return the number of each row's label or value, and the distinct ones."""
         if name not in self.numbered:
-            shown = self.frame[name]
-            self.numbered[name] = _encode_integers(shown) if _is_narrow(shown) else _encode_texts(shown)
+            column = self.frame[name]
+            self.numbered[name] = _encode_integers(column) if _is_narrow(column) else _encode_texts(column)
         return self.numbered[name]
 
-    def axis(self, name: str, asked: Sequence[Atom]) -> ColumnAxis:
-        return self.kept(name, asked, lambda: self._make_axis(name, asked))
+    def axis(self, name: str, atoms: Sequence[Atom]) -> ColumnAxis:
+        return self.get_cached_axis(name, atoms, lambda: self._make_axis(name, atoms))
 
-    def kept(self, name: str, asked: Sequence[Atom], make: Callable[[], ColumnAxis]) -> ColumnAxis:
+    def get_cached_axis(self, name: str, atoms: Sequence[Atom], make: Callable[[], ColumnAxis]) -> ColumnAxis:
         """Return an axis from the cache if the question before needed it too; GROUP BY repeats the same for most columns."""
-        return get_or_make(self.axes, (name, tuple(asked)), MAX_CACHED_AXES, make)
+        return get_or_make(self.axes, (name, tuple(atoms)), MAX_CACHED_AXES, make)
 
-    def _make_axis(self, name: str, asked: Sequence[Atom]) -> ColumnAxis:
+    def _make_axis(self, name: str, atoms: Sequence[Atom]) -> ColumnAxis:
         column_name = name.removeprefix(AS_PUBLISHED_PREFIX)
         code, distinct = self.codes(column_name)
         if column_name not in self.labels:
             if name in self.coded:
-                return make_coded_axis(self.coded[name], code, distinct, asked)
-            return make_value_axis(name, code, distinct, asked)
+                return make_coded_axis(self.coded[name], code, distinct, atoms)
+            return make_value_axis(name, code, distinct, atoms)
         entry = self.labels[name]
         texts = distinct.to_list()
         try:
@@ -172,9 +171,9 @@ class PublishedRows:
             extents = column.read(texts)
             absent = self._get_missing_share(entry) if isinstance(column, LineScale) else 0.0
             if isinstance(column, LineScale) and column.kind != "ordinal":
-                how = _LineReading(name in self.coded, absent, _find_step(texts))
-                return _make_axis_of_line(entry, code, column, extents, asked, how)
-            return _make_axis_of_members(entry, code, column, extents, asked, absent)
+                reading = _LineReading(name in self.coded, absent, _find_step(texts))
+                return _make_axis_of_line(entry, code, column, extents, atoms, reading)
+            return _make_axis_of_members(entry, code, column, extents, atoms, absent)
         except LABEL_ERRORS:  # their words may quote a label
             raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
 
@@ -201,43 +200,48 @@ def _find_step(labels: Iterable[str | None]) -> float:
     """Find the assumed distance of decimals: one unit of the last digit that any label shows."""
     digits = 0
     for label in labels:
-        for whole, power in _DECIMALS_PATTERN.findall(label or ""):
-            digits = max(digits, len(whole) - int(power or 0))
+        for decimals, power in _DECIMALS_PATTERN.findall(label or ""):
+            digits = max(digits, len(decimals) - int(power or 0))
     return float(10.0 ** -min(digits, 15))
 
 
 _DECIMALS_PATTERN = re.compile(r"\.(\d+)(?:[eE]([-+]?\d{1,3}))?")
 
 
-def _is_narrow(shown: pl.Series) -> bool:
+def _is_narrow(values: pl.Series) -> bool:
     """Tell whether values are whole numbers, none missing, close enough together to be counted."""
-    if not shown.dtype.is_integer() or shown.dtype in (pl.UInt64, pl.Int128) or shown.null_count() or not len(shown):
+    if (
+        not values.dtype.is_integer()
+        or values.dtype in (pl.UInt64, pl.Int128)
+        or values.null_count()
+        or not len(values)
+    ):
         return False
-    return int(cast("int", shown.max())) - int(cast("int", shown.min())) < MAX_COUNTED_SPAN
+    return int(cast("int", values.max())) - int(cast("int", values.min())) < MAX_COUNTED_SPAN
 
 
-def _encode_integers(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
-    number = shown.cast(pl.Int64).to_numpy()
-    least = int(number.min())
-    held = np.zeros(int(number.max()) - least + 1, bool)
-    held[number - least] = True
-    distinct = pl.Series(shown.name, np.flatnonzero(held) + least).cast(shown.dtype)
-    return (np.cumsum(held) - 1)[number - least], distinct
+def _encode_integers(values: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    number = values.cast(pl.Int64).to_numpy()
+    lowest = int(number.min())
+    is_present = np.zeros(int(number.max()) - lowest + 1, bool)
+    is_present[number - lowest] = True
+    distinct = pl.Series(values.name, np.flatnonzero(is_present) + lowest).cast(values.dtype)
+    return (np.cumsum(is_present) - 1)[number - lowest], distinct
 
 
-def _encode_texts(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+def _encode_texts(values: pl.Series) -> tuple[np.ndarray, pl.Series]:
     """Encode texts, if there are few, by their places in a list, which is half the work of looking each one up."""
-    distinct = shown.unique(maintain_order=True)
-    if shown.dtype != pl.String or len(distinct) > MAX_LISTED_TEXTS:
-        return _encode_by_join(shown, distinct)
+    distinct = values.unique(maintain_order=True)
+    if values.dtype != pl.String or len(distinct) > MAX_LISTED_TEXTS:
+        return _encode_by_join(values, distinct)
     texts = distinct.drop_nulls()
-    number = shown.cast(pl.Enum(texts)).to_physical().cast(pl.Int64)
+    number = values.cast(pl.Enum(texts)).to_physical().cast(pl.Int64)
     return number.fill_null(len(texts)).to_numpy(), pl.concat([texts, distinct.filter(distinct.is_null())])
 
 
-def _encode_by_join(shown: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Series]:
+def _encode_by_join(values: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Series]:
     number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
-    rows = pl.DataFrame({"shown": shown}).join(number, on="shown", how="left", nulls_equal=True, maintain_order="left")
+    rows = pl.DataFrame({"shown": values}).join(number, on="shown", how="left", nulls_equal=True, maintain_order="left")
     return rows["number"].to_numpy(), distinct
 
 
@@ -246,24 +250,24 @@ def _make_axis_of_line(
     code: np.ndarray,
     line: LineScale,
     extents: Sequence[Extent],
-    asked: Sequence[Atom],
-    how: _LineReading,
+    atoms: Sequence[Atom],
+    reading: _LineReading,
 ) -> ColumnAxis:
     name = entry.name
-    whole = line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
+    is_whole = line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
     if line.dtype == "UInt64" and any(e.form == "range" and 1 << 63 <= e.upper < 1 << 64 for e in extents):
         raise RequestError(
             f"Column {name!r} has ranges of whole numbers beyond 2^63, of which questions are not answered.",
             attempt="a question about other columns.",
         )
-    far = ENDLESS if whole else np.inf
-    limits = find_limits(entry if how.coded else entry.at(top=None, bottom=None))
-    least = -far if limits[0] is None else limits[0]
-    most = far if limits[1] is None else limits[1]
-    kind = np.int64 if whole else np.float64
-    ends = [(e.lower, e.upper) if e.form == "range" else (least, most) for e in extents]
+    infinity = ENDLESS if is_whole else np.inf
+    limits = find_limits(entry if reading.coded else entry.with_changes(top=None, bottom=None))
+    lowest = -infinity if limits[0] is None else limits[0]
+    highest = infinity if limits[1] is None else limits[1]
+    kind = np.int64 if is_whole else np.float64
+    ends = [(e.lower, e.upper) if e.form == "range" else (lowest, highest) for e in extents]
     lower, upper = (np.array(side, kind) for side in zip(*ends, strict=True)) if ends else (np.empty(0, kind),) * 2
-    spread = line.span or (least, most)
+    spread = line.span or (lowest, highest)
     begins = [(e.lower, e.upper) if e.form == "range" else spread for e in extents]
     begin, end = (np.array(side, kind) for side in zip(*begins, strict=True)) if begins else (np.empty(0, kind),) * 2
     if line.dtype == "Float32":  # an end that prints as 0.3 is the number of this type that does
@@ -271,20 +275,20 @@ def _make_axis_of_line(
     if line.dtype.startswith("Decimal"):
         lower = np.nextafter(lower, -np.inf)
         upper = np.nextafter(upper, np.inf)
-    if how.coded:
+    if reading.coded:
         lower, upper = widen_coded_ends(entry, lower, upper)
     stretches = LineLabels(
         lower,
         upper,
         np.array([e.form == "null" for e in extents], bool),
         np.array([e.form == "any" for e in extents], bool),
-        whole,
+        is_whole,
         begin,
         end,
-        how.absent,
-        None if whole else how.step,
+        reading.absent,
+        None if is_whole else reading.step,
     )
-    return make_line_axis(entry, name, code, stretches, asked)
+    return make_line_axis(entry, name, code, stretches, atoms)
 
 
 def _make_axis_of_members(
@@ -292,63 +296,67 @@ def _make_axis_of_members(
     code: np.ndarray,
     column: LineScale | TreeScale,
     extents: Sequence[Extent],
-    asked: Sequence[Atom],
+    atoms: Sequence[Atom],
     absent: float,
 ) -> ColumnAxis:
-    known = parse_texts(
+    known_values = parse_texts(
         list(entry.order or ()) if isinstance(column, LineScale) else column.values(extents), entry.dtype
     )
-    others = [] if isinstance(column, LineScale) or is_closed(entry) else list_other_values(known, asked)
-    values = pl.concat([known, pl.Series([*others, None], dtype=known.dtype, strict=False)])
-    vague = entry.built is not None
-    any_of = _weigh_any_label(entry, len(known), others, asked, absent if isinstance(column, LineScale) else None)
+    others = [] if isinstance(column, LineScale) or is_closed(entry) else list_other_values(known_values, atoms)
+    values = pl.concat([known_values, pl.Series([*others, None], dtype=known_values.dtype, strict=False)])
+    is_built_from_data = entry.built is not None
+    any_weights = _weigh_any_label(
+        entry, len(known_values), others, atoms, absent if isinstance(column, LineScale) else None
+    )
     everything = np.arange(len(values))
-    members = [_list_members(extent, everything, vague) for extent in extents]
-    label = np.repeat(np.arange(len(members)), [len(held) for held in members])
+    members = [_list_members(extent, everything, is_built_from_data) for extent in extents]
+    label = np.repeat(np.arange(len(members)), [len(member_values) for member_values in members])
     value = np.fromiter(chain.from_iterable(members), np.int64, len(label))
     weight = np.ones(len(label))
-    at = 0
-    for extent, held in zip(extents, members, strict=True):
+    start = 0
+    for extent, member_values in zip(extents, members, strict=True):
         if extent.form == "any":
-            weight[at : at + len(held)] = any_of
-        elif vague and extent.form == "leaves" and len(extent.leaves) > 1:
-            weight[at : at + len(held)] = np.isin(held, np.array(extent.leaves, np.int64))
-        at += len(held)
+            weight[start : start + len(member_values)] = any_weights
+        elif is_built_from_data and extent.form == "leaves" and len(extent.leaves) > 1:
+            weight[start : start + len(member_values)] = np.isin(member_values, np.array(extent.leaves, np.int64))
+        start += len(member_values)
     endless: tuple[int | None, int | None] = (None, None)
-    if others and known.dtype.is_numeric():
-        endless = (len(known), len(known) + len(others) - 1)
-    return make_value_axis(entry.name, code, values, asked, (label, value, len(members)), weight, endless)
+    if others and known_values.dtype.is_numeric():
+        endless = (len(known_values), len(known_values) + len(others) - 1)
+    return make_value_axis(entry.name, code, values, atoms, (label, value, len(members)), weight, endless)
 
 
 def _weigh_any_label(
-    entry: ColumnEntry, known: int, others: Sequence[Any], asked: Sequence[Atom], absent: float | None
+    entry: ColumnEntry, known_count: int, others: Sequence[Any], atoms: Sequence[Atom], absent: float | None
 ) -> np.ndarray:
     """Spread `*` evenly over the known values; what no label shows counts as half a value, and a missing one as half too.
 
     A missing one counts as a whole value if a label is missing, and not at all if all values are declared and no label
     is missing. For ordered values `absent` is its share: they print `*` only if somebody's value is missing.
     """
-    found = np.ones(known + len(others) + 1)
-    constants = set(list_constants(asked))
-    strange = np.array([value not in constants for value in others], bool)
-    found[known:-1] = np.where(strange, 0.5 / max(int(strange.sum()), 1), 0.0)
+    weights = np.ones(known_count + len(others) + 1)
+    constants = set(list_constants(atoms))
+    is_unnamed = np.array([value not in constants for value in others], bool)
+    weights[known_count:-1] = np.where(is_unnamed, 0.5 / max(int(is_unnamed.sum()), 1), 0.0)
     if absent is not None:
-        found[-1] = known * min(absent, 1 - 1e-9) / (1 - min(absent, 1 - 1e-9))
+        weights[-1] = known_count * min(absent, 1 - 1e-9) / (1 - min(absent, 1 - 1e-9))
     elif entry.null:
-        found[-1] = 1.0
+        weights[-1] = 1.0
     else:
-        found[-1] = 0.0 if is_closed(entry) else 0.5
-    return found
+        weights[-1] = 0.0 if is_closed(entry) else 0.5
+    return weights
 
 
-def _list_members(extent: Extent, everything: np.ndarray, vague: bool) -> np.ndarray:
+def _list_members(extent: Extent, everything: np.ndarray, is_built_from_data: bool) -> np.ndarray:
     if extent.form == "null":
         return everything[-1:]
     if extent.form == "any":
         return everything
     if extent.form == "range":
         return everything[int(extent.lower) : int(extent.upper) + 1]
-    if vague and len(extent.leaves) > 1:  # the manifest lists only the published leaves of a hierarchy built from data
+    if (
+        is_built_from_data and len(extent.leaves) > 1
+    ):  # the manifest lists only the published leaves of a hierarchy built from data
         return everything[:-1]
     return np.array(extent.leaves, np.int64)
 
@@ -372,24 +380,24 @@ class RowTypes:
     def many(self) -> int:
         return len(self.combined.first)
 
-    def counted(self, weight: np.ndarray | None = None) -> np.ndarray:
+    def count_rows(self, weight: np.ndarray | None = None) -> np.ndarray:
         if weight is None:
             return self.combined.counts
-        found = np.bincount(self.of_row, weights=weight, minlength=self.many)
-        return found.astype(np.int64) if weight.dtype.kind == "i" else found
+        counts = np.bincount(self.of_row, weights=weight, minlength=self.many)
+        return counts.astype(np.int64) if weight.dtype.kind == "i" else counts
 
 
 def group_atoms_by_column(condition: Condition | None) -> dict[str, list[Atom]]:
-    found: dict[str, list[Atom]] = {}
+    atoms_by_column: dict[str, list[Atom]] = {}
     for atom in dict.fromkeys(list_atoms(condition)):
-        found.setdefault(atom.column, []).append(atom)
-    return found
+        atoms_by_column.setdefault(atom.column, []).append(atom)
+    return atoms_by_column
 
 
 def make_row_types(rows: PublishedRows, condition: Condition | None, names: Sequence[str]) -> RowTypes:
     """Make the row types of the columns in `names`."""
-    asked = group_atoms_by_column(condition)
-    axes = tuple(rows.axis(name, asked.get(name, [])) for name in names)
+    atoms_by_column = group_atoms_by_column(condition)
+    axes = tuple(rows.axis(name, atoms_by_column.get(name, [])) for name in names)
     combined = get_or_make(
         rows.combined, tuple(names), MAX_CACHED_COMBINATIONS, lambda: _combine_labels(axes, len(rows))
     )
@@ -397,28 +405,28 @@ def make_row_types(rows: PublishedRows, condition: Condition | None, names: Sequ
 
 
 def _combine_labels(axes: Sequence[ColumnAxis], rows: int) -> LabelCombinations:
-    word = np.zeros(rows, np.int64)
-    room = 1
+    code = np.zeros(rows, np.int64)
+    code_limit = 1
     for axis in axes:
-        if room * len(axis.may) > MAX_COUNTED_SPAN:
-            word, room = compact_codes(word, room)
-        word = word * len(axis.may) + axis.code
-        room = room * len(axis.may)
-    of_row, many = compact_codes(word, room)
-    first = np.zeros(many, np.int64)
+        if code_limit * len(axis.may) > MAX_COUNTED_SPAN:
+            code, code_limit = compact_codes(code, code_limit)
+        code = code * len(axis.may) + axis.code
+        code_limit = code_limit * len(axis.may)
+    of_row, combination_count = compact_codes(code, code_limit)
+    first = np.zeros(combination_count, np.int64)
     first[of_row] = np.arange(rows)
     return LabelCombinations(of_row, first)
 
 
-def compact_codes(word: np.ndarray, room: int) -> tuple[np.ndarray, int]:
+def compact_codes(codes: np.ndarray, code_limit: int) -> tuple[np.ndarray, int]:
     """Replace numbers below `room` by their places among the distinct ones; return these and their number.
 
     The distinct numbers are found by counting if `room` is small enough, otherwise by sorting.
     """
-    if room > MAX_COUNTED_SPAN:
-        distinct, place = np.unique(word, return_inverse=True)
+    if code_limit > MAX_COUNTED_SPAN:
+        distinct, place = np.unique(codes, return_inverse=True)
         return place.reshape(-1), len(distinct)
-    held = np.zeros(max(room, 1), bool)
-    held[word] = True
-    place = np.cumsum(held) - 1
-    return place[word], int(held.sum())
+    is_present = np.zeros(max(code_limit, 1), bool)
+    is_present[codes] = True
+    place = np.cumsum(is_present) - 1
+    return place[codes], int(is_present.sum())

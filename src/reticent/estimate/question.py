@@ -54,7 +54,7 @@ class Question:
     known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:
+    def from_arguments(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:
         return cls(where, None if values is None else tuple(values), by)
 
 
@@ -80,7 +80,7 @@ class BoundQuestion:
     empty: bool = False  # no published row can be selected
 
     @classmethod
-    def of(
+    def bind(
         cls,
         frame: pl.DataFrame,
         manifest: Manifest,
@@ -93,39 +93,45 @@ class BoundQuestion:
         """`shown` is what a condition on published rows is put to; `people` how many rows of the source each row stands for."""
         if question.by not in ("inversion", "em"):
             raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
-        named = {column.name for column in manifest.named(Role.SENSITIVE)}
-        chosen: Condition | None = None
+        sensitive_names = {column.name for column in manifest.find_columns_with_role(Role.SENSITIVE)}
+        row_condition: Condition | None = None
         if question.where is not None:
             frame = frame.with_columns(
                 _select_rows(frame if shown is None else shown, question.where).alias(CHOSEN_COLUMN)
             )
-            chosen = Atom(CHOSEN_COLUMN, "=", True)
-        held = None if question.values is None else _make_value_condition(manifest.sensitive.name, question.values)
-        condition = join_conditions(chosen, held, question.condition)
+            row_condition = Atom(CHOSEN_COLUMN, "=", True)
+        value_condition = (
+            None if question.values is None else _make_value_condition(manifest.sensitive.name, question.values)
+        )
+        condition = join_conditions(row_condition, value_condition, question.condition)
         column = question.column
         if column is None and question.aggregate != "count":
             column = manifest.sensitive.name
         entries = {entry.name: entry for entry in manifest.columns}
-        labelled = {entry.name: entry for entry in manifest.named(Role.QUASI)} if labels else {}
+        labelled = {entry.name: entry for entry in manifest.find_columns_with_role(Role.QUASI)} if labels else {}
         coded = {entry.name: entry for entry in manifest.columns if is_coded(entry)}
-        asked = {atom.column for atom in list_atoms(condition)} | {column}
-        known = question.known if chosen is None else {}
+        asked_columns = {atom.column for atom in list_atoms(condition)} | {column}
+        known = question.known if row_condition is None else {}
         rows = known.setdefault("rows", PublishedRows(frame, labelled, coded=coded, people=people))
         published = len(frame) if people is None else int(people.sum())
-        beside = None
+        withheld_rows = None
         if manifest.withheld:
-            among = join_conditions(chosen, held, question.outside) if question.unlisted else condition
-            beside = describe_withheld_rows(manifest.withheld, entries, among, column, unlisted=question.unlisted)
+            withheld_condition = (
+                join_conditions(row_condition, value_condition, question.outside) if question.unlisted else condition
+            )
+            withheld_rows = describe_withheld_rows(
+                manifest.withheld, entries, withheld_condition, column, unlisted=question.unlisted
+            )
         return cls(
             rows,
             condition,
             question.aggregate,
             column,
-            bool(asked & named),
+            bool(asked_columns & sensitive_names),
             known,
-            beside,
+            withheld_rows,
             Fraction(published + manifest.withheld, max(published, 1)),
-            bool(asked & set(coded)),
+            bool(asked_columns & set(coded)),
             entries,
             manifest.withheld,
             question.empty,
@@ -138,68 +144,68 @@ class BoundQuestion:
         """
         if self.empty:
             nobody = Answer(0, 0, 0) if self.aggregate == "count" else NO_ANSWER
-            alone = nobody if self.beside is None else answer_aggregate(self.beside, self.aggregate)
-            return replace(self._explain_absent_bounds(alone), published=nobody)
-        plain = replace(self, rows=self.rows.as_published, beside=None, coarser=False)
-        published = ask(plain)
+            answer = nobody if self.beside is None else answer_aggregate(self.beside, self.aggregate)
+            return replace(self._explain_absent_bounds(answer), published=nobody)
+        as_published = replace(self, rows=self.rows.as_published, beside=None, coarser=False)
+        published = ask(as_published)
         if not self.withheld and not self.coarser:
             return self._explain_absent_bounds(published)
-        found = ask(self)
+        answer = ask(self)
         if self.aggregate in ("count", "sum") and self.withheld:
-            found = multiply_answer(found, self.share)
-        if not found.std_error:
-            found = replace(found, estimate=clamp_to_bounds(found.estimate, found.lower, found.upper))
+            answer = multiply_answer(answer, self.share)
+        if not answer.std_error:
+            answer = replace(answer, estimate=clamp_to_bounds(answer.estimate, answer.lower, answer.upper))
         else:
-            notes = [found.note]
+            notes = [answer.note]
             if self.withheld:
                 notes.append(WITHHELD_ROWS_NOTE.format(rows=f"{self.withheld:,}"))
             if self.coarser:
                 notes.append(CODED_COLUMN_NOTE)
-            found = replace(found, note=" ".join(part for part in notes if part) or None)
-        return replace(self._explain_absent_bounds(found), published=published)
+            answer = replace(answer, note=" ".join(part for part in notes if part) or None)
+        return replace(self._explain_absent_bounds(answer), published=published)
 
-    def _explain_absent_bounds(self, found: Answer) -> Answer:
+    def _explain_absent_bounds(self, answer: Answer) -> Answer:
         """The answer with a note that says why a bound is absent."""
-        lost = [side for side, end in (("lower", found.lower), ("upper", found.upper)) if end is None]
-        if self.aggregate == "count" or self.column is None or not lost or found.std_error is not None:
-            return found
-        if found == NO_ANSWER and (self.beside is None or not self.beside.may.any()):
-            return found
-        if found.estimate is None and found.note:
-            return found
+        lost_sides = [side for side, end in (("lower", answer.lower), ("upper", answer.upper)) if end is None]
+        if self.aggregate == "count" or self.column is None or not lost_sides or answer.std_error is not None:
+            return answer
+        if answer == NO_ANSWER and (self.beside is None or not self.beside.may.any()):
+            return answer
+        if answer.estimate is None and answer.note:
+            return answer
         entry = self.entries.get(self.column)
         if entry is None:
-            return found
+            return answer
         withheld = self.withheld if self.beside is not None else 0
-        said = {side: _explain_lost_bound(entry, side, withheld, coded=self.coarser) for side in lost}
-        if len(set(said.values())) == 1 and len(lost) == 2:
-            said = {"": said["lower"]}
-        told = [f"There is no {side + ' ' if side else ''}bound: {why}" for side, why in said.items()]
-        return replace(found, note=" ".join(part for part in (found.note, *told) if part))
+        reasons = {side: _explain_lost_bound(entry, side, withheld, coded=self.coarser) for side in lost_sides}
+        if len(set(reasons.values())) == 1 and len(lost_sides) == 2:
+            reasons = {"": reasons["lower"]}
+        sentences = [f"There is no {side + ' ' if side else ''}bound: {why}" for side, why in reasons.items()]
+        return replace(answer, note=" ".join(part for part in (answer.note, *sentences) if part))
 
     def answer_row_by_row(self, weight: np.ndarray | None = None) -> Answer:
         """Where every row stands for itself: what is uncertain is where in its labels it lies."""
-        return self.answer_about_source(lambda put: put.answer_from_rows(weight))
+        return self.answer_about_source(lambda question: question.answer_from_rows(weight))
 
     def answer_from_rows(self, weight: np.ndarray | None = None) -> Answer:
         """The answer from the rows as they are read here, and those beside them."""
         names = list(dict.fromkeys([*group_atoms_by_column(self.condition), *([self.column] if self.column else [])]))
         cells = make_row_types(self.rows, self.condition, names)
-        pieces = ConditionPieces.of(cells.axes, self.condition)
-        number = cells.counted(weight)
+        pieces = ConditionPieces.from_condition(cells.axes, self.condition)
+        number = cells.count_rows(weight)
         return answer_aggregate(
-            UncertainRows.of(pieces, cells.cells, number, self.column).joined(self.beside), self.aggregate
+            UncertainRows.from_pieces(pieces, cells.cells, number, self.column).append(self.beside), self.aggregate
         )
 
-    def chosen(self) -> np.ndarray | None:
+    def find_matching_rows(self) -> np.ndarray | None:
         """Which rows of exact columns meet the condition; None where that is not known of some, for their values were rounded."""
         cells = make_row_types(self.rows, self.condition, list(group_atoms_by_column(self.condition)))
-        pieces = ConditionPieces.of(cells.axes, self.condition)
+        pieces = ConditionPieces.from_condition(cells.axes, self.condition)
         covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
-        met = pieces.added(cells.cells, covered, None) > 0
-        if (met & (pieces.added(cells.cells, covered, None, unmet=True) > 0)).any():
+        is_match = pieces.sum_weights(cells.cells, covered, None) > 0
+        if (is_match & (pieces.sum_weights(cells.cells, covered, None, unmet=True) > 0)).any():
             return None
-        return np.broadcast_to(met, (cells.many,))[cells.of_row]
+        return np.broadcast_to(is_match, (cells.many,))[cells.of_row]
 
 
 def describe_withheld_rows(
@@ -209,23 +215,25 @@ def describe_withheld_rows(
 
     `unlisted`: of those that meet the condition, only some may be meant.
     """
-    asked = group_atoms_by_column(condition)
-    names = list(dict.fromkeys([*asked, *([column] if column else [])]))
+    atoms_by_column = group_atoms_by_column(condition)
+    names = list(dict.fromkeys([*atoms_by_column, *([column] if column else [])]))
     try:
         axes = [
-            make_unknown_axis(entries.get(name.removeprefix(AS_PUBLISHED_PREFIX)), name, asked.get(name, []))
+            make_unknown_axis(entries.get(name.removeprefix(AS_PUBLISHED_PREFIX)), name, atoms_by_column.get(name, []))
             for name in names
         ]
     except LABEL_ERRORS:  # their words may quote a value
         raise BundleDamaged("The values that the manifest declares of a column cannot be read.") from None
-    pieces = ConditionPieces.of(axes, condition)
+    pieces = ConditionPieces.from_condition(axes, condition)
     cells = {name: np.zeros(1, np.int64) for name in names}
-    found = UncertainRows.of(pieces, cells, np.array([rows], np.int64), column)
-    if not found.may.any():
+    withheld_rows = UncertainRows.from_pieces(pieces, cells, np.array([rows], np.int64), column)
+    if not withheld_rows.may.any():
         return None
-    nothing = None if found.parts is None else (np.zeros_like(found.parts[0]), found.parts[1])
-    found = replace(found, share=np.zeros(1), parts=nothing, unpublished=1)
-    return replace(found, must=np.zeros(1, bool)) if unlisted else found
+    empty_parts = (
+        None if withheld_rows.parts is None else (np.zeros_like(withheld_rows.parts[0]), withheld_rows.parts[1])
+    )
+    withheld_rows = replace(withheld_rows, share=np.zeros(1), parts=empty_parts, unpublished=1)
+    return replace(withheld_rows, must=np.zeros(1, bool)) if unlisted else withheld_rows
 
 
 def _explain_lost_bound(entry: ColumnEntry, side: str, withheld: int, *, coded: bool) -> str:
@@ -233,8 +241,8 @@ def _explain_lost_bound(entry: ColumnEntry, side: str, withheld: int, *, coded: 
     reasons = []
     end = entry.top if side == "upper" else entry.bottom
     if coded and end is not None:
-        named = "top" if side == "upper" else "bottom"
-        reasons.append(f"column {entry.name!r} has a {named} of {end}, and what lies beyond is not told")
+        end_name = "top" if side == "upper" else "bottom"
+        reasons.append(f"column {entry.name!r} has a {end_name} of {end}, and what lies beyond is not told")
     if withheld and find_limits(entry)[side == "upper"] is None and (end is None or not coded):
         rows = pluralize(withheld, "row", "was", "were")
         reasons.append(f"{rows} withheld, and no declared domain limits {entry.name!r} in them")
@@ -245,19 +253,19 @@ def _explain_lost_bound(entry: ColumnEntry, side: str, withheld: int, *, coded: 
     return "; ".join(reasons or [f"{entry.name!r} has numbers that 64 bits do not hold"]) + "."
 
 
-def multiply_answer(found: Answer, share: Fraction) -> Answer:
+def multiply_answer(answer: Answer, share: Fraction) -> Answer:
     """An answer about published rows as one about all rows of the source, of which they are a part."""
     return replace(
-        found,
-        estimate=None if found.estimate is None else multiply_tidily(found.estimate, share),
-        std_error=None if found.std_error is None else float(found.std_error * share),
-        spread=None if found.spread is None else found.spread.multiply(float(share)),
+        answer,
+        estimate=None if answer.estimate is None else multiply_tidily(answer.estimate, share),
+        std_error=None if answer.std_error is None else float(answer.std_error * share),
+        spread=None if answer.spread is None else answer.spread.multiply(float(share)),
     )
 
 
 def multiply_tidily(value: float, share: Fraction) -> float:
-    found = float(Fraction(value) * share)
-    return int(found) if found.is_integer() and isinstance(value, int) else found
+    product = float(Fraction(value) * share)
+    return int(product) if product.is_integer() and isinstance(value, int) else product
 
 
 def _make_value_condition(column: str, values: tuple[object, ...]) -> Condition:

@@ -51,7 +51,7 @@ class Reconstruction:
     matrix: np.ndarray
 
     @classmethod
-    def of(cls, manifest: Manifest) -> Reconstruction:
+    def from_manifest(cls, manifest: Manifest) -> Reconstruction:
         column = manifest.sensitive
         matrix = np.array([[float(Fraction(str(entry))) for entry in row] for row in manifest.own["matrix"]])
         return cls(column.name, parse_texts(manifest.own["values"], column.dtype).alias(column.name), matrix)
@@ -63,7 +63,7 @@ class Reconstruction:
         except np.linalg.LinAlgError:
             raise RequestError("The matrix of this release cannot be inverted.", attempt='by = "em".') from None
 
-    def shown(self, frame: pl.DataFrame) -> np.ndarray:
+    def find_value_places(self, frame: pl.DataFrame) -> np.ndarray:
         """Return the place of each row's value among those of the matrix."""
         place = pl.DataFrame({self.column: self.values, "\x00place": np.arange(len(self.values))})
         return (
@@ -78,17 +78,17 @@ class Reconstruction:
 
     def maximise(self, observed: np.ndarray) -> np.ndarray:
         """Estimate the same by expectation-maximisation: the most likely counts that are not negative."""
-        seen = np.atleast_2d(observed).astype(np.float64)
-        found = np.repeat(seen.sum(axis=1, keepdims=True) / len(self.values), len(self.values), axis=1)
+        observed_counts = np.atleast_2d(observed).astype(np.float64)
+        estimated = np.repeat(observed_counts.sum(axis=1, keepdims=True) / len(self.values), len(self.values), axis=1)
         for _ in range(MAX_STEPS):
-            expected = found @ self.matrix
-            ratio = np.divide(seen, expected, out=np.zeros_like(seen), where=expected > 0)
-            better = found * (ratio @ self.matrix.T)
-            moved = np.abs(better - found).sum()
-            found = better
-            if moved <= STEP_TOLERANCE * max(seen.sum(), 1):
+            expected = estimated @ self.matrix
+            ratio = np.divide(observed_counts, expected, out=np.zeros_like(observed_counts), where=expected > 0)
+            better = estimated * (ratio @ self.matrix.T)
+            change = np.abs(better - estimated).sum()
+            estimated = better
+            if change <= STEP_TOLERANCE * max(observed_counts.sum(), 1):
                 break
-        return found.reshape(np.shape(observed))
+        return estimated.reshape(np.shape(observed))
 
 
 BORROWED_ROWS = 30  # rows
@@ -108,25 +108,36 @@ class ValueScores:
 
     def depend_on_value(self, aggregate: str) -> bool:
         """Tell whether the score of some row differs between the values that it may hold."""
-        asked = {"count": [self.selected], "sum": [self.number]}.get(aggregate, [self.selected, self.number])
-        return any(bool(_find_varying(score).any()) for score in asked)
+        relevant = {"count": [self.selected], "sum": [self.number]}.get(aggregate, [self.selected, self.number])
+        return any(bool(_find_varying(score).any()) for score in relevant)
 
     @property
     def of_row(self) -> np.ndarray:
         return self.combined.of_row
 
     @classmethod
-    def of(cls, rows: PublishedRows, values: pl.Series, condition: Condition | None, column: str | None) -> ValueScores:
+    def from_rows(
+        cls, rows: PublishedRows, values: pl.Series, condition: Condition | None, column: str | None
+    ) -> ValueScores:
         sensitive = str(values.name)
-        asked = group_atoms_by_column(condition)
-        names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
+        atoms_by_column = group_atoms_by_column(condition)
+        names = [name for name in dict.fromkeys([*atoms_by_column, *([column] if column else [])]) if name != sensitive]
         cells = make_row_types(rows, condition, names)
-        about = asked.get(sensitive, [])
-        axis = rows.kept(sensitive, about, lambda: make_value_axis(sensitive, np.arange(len(values)), values, about))
-        pieces = ConditionPieces.of((*cells.axes, axis), condition)
+        sensitive_atoms = atoms_by_column.get(sensitive, [])
+        axis = rows.get_cached_axis(
+            sensitive,
+            sensitive_atoms,
+            lambda: make_value_axis(sensitive, np.arange(len(values)), values, sensitive_atoms),
+        )
+        pieces = ConditionPieces.from_condition((*cells.axes, axis), condition)
         piece = axis.may.argmax(axis=1)
-        share = {one.name: one.share * (~one.null if one.name == column else 1) for one in cells.axes}
-        selected = np.broadcast_to(pieces.added(cells.cells, share, sensitive), (cells.many, axis.pieces))[:, piece]
+        share = {
+            quasi_axis.name: quasi_axis.share * (~quasi_axis.null if quasi_axis.name == column else 1)
+            for quasi_axis in cells.axes
+        }
+        selected = np.broadcast_to(pieces.sum_weights(cells.cells, share, sensitive), (cells.many, axis.pieces))[
+            :, piece
+        ]
         selected = np.where(np.abs(selected - np.round(selected)) < SHARE_TOLERANCE, np.round(selected), selected)
         number = selected
         ranged = False
@@ -134,12 +145,12 @@ class ValueScores:
             selected = selected * ~axis.null[piece]
             number = selected * (convert_to_numbers(values) if values.dtype.is_numeric() else 1)
         elif column is not None:
-            asked_axis = next(one for one in cells.axes if one.name == column)
+            asked_axis = next(quasi_axis for quasi_axis in cells.axes if quasi_axis.name == column)
             mean = asked_axis.mean
             if mean is not None:
                 ranged = _is_ranged(asked_axis, cells.cells[column])
                 worth = share | {column: share[column] * np.where(np.isfinite(mean), mean, 0)}
-                number = np.broadcast_to(pieces.added(cells.cells, worth, sensitive), (cells.many, axis.pieces))[
+                number = np.broadcast_to(pieces.sum_weights(cells.cells, worth, sensitive), (cells.many, axis.pieces))[
                     :, piece
                 ]
         cut = ranged or bool(((selected > 0) & (selected < 1)).any())
@@ -148,8 +159,8 @@ class ValueScores:
 
 def _find_varying(score: np.ndarray) -> np.ndarray:
     """Find the row types whose score differs between values."""
-    found: np.ndarray = np.ptp(score, axis=1) > 0
-    return found
+    varies: np.ndarray = np.ptp(score, axis=1) > 0
+    return varies
 
 
 def _is_ranged(axis: ColumnAxis, label: np.ndarray) -> bool:
@@ -159,28 +170,32 @@ def _is_ranged(axis: ColumnAxis, label: np.ndarray) -> bool:
     return bool((axis.may & (axis.low < axis.high))[label].any())
 
 
-def bound_any_value(put: BoundQuestion, values: pl.Series, weight: np.ndarray | None = None) -> Answer:
+def bound_any_value(question: BoundQuestion, values: pl.Series, weight: np.ndarray | None = None) -> Answer:
     """Compute guaranteed bounds if each person may have any value of the list; the estimate takes all values to be equally likely."""
     sensitive = str(values.name)
-    asked = group_atoms_by_column(put.condition)
-    names = [name for name in dict.fromkeys([*asked, *([put.column] if put.column else [])]) if name != sensitive]
-    cells = make_row_types(put.rows, put.condition, names)
-    anything = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
-    nowhere = np.zeros(0, np.int64)
-    axis = make_value_axis(sensitive, nowhere, values, asked.get(sensitive, []), anything)
-    pieces = ConditionPieces.of((*cells.axes, axis), put.condition)
+    atoms_by_column = group_atoms_by_column(question.condition)
+    names = [
+        name
+        for name in dict.fromkeys([*atoms_by_column, *([question.column] if question.column else [])])
+        if name != sensitive
+    ]
+    cells = make_row_types(question.rows, question.condition, names)
+    any_value = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
+    no_codes = np.zeros(0, np.int64)
+    axis = make_value_axis(sensitive, no_codes, values, atoms_by_column.get(sensitive, []), any_value)
+    pieces = ConditionPieces.from_condition((*cells.axes, axis), question.condition)
     of_cell = {**cells.cells, sensitive: np.zeros(cells.many, np.int64)}
-    rows = UncertainRows.of(pieces, of_cell, cells.counted(weight), put.column)
-    return answer_aggregate(rows.joined(put.beside), put.aggregate)
+    rows = UncertainRows.from_pieces(pieces, of_cell, cells.count_rows(weight), question.column)
+    return answer_aggregate(rows.append(question.beside), question.aggregate)
 
 
-def combine_with_bounds(found: Answer, bounds: Answer) -> Answer:
+def combine_with_bounds(estimated: Answer, bounds: Answer) -> Answer:
     """Combine an estimate with its guaranteed bounds; if these meet there is nothing left to estimate."""
-    if found.estimate is None:
-        return found
+    if estimated.estimate is None:
+        return estimated
     if bounds.lower is not None and bounds.lower == bounds.upper:
         return Answer(bounds.lower, bounds.lower, bounds.upper, std_error=0.0)
-    return replace(found, lower=bounds.lower, upper=bounds.upper)
+    return replace(estimated, lower=bounds.lower, upper=bounds.upper)
 
 
 def require_no_extreme(aggregate: str) -> None:
@@ -199,24 +214,24 @@ def compute_fieller_spread(
 
     `variances` are the variance of the sum off the mean, its covariance with the count, and the variance of the count.
     """
-    off, both, count = variances
+    variance_off_mean, covariance, count_variance = variances
     ends = None
     if bounds is not None and bounds.lower is not None and bounds.upper is not None:
         ends = float(bounds.lower), float(bounds.upper)
-    return EstimateSpread(center, off, -2 * both, count, people * people, ends)
+    return EstimateSpread(center, variance_off_mean, -2 * covariance, count_variance, people * people, ends)
 
 
 def compute_covariances(
     variance: Callable[[np.ndarray], float], first: np.ndarray, second: np.ndarray
 ) -> tuple[float, float, float]:
     """Compute the variance of one score, its covariance with another, and the variance of that one, from a function of scores."""
-    alone = variance(first)
-    other = variance(second)
-    if alone <= 0 or other <= 0:
-        return max(alone, 0.0), 0.0, max(other, 0.0)
-    scale = (alone / other) ** 0.5
-    both = (variance(first + scale * second) - variance(first - scale * second)) / (4 * scale)
-    return alone, both, other
+    first_variance = variance(first)
+    second_variance = variance(second)
+    if first_variance <= 0 or second_variance <= 0:
+        return max(first_variance, 0.0), 0.0, max(second_variance, 0.0)
+    scale = (first_variance / second_variance) ** 0.5
+    covariance = (variance(first + scale * second) - variance(first - scale * second)) / (4 * scale)
+    return first_variance, covariance, second_variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,98 +262,102 @@ class PerturbationEstimator:
         bounds: Answer | None = None,
     ) -> Answer:
         require_no_extreme(aggregate)
-        scores = scores or ValueScores.of(self.rows, self.values, condition, column)
-        types, wide = scores.selected.shape
+        scores = scores or ValueScores.from_rows(self.rows, self.values, condition, column)
+        types, value_count = scores.selected.shape
         if SEEN_KEY not in scores.combined.tallies:
-            word = scores.of_row * wide + self.shown
-            counts = np.bincount(word, self.times, minlength=types * wide)
-            scores.combined.tallies[SEEN_KEY] = counts.reshape(types, wide).astype(float)
-        seen = scores.combined.tallies[SEEN_KEY]
+            type_and_value = scores.of_row * value_count + self.shown
+            counts = np.bincount(type_and_value, self.times, minlength=types * value_count)
+            scores.combined.tallies[SEEN_KEY] = counts.reshape(types, value_count).astype(float)
+        shown_counts = scores.combined.tallies[SEEN_KEY]
         score = scores.selected if aggregate == "count" else scores.number
-        total, error = self.total(seen, score)
+        total, error = self.total(shown_counts, score)
         if by == "em":
-            counts = self.model.maximise(seen)
+            counts = self.model.maximise(shown_counts)
             total = float((counts * score).sum())
         if aggregate != "avg":
-            return Answer(total, std_error=error, spread=self._compute_spread(seen, score))
-        people = float((counts * scores.selected).sum()) if by == "em" else self.total(seen, scores.selected)[0]
+            return Answer(total, std_error=error, spread=self._compute_spread(shown_counts, score))
+        people = float((counts * scores.selected).sum()) if by == "em" else self.total(shown_counts, scores.selected)[0]
         if people < 0.5:
             return Answer(None, note=NO_AVERAGE_MESSAGE)
-        off = scores.number - scores.selected * (total / people)
-        _, error = self.total(seen, off)
-        variances = compute_covariances(lambda one: self._compute_variance(seen, one), off, scores.selected)
+        score_off_mean = scores.number - scores.selected * (total / people)
+        _, error = self.total(shown_counts, score_off_mean)
+        variances = compute_covariances(
+            lambda some_score: self._compute_variance(shown_counts, some_score), score_off_mean, scores.selected
+        )
         spread = compute_fieller_spread(total / people, people, variances, bounds)
         return Answer(total / people, std_error=error / people, spread=spread)
 
-    def total(self, seen: np.ndarray, score: np.ndarray) -> tuple[float, float]:
+    def total(self, shown_counts: np.ndarray, score: np.ndarray) -> tuple[float, float]:
         weight = score @ self.inverse.T
-        each = weight**2 - (score**2) @ self.inverse.T
-        rows = seen.sum(axis=1) * score.any(axis=1)
-        own = float((seen * each).sum())
-        overall = float(rows @ (each @ (seen.sum(axis=0) / max(seen.sum(), 1))))
+        row_variance = weight**2 - (score**2) @ self.inverse.T
+        rows = shown_counts.sum(axis=1) * score.any(axis=1)
+        own_variance = float((shown_counts * row_variance).sum())
+        borrowed_variance = float(rows @ (row_variance @ (shown_counts.sum(axis=0) / max(shown_counts.sum(), 1))))
         selected = float(rows.sum())
-        variance = (selected * own + BORROWED_ROWS * overall) / (selected + BORROWED_ROWS)
-        return float((seen * weight).sum()), float(np.sqrt(max(variance, 0.0)))
+        variance = (selected * own_variance + BORROWED_ROWS * borrowed_variance) / (selected + BORROWED_ROWS)
+        return float((shown_counts * weight).sum()), float(np.sqrt(max(variance, 0.0)))
 
-    def _compute_spread(self, seen: np.ndarray, score: np.ndarray) -> EstimateSpread | None:
+    def _compute_spread(self, shown_counts: np.ndarray, score: np.ndarray) -> EstimateSpread | None:
         """Compute the spread of a sum: its variance at other truths, more of which goes to the less certain row types."""
-        varying = _find_varying(score) & (seen.sum(axis=1) > 0)
-        center = self.total(seen, score)[0]
+        varying = _find_varying(score) & (shown_counts.sum(axis=1) > 0)
+        center = self.total(shown_counts, score)[0]
         if not varying.any():
             return None
-        seen = seen[varying]
+        shown_counts = shown_counts[varying]
         score = score[varying]
-        rows = seen.sum(axis=1)
-        share = self._estimate_frequencies(seen)
+        rows = shown_counts.sum(axis=1)
+        share = self._estimate_frequencies(shown_counts)
         weight = score @ self.inverse.T
-        each = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)  # the variance of a row, by its true value
-        usual = each @ share
+        row_variance = np.maximum(
+            weight**2 @ self.model.matrix.T - score**2, 0.0
+        )  # the variance of a row, by its true value
+        mean_variance = row_variance @ share
         mean = score @ share
-        lift = compute_slope(each, score, share)
-        found = (seen * weight).sum(axis=1) / rows
-        variance = rows * usual
+        slope = compute_slope(row_variance, score, share)
+        row_score = (shown_counts * weight).sum(axis=1) / rows
+        variance = rows * mean_variance
         if variance.sum() <= 0:
             return None
         part = variance / variance.sum()
-        constant = float((rows * (usual + lift * (found - mean))).sum())
-        return EstimateSpread(center, constant, float((part * lift).sum()))
+        constant = float((rows * (mean_variance + slope * (row_score - mean))).sum())
+        return EstimateSpread(center, constant, float((part * slope).sum()))
 
-    def _compute_variance(self, seen: np.ndarray, score: np.ndarray) -> float:
-        varying = _find_varying(score) & (seen.sum(axis=1) > 0)
+    def _compute_variance(self, shown_counts: np.ndarray, score: np.ndarray) -> float:
+        varying = _find_varying(score) & (shown_counts.sum(axis=1) > 0)
         if not varying.any():
             return 0.0
-        seen = seen[varying]
+        shown_counts = shown_counts[varying]
         score = score[varying]
         weight = score @ self.inverse.T
-        each = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)
-        return float(seen.sum(axis=1) @ (each @ self._estimate_frequencies(seen)))
+        row_variance = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)
+        return float(shown_counts.sum(axis=1) @ (row_variance @ self._estimate_frequencies(shown_counts)))
 
-    def _estimate_frequencies(self, seen: np.ndarray) -> np.ndarray:
+    def _estimate_frequencies(self, shown_counts: np.ndarray) -> np.ndarray:
         """Estimate how frequent each true value is among some rows: from these rows, and from all rows if these are few."""
-        kept = float(np.trace(self.model.matrix)) / len(self.values)
-        own = self._invert_counts(seen)
-        rows = float(seen.sum()) * kept * kept
-        return (rows * own + BORROWED_ROWS * self._overall) / (rows + BORROWED_ROWS)
+        retention = float(np.trace(self.model.matrix)) / len(self.values)
+        own_shares = self._invert_counts(shown_counts)
+        rows = float(shown_counts.sum()) * retention * retention
+        return (rows * own_shares + BORROWED_ROWS * self._overall) / (rows + BORROWED_ROWS)
 
     @cached_property
     def _overall(self) -> np.ndarray:
-        wide = len(self.values)
-        every = np.bincount(self.shown, self.times, minlength=wide).astype(float)
-        return (self._invert_counts(every[None]) * every.sum() + 1) / (every.sum() + wide)
+        value_count = len(self.values)
+        shown_counts = np.bincount(self.shown, self.times, minlength=value_count).astype(float)
+        return (self._invert_counts(shown_counts[None]) * shown_counts.sum() + 1) / (shown_counts.sum() + value_count)
 
-    def _invert_counts(self, seen: np.ndarray) -> np.ndarray:
-        found = np.maximum(seen.sum(axis=0) @ self.inverse, 0.0)
-        return found / found.sum() if found.sum() > 0 else np.full(len(self.values), 1 / len(self.values))
+    def _invert_counts(self, shown_counts: np.ndarray) -> np.ndarray:
+        estimated = np.maximum(shown_counts.sum(axis=0) @ self.inverse, 0.0)
+        return estimated / estimated.sum() if estimated.sum() > 0 else np.full(len(self.values), 1 / len(self.values))
 
 
-def compute_slope(each: np.ndarray, score: np.ndarray, share: np.ndarray) -> np.ndarray:
+def compute_slope(row_variance: np.ndarray, score: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Compute how the mean of `each` grows with the mean of a score, over values of these shares; 0 for a constant score."""
     mean = score @ share
     variance = score**2 @ share - mean**2
-    both = (each * score) @ share - (each @ share) * mean
+    covariance = (row_variance * score) @ share - (row_variance @ share) * mean
     return np.divide(
-        both,
+        covariance,
         variance,
-        out=np.zeros_like(both),
+        out=np.zeros_like(covariance),
         where=variance > SHARE_TOLERANCE * np.maximum(score**2 @ share, SHARE_TOLERANCE),
     )

@@ -102,26 +102,26 @@ def _widen_end(end: int | float, sign: int) -> int | float | None:
     """Widen an end beyond what doubles hold: a domain is compared with values as doubles, so values next to its end pass."""
     if abs(end) < EXACT_INTEGER_LIMIT:
         return end
-    away = np.nextafter(np.nextafter(float(end), sign * np.inf), sign * np.inf)
-    if not np.isfinite(away) or abs(away) >= ENDLESS:
+    widened = np.nextafter(np.nextafter(float(end), sign * np.inf), sign * np.inf)
+    if not np.isfinite(widened) or abs(widened) >= ENDLESS:
         return None
-    return int(away) if isinstance(end, int) else float(away)
+    return int(widened) if isinstance(end, int) else float(widened)
 
 
-def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, asked: Sequence[Atom]) -> ColumnAxis:
+def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, atoms: Sequence[Atom]) -> ColumnAxis:
     """Make the axis of a column whose published values stand for more than themselves; each value is a label."""
     null = values.is_null().to_numpy()
-    whole = has_whole_values(entry)
-    if whole:
-        shown = values.to_physical().cast(pl.Int64, strict=False)
-        if shown.null_count() > values.null_count():
+    is_whole = has_whole_values(entry)
+    if is_whole:
+        numbers = values.to_physical().cast(pl.Int64, strict=False)
+        if numbers.null_count() > values.null_count():
             raise RequestError(
                 f"Column {entry.name!r} has whole numbers beyond 2^63, of which questions are not answered.",
                 attempt="a question about other columns.",
             )
     else:
-        shown = values.cast(pl.Float64)
-    begin = shown.fill_null(0).to_numpy()
+        numbers = values.cast(pl.Float64)
+    begin = numbers.fill_null(0).to_numpy()
     end = begin
     step: float | None = None
     if entry.round_to is not None:
@@ -132,61 +132,61 @@ def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, ask
     lower, upper = widen_coded_ends(entry, begin, end)
     if entry.round_to is not None:  # the division and the product that round are doubles themselves
         lower, upper = (side + sign * 4 * np.spacing(np.abs(side) + half) for side, sign in ((lower, -1), (upper, 1)))
-    line = LineLabels(lower, upper, null, np.zeros(len(values), bool), whole, begin, end, step=step)
-    return make_line_axis(entry, entry.name, code, line, asked)
+    line = LineLabels(lower, upper, null, np.zeros(len(values), bool), is_whole, begin, end, step=step)
+    return make_line_axis(entry, entry.name, code, line, atoms)
 
 
 def widen_coded_ends(entry: ColumnEntry, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of ranges, infinite if a declared bottom or top stands for all beyond it."""
     bottom, top = find_coded_ends(entry)
-    far = ENDLESS if lower.dtype.kind == "i" else np.inf
+    infinity = ENDLESS if lower.dtype.kind == "i" else np.inf
     if bottom is not None:
-        lower = np.where(lower <= bottom, -far, lower)
+        lower = np.where(lower <= bottom, -infinity, lower)
     if top is not None:
-        upper = np.where(upper >= top, far, upper)
+        upper = np.where(upper >= top, infinity, upper)
     return lower, upper
 
 
 def make_line_axis(
-    entry: ColumnEntry, name: str, code: np.ndarray, line: LineLabels, asked: Sequence[Atom]
+    entry: ColumnEntry, name: str, code: np.ndarray, line: LineLabels, atoms: Sequence[Atom]
 ) -> ColumnAxis:
     """Make the axis of labels on a line, for atoms that compare with values."""
-    places = {atom: place_atom(entry, atom) for atom in asked}
-    found = make_range_axis(name, code, line, list(dict.fromkeys(places.values())))
-    return replace(found, truth={atom: found.truth[place] for atom, place in places.items()})
+    places = {atom: place_atom(entry, atom) for atom in atoms}
+    axis = make_range_axis(name, code, line, list(dict.fromkeys(places.values())))
+    return replace(axis, truth={atom: axis.truth[place] for atom, place in places.items()})
 
 
-def make_unknown_axis(entry: ColumnEntry | None, name: str, asked: Sequence[Atom]) -> ColumnAxis:
+def make_unknown_axis(entry: ColumnEntry | None, name: str, atoms: Sequence[Atom]) -> ColumnAxis:
     """Make the axis of a column for rows of which nothing is published: one label, which covers all that the source may hold there.
 
     `entry` None is a column of yes and no that belongs to no column of the source.
     """
     code = np.zeros(1, np.int64)
     if entry is None:
-        return _make_any_axis(name, code, pl.Series([True, False]), asked)
+        return _make_any_axis(name, code, pl.Series([True, False]), atoms)
     as_published = name.startswith(AS_PUBLISHED_PREFIX)
     null = entry.role != Role.SENSITIVE or entry.missing != "refuse"
     dtype = parse_dtype(entry.dtype)
-    listed = entry.type in ("ordinal", "categorical") and is_closed(entry)
-    if (dtype.is_numeric() or dtype.is_temporal()) and not listed:
+    is_listed = entry.type in ("ordinal", "categorical") and is_closed(entry)
+    if (dtype.is_numeric() or dtype.is_temporal()) and not is_listed:
         ends = (None, None) if as_published else find_limits(entry)
         return make_line_axis(
-            entry, name, code, LineLabels.between(ends, whole=has_whole_values(entry), null=null), asked
+            entry, name, code, LineLabels.from_ends(ends, whole=has_whole_values(entry), null=null), atoms
         )
-    if listed:
+    if is_listed:
         values = list_declared_values(entry)
     elif dtype == pl.Boolean:
         values = pl.Series([True, False])
     else:
-        values = pl.Series(list_other_values(pl.Series([], dtype=dtype), asked), dtype=dtype, strict=False)
+        values = pl.Series(list_other_values(pl.Series([], dtype=dtype), atoms), dtype=dtype, strict=False)
     if null:
         values = pl.concat([values, pl.Series([None], dtype=values.dtype)])
-    return _make_any_axis(name, code, values, asked)
+    return _make_any_axis(name, code, values, atoms)
 
 
-def _make_any_axis(name: str, code: np.ndarray, values: pl.Series, asked: Sequence[Atom]) -> ColumnAxis:
+def _make_any_axis(name: str, code: np.ndarray, values: pl.Series, atoms: Sequence[Atom]) -> ColumnAxis:
     pairs = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
-    return make_value_axis(name, code, values, asked, pairs)
+    return make_value_axis(name, code, values, atoms, pairs)
 
 
 def list_declared_values(entry: ColumnEntry) -> pl.Series:
@@ -198,34 +198,38 @@ def list_declared_values(entry: ColumnEntry) -> pl.Series:
     return pl.Series([True, False])
 
 
-def list_other_values(known: pl.Series, asked: Iterable[Atom]) -> list[Any]:
+def list_other_values(known: pl.Series, atoms: Iterable[Atom]) -> list[Any]:
     """List values that no label shows and `*` may stand for: one for each way in which a constant can lie relative to it.
 
     Of numbers the first lies below all others and the last above: they stand for all that do.
     """
-    constants = list_constants(asked)
+    constants = list_constants(atoms)
     shown = set(known.to_list())
     if known.dtype == pl.String:
-        around = ["", "\U0010ffff", *constants, *(f"{value}\x01" for value in constants)]
+        candidates = ["", "\U0010ffff", *constants, *(f"{value}\x01" for value in constants)]
     elif known.dtype == pl.Boolean:
-        around = [True, False]
+        candidates = [True, False]
     elif known.dtype.is_integer():
-        near = [int(np.floor(value)) if isinstance(value, float) else value for value in constants]
-        ends = [value for value in (*shown, *near) if value is not None] or [0]
-        around = [min(ends) - 2, *(at for value in near for at in (value - 1, value, value + 1)), max(ends) + 2]
-        least, most = _find_integer_range(known.dtype)
-        around = [at for at in around if least <= at <= most]
+        neighbours = [int(np.floor(value)) if isinstance(value, float) else value for value in constants]
+        ends = [value for value in (*shown, *neighbours) if value is not None] or [0]
+        candidates = [
+            min(ends) - 2,
+            *(number for value in neighbours for number in (value - 1, value, value + 1)),
+            max(ends) + 2,
+        ]
+        lowest, highest = _find_integer_range(known.dtype)
+        candidates = [number for number in candidates if lowest <= number <= highest]
     elif known.dtype.is_numeric():
         ends = [float(value) for value in (*shown, *constants) if value is not None] or [0.0]
-        near = [
-            at
+        neighbours = [
+            number
             for value in map(float, constants)
-            for at in (np.nextafter(value, -np.inf), value, np.nextafter(value, np.inf))
+            for number in (np.nextafter(value, -np.inf), value, np.nextafter(value, np.inf))
         ]
-        around = [min(ends) - 1 - abs(min(ends)), *map(float, near), max(ends) + 1 + abs(max(ends))]
+        candidates = [min(ends) - 1 - abs(min(ends)), *map(float, neighbours), max(ends) + 1 + abs(max(ends))]
     else:
-        around = constants
-    return [value for value in dict.fromkeys(around) if value not in shown]
+        candidates = constants
+    return [value for value in dict.fromkeys(candidates) if value not in shown]
 
 
 def _find_integer_range(dtype: pl.DataType) -> tuple[int, int]:

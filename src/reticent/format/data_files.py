@@ -55,10 +55,13 @@ def match_formulas(column: pl.Expr) -> pl.Expr:
 
 def contains_formula(series: Iterable[pl.Series]) -> bool:
     """Tell whether a text, or a column's name, looks like a formula."""
-    held = list(series)
-    names = pl.Series([one.name for one in held], dtype=pl.String)
-    texts = [names, *(one for one in held if one.dtype == pl.String)]
-    return any(bool(one.to_frame("text").select(match_formulas(pl.col("text")).any()).item()) for one in texts)
+    columns = list(series)
+    names = pl.Series([texts_of_column.name for texts_of_column in columns], dtype=pl.String)
+    texts = [names, *(texts_of_column for texts_of_column in columns if texts_of_column.dtype == pl.String)]
+    return any(
+        bool(texts_of_column.to_frame("text").select(match_formulas(pl.col("text")).any()).item())
+        for texts_of_column in texts
+    )
 
 
 def quote_formula_name(name: str) -> str:
@@ -95,7 +98,7 @@ class DataFile:
     paths: tuple[Path, ...]
 
     @classmethod
-    def of(cls, path: Path) -> DataFile:
+    def from_path(cls, path: Path) -> DataFile:
         """Make one from a file that is not cut."""
         return cls(path.stem, (path,))
 
@@ -138,12 +141,12 @@ def count_parts(rows: int, part_rows: int) -> int:
 
 def group_files_by_table(data: Sequence[str]) -> dict[str, list[str]]:
     """Group the files that a manifest lists by the table whose rows they hold."""
-    found: dict[str, list[str]] = {}
+    files_by_table: dict[str, list[str]] = {}
     for file in data:
         stem = Path(file).stem
         part = _PART_PATTERN.fullmatch(stem)
-        found.setdefault(stem if part is None else part[1], []).append(file)
-    return found
+        files_by_table.setdefault(stem if part is None else part[1], []).append(file)
+    return files_by_table
 
 
 def format_file_pattern(files: Sequence[str]) -> str:
@@ -156,25 +159,25 @@ def match_table_files(data: Sequence[str], wanted: Sequence[str]) -> dict[str, t
 
     It is None if the manifest lists others, or in another way.
     """
-    found = group_files_by_table(data)
+    files_by_table = group_files_by_table(data)
     suffixes = {Path(file).suffix for file in data}
-    if list(found) != list(wanted) or len(suffixes) != 1 or not suffixes <= set(DATA_SUFFIXES):
+    if list(files_by_table) != list(wanted) or len(suffixes) != 1 or not suffixes <= set(DATA_SUFFIXES):
         return None
-    end = suffixes.pop()
-    for name, files in found.items():
-        cut = [f"{name}-{part:05d}{end}" for part in range(len(files))]
-        if files != [f"{name}{end}"] and (not 2 <= len(files) <= MAX_PARTS or files != cut):
+    suffix = suffixes.pop()
+    for name, files in files_by_table.items():
+        part_names = [f"{name}-{part:05d}{suffix}" for part in range(len(files))]
+        if files != [f"{name}{suffix}"] and (not 2 <= len(files) <= MAX_PARTS or files != part_names):
             return None
-    in_order = [file for files in found.values() for file in files]
-    return {name: tuple(files) for name, files in found.items()} if in_order == list(data) else None
+    in_order = [file for files in files_by_table.values() for file in files]
+    return {name: tuple(files) for name, files in files_by_table.items()} if in_order == list(data) else None
 
 
 def require_stated_parts(files: dict[str, tuple[str, ...]], rows: int, part_rows: int | None) -> None:
     """Refuse a manifest whose files are not those that follow from its first table's rows and its `part_rows`."""
     first, *others = files.values()
-    right = len(first) == (1 if part_rows is None else count_parts(rows, part_rows))
-    cut = any(len(names) > 1 for names in (first, *others))
-    if not right or cut != (part_rows is not None):
+    has_stated_count = len(first) == (1 if part_rows is None else count_parts(rows, part_rows))
+    is_cut = any(len(names) > 1 for names in (first, *others))
+    if not has_stated_count or is_cut != (part_rows is not None):
         stated = "says nothing of parts" if part_rows is None else f"says that parts have {part_rows:,} rows"
         raise BundleDamaged(
             "The release is not cut as its manifest says.",
@@ -199,23 +202,25 @@ def require_sound_file(
 ) -> None:
     """Refuse a file that is not what its manifest states; `rows` is None where the manifest does not state them."""
     shown = file.shown
-    found = 0
+    row_count = 0
     try:
-        like = None
-        for at, path in enumerate(file.paths):
+        first_shape = None
+        for part_index, path in enumerate(file.paths):
             shown = path.name
-            here, shape = _inspect_file(path, schema, only=len(file.paths) == 1)
-            if like is not None and shape != like:
+            part_row_count, shape = _inspect_file(path, schema, is_only=len(file.paths) == 1)
+            if first_shape is not None and shape != first_shape:
                 raise UnsoundParquet("it has other columns than the part before it, or other types of them")
             if part_rows is not None:
-                _require_part_size(here, part_rows, whole=len(file.paths) == 1, last=at == len(file.paths) - 1)
-            like = shape
-            found = found + here
+                _require_part_size(
+                    part_row_count, part_rows, is_whole=len(file.paths) == 1, is_last=part_index == len(file.paths) - 1
+                )
+            first_shape = shape
+            row_count = row_count + part_row_count
         shown = file.shown
-        if rows is not None and found != rows:
-            raise UnsoundParquet(f"it has {found:,} rows, the manifest says {rows:,}")
-        if found * len(schema) > ALWAYS_ALLOWED_VALUES + MAX_VALUES_PER_BYTE * file.bytes:
-            raise UnsoundParquet(f"{file.bytes:,} bytes claim to be {found:,} rows")
+        if rows is not None and row_count != rows:
+            raise UnsoundParquet(f"it has {row_count:,} rows, the manifest says {rows:,}")
+        if row_count * len(schema) > ALWAYS_ALLOWED_VALUES + MAX_VALUES_PER_BYTE * file.bytes:
+            raise UnsoundParquet(f"{file.bytes:,} bytes claim to be {row_count:,} rows")
     except UnsoundParquet as error:
         raise BundleDamaged(
             f"{shown} is not a file that reticent wrote.",
@@ -224,32 +229,32 @@ def require_sound_file(
         ) from None
 
 
-def _inspect_file(path: Path, schema: Mapping[str, str], *, only: bool) -> tuple[int, Any]:
+def _inspect_file(path: Path, schema: Mapping[str, str], *, is_only: bool) -> tuple[int, Any]:
     """Count a file's rows.
 
     If it is not the `only` file of its table, also returns what the others must have in common with it.
     """
     if path.suffix == ".parquet":
-        found = _read_parquet_claims(path, schema)
-        return found.rows, found.columns
+        claims = _read_parquet_claims(path, schema)
+        return claims.rows, claims.columns
     rows = _count_csv_rows(path)
-    return rows, None if only else _read_csv_header(path)
+    return rows, None if is_only else _read_csv_header(path)
 
 
-def _require_part_size(rows: int, part_rows: int, *, whole: bool, last: bool) -> None:
+def _require_part_size(rows: int, part_rows: int, *, is_whole: bool, is_last: bool) -> None:
     """Require that a single file has no more rows than a part, a part exactly as many, and the last one at least one."""
-    if rows > part_rows or (not whole and (not rows or (not last and rows != part_rows))):
+    if rows > part_rows or (not is_whole and (not rows or (not is_last and rows != part_rows))):
         raise UnsoundParquet(f"it has {rows:,} rows, and rows are cut into parts of {part_rows:,}")
 
 
 def require_memory(file: DataFile, schema: Mapping[str, str]) -> None:
     """Refuse to read a file whole that would not fit in the memory that is left."""
-    need = COPIES_IN_MEMORY * _estimate_bytes(file, schema)
-    left = get_available_memory() if need > SMALL_FILE_BYTES else None
-    if left is not None and need > left:
+    needed_bytes = COPIES_IN_MEMORY * _estimate_bytes(file, schema)
+    free_bytes = get_available_memory() if needed_bytes > SMALL_FILE_BYTES else None
+    if free_bytes is not None and needed_bytes > free_bytes:
         raise OutOfMemory(
             f"{file.shown} is too large for the memory that is left.",
-            why=f"Reading it takes about {need / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
+            why=f"Reading it takes about {needed_bytes / 1e9:.1f} GB, and {max(free_bytes, 0) / 1e9:.1f} GB are free.",
             attempt="a machine with more memory.",
         )
 
@@ -269,30 +274,29 @@ def _estimate_bytes(file: DataFile, schema: Mapping[str, str]) -> int:
 def _estimate_file_bytes(path: Path, schema: Mapping[str, str]) -> int:
     """Estimate how many bytes a file's rows take in memory."""
     if path.suffix != ".parquet":
-        if (
-            most := (2 + TEXT_OVERHEAD_BYTES) * path.stat().st_size
-        ) * COPIES_IN_MEMORY <= SMALL_FILE_BYTES:  # a row has a byte at least
-            return most
+        upper_estimate = (2 + TEXT_OVERHEAD_BYTES) * path.stat().st_size  # a row has a byte at least
+        if upper_estimate * COPIES_IN_MEMORY <= SMALL_FILE_BYTES:
+            return upper_estimate
         return 2 * path.stat().st_size + TEXT_OVERHEAD_BYTES * len(schema) * _count_csv_rows(path)
-    found = read_claims(path, pages=False)
-    return found.unpacked_bytes + TEXT_OVERHEAD_BYTES * len(schema) * found.rows
+    claims = read_claims(path, pages=False)
+    return claims.unpacked_bytes + TEXT_OVERHEAD_BYTES * len(schema) * claims.rows
 
 
 def _read_parquet_claims(path: Path, schema: Mapping[str, str]) -> ParquetClaims:
-    found = read_claims(path)
-    if list(found.columns) != list(schema):
+    claims = read_claims(path)
+    if list(claims.columns) != list(schema):
         raise UnsoundParquet(
-            f"it has other columns than its manifest, {len(found.columns)} instead of {len(schema)}, or other names"
+            f"it has other columns than its manifest, {len(claims.columns)} instead of {len(schema)}, or other names"
         )
-    wrong = sum(
-        _find_type_family(found.columns[name]) != _find_type_family(_find_arrow_type(dtype))
+    wrong_types = sum(
+        _find_type_family(claims.columns[name]) != _find_type_family(_find_arrow_type(dtype))
         for name, dtype in schema.items()
     )
-    if wrong:
+    if wrong_types:
         raise UnsoundParquet(
-            f"{pluralize(wrong, 'column', 'has', 'have')} values of another type than the manifest says"
+            f"{pluralize(wrong_types, 'column', 'has', 'have')} values of another type than the manifest says"
         )
-    return found
+    return claims
 
 
 def _find_arrow_type(dtype: str) -> Any:
@@ -322,25 +326,25 @@ def _read_csv_header(path: Path) -> list[str]:
 def _count_csv_rows(path: Path) -> int:
     """Count the rows of a CSV below its header: line ends outside quotes."""
     records = 0
-    since = 0
-    inside = False
+    record_bytes = 0
+    in_quotes = False
     with open(path, "rb") as handle:
         while chunk := handle.read(CHUNK_BYTES):
             raw = np.frombuffer(chunk, np.uint8)
             ends = raw == ord("\n")
             if b'"' in chunk:
-                quotes = np.cumsum(raw == ord('"'), dtype=np.int32) + inside
+                quotes = np.cumsum(raw == ord('"'), dtype=np.int32) + in_quotes
                 ends &= quotes % 2 == 0
-                inside = bool(quotes[-1] % 2)
-            elif inside:
+                in_quotes = bool(quotes[-1] % 2)
+            elif in_quotes:
                 ends[:] = False
             places = np.flatnonzero(ends)
-            lengths = np.diff(places, prepend=-1 - since) if len(places) else np.array([since + len(raw)])
-            since = len(raw) - 1 - int(places[-1]) if len(places) else since + len(raw)
-            if max(int(lengths.max()), since) > MAX_RECORD_BYTES:
+            lengths = np.diff(places, prepend=-1 - record_bytes) if len(places) else np.array([record_bytes + len(raw)])
+            record_bytes = len(raw) - 1 - int(places[-1]) if len(places) else record_bytes + len(raw)
+            if max(int(lengths.max()), record_bytes) > MAX_RECORD_BYTES:
                 raise UnsoundParquet(f"a row has more than {MAX_RECORD_BYTES:,} bytes")
             records += len(places)
-    if since or inside:
+    if record_bytes or in_quotes:
         raise UnsoundParquet("its last row does not end")
     if not records:
         raise UnsoundParquet("it has no header")
@@ -368,13 +372,13 @@ def scan_data(file: DataFile, schema: Schema, only: Collection[str] | None = Non
     """Scan the same rows lazily, in their order."""
     wanted = _select_columns(schema, only)
     lazy = _scan_file(file, schema)
-    found = lazy.collect_schema()
+    types = lazy.collect_schema()
 
     def column(name: str, dtype: str) -> pl.Expr:
         kind = parse_dtype(dtype)
-        if found[name] == kind:
+        if types[name] == kind:
             return pl.col(name)
-        if found[name] != pl.String:
+        if types[name] != pl.String:
             return pl.col(name).cast(kind)
         return pl.col(name).map_batches(partial(_restore_dtype, dtype=dtype), return_dtype=kind, is_elementwise=True)
 
@@ -384,24 +388,24 @@ def scan_data(file: DataFile, schema: Schema, only: Collection[str] | None = Non
 def read_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
     """Yield the same rows, `rows` at a time; none are kept."""
     lazy = scan_data(file, schema)
-    pieces = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    batches = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
     while True:
         try:
-            piece = next(pieces, None)
+            batch = next(batches, None)
         except BaseException as error:
             raise _translate_read_error(error, file) from None
-        if piece is None:
+        if batch is None:
             return
-        _require_short_texts(piece, file)
-        yield piece
+        _require_short_texts(batch, file)
+        yield batch
 
 
 def read_batches_on_demand(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
     """Yield the same rows, at most `rows` at a time and none read ahead: for consumers that are slower than the disk."""
     _scan_file(file, schema)  # refuses other columns
-    pieces = _read_file_batches if file.suffix == ".parquet" else read_batches
-    for one in file.each():
-        yield from pieces(one, schema, rows)
+    read = _read_file_batches if file.suffix == ".parquet" else read_batches
+    for part in file.each():
+        yield from read(part, schema, rows)
 
 
 def _read_file_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
@@ -437,10 +441,10 @@ def count_distinct_rows(
         _is_plain_dtype(dtype) for dtype in lazy.select(names).collect_schema().dtypes()
     ):
         try:
-            frame, times = count_distinct_parquet_rows(file.paths, names, limits)
+            frame, multiplicity = count_distinct_parquet_rows(file.paths, names, limits)
         except (OSError, ValueError, TypeError, LookupError) as error:
             raise _make_read_error(error, file) from None
-        return _cast_frame(frame, wanted, file), times
+        return _cast_frame(frame, wanted, file), multiplicity
     if limits is not None and _estimate_distinct(lazy.select(names), file) > limits[1]:
         raise TooManyDistinct
     counted = _collect_frame(lazy.group_by(names).len(name=ROW_COUNT_COLUMN), file)
@@ -451,18 +455,18 @@ def count_distinct_rows(
 
 def _estimate_distinct(lazy: pl.LazyFrame, file: DataFile) -> int:
     """Estimate the number of distinct rows."""
-    found: int = _collect_frame(lazy.select(pl.struct(pl.all()).hash(7).approx_n_unique()), file).item()
-    return found
+    estimate: int = _collect_frame(lazy.select(pl.struct(pl.all()).hash(7).approx_n_unique()), file).item()
+    return estimate
 
 
 def count_distinct_rows_in_parts(
-    file: DataFile, schema: Schema, column: str, beside: Collection[str]
+    file: DataFile, schema: Schema, column: str, other_columns: Collection[str]
 ) -> Iterator[tuple[pl.DataFrame, np.ndarray]]:
     """Count the distinct rows in a column and in some beside it, in parts that fit memory.
 
     All rows with one value of the column are in one part.
     """
-    wanted = _select_columns(schema, {column, *beside})
+    wanted = _select_columns(schema, {column, *other_columns})
     floats = [name for name, dtype in wanted.items() if dtype.startswith("Float")]
     lazy = _scan_file(file, schema).select(list(wanted))
     if file.suffix == ".parquet" and floats:
@@ -471,8 +475,8 @@ def count_distinct_rows_in_parts(
     values = _collect_frame(lazy.select(key.approx_n_unique()), file).item()
     parts = values // MAX_VALUES_COUNTED_AT_ONCE + 1
     for part in range(parts):
-        some = lazy if parts == 1 else lazy.filter(key % parts == part)
-        counted = _collect_frame(some.group_by(list(wanted)).len(name=ROW_COUNT_COLUMN), file)
+        part_rows = lazy if parts == 1 else lazy.filter(key % parts == part)
+        counted = _collect_frame(part_rows.group_by(list(wanted)).len(name=ROW_COUNT_COLUMN), file)
         yield (
             _cast_frame(counted.drop(ROW_COUNT_COLUMN), wanted, file),
             counted[ROW_COUNT_COLUMN].to_numpy().astype(np.int64),
@@ -488,15 +492,15 @@ def read_partition(
     """
     wanted = _select_columns(schema, only)
     if file.suffix != ".parquet":
-        for one in list(file.each())[part::parts]:
-            yield read_data(one, schema, only)
+        for part_file in list(file.each())[part::parts]:
+            yield read_data(part_file, schema, only)
         return
     import pyarrow.parquet as pq
 
     for path, places in groupby(_list_row_groups(file)[part::parts], key=lambda place: place[0]):
         with pq.ParquetFile(path) as opened:
-            for _, at in places:
-                frame = pl.from_arrow(opened.read_row_group(at, columns=list(wanted)))
+            for _, group_index in places:
+                frame = pl.from_arrow(opened.read_row_group(group_index, columns=list(wanted)))
                 assert isinstance(frame, pl.DataFrame)
                 yield _cast_frame(frame.select(list(wanted)), wanted, file)
 
@@ -510,7 +514,7 @@ def _list_row_groups(file: DataFile) -> list[tuple[Path, int]]:
     import pyarrow.parquet as pq
 
     counts = [(path, pq.read_metadata(path).num_row_groups) for path in file.paths]
-    return [(path, at) for path, groups in counts for at in range(groups)]
+    return [(path, group_index) for path, groups in counts for group_index in range(groups)]
 
 
 def _select_columns(schema: Schema, only: Collection[str] | None) -> Schema:
@@ -530,13 +534,13 @@ def _scan_file(file: DataFile, schema: Schema) -> pl.LazyFrame:
             lazy = pl.scan_csv(list(file.paths), infer_schema=False, empty_string_is_null=True, glob=False)
             if isinstance(schema, QuotedSchema):
                 lazy = _unquote_frame(lazy, schema)
-        found = lazy.collect_schema().names()
+        names = lazy.collect_schema().names()
     except BaseException as error:
         raise _translate_read_error(error, file) from None
-    if found != list(schema):
+    if names != list(schema):
         raise BundleDamaged(
             f"{file.shown} has other columns than its manifest.",
-            why=f"{len(found)} instead of {len(schema)}, or other names.",
+            why=f"{len(names)} instead of {len(schema)}, or other names.",
         )
     return lazy
 
@@ -560,8 +564,8 @@ def _collect_frame(lazy: pl.LazyFrame, file: DataFile) -> pl.DataFrame:
 
 def _translate_read_error(error: BaseException, file: DataFile) -> BaseException:
     """Turn an error of Polars into `BundleDamaged`; for some files it panics, which is no Exception."""
-    ours = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
-    return _make_read_error(error, file) if ours or is_memory_error(error) else error
+    is_read_error = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
+    return _make_read_error(error, file) if is_read_error or is_memory_error(error) else error
 
 
 def _make_read_error(error: BaseException, file: DataFile) -> BundleDamaged | OutOfMemory:

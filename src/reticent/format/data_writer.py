@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from reticent.format.data_files import contains_formula, quote_formulas
-from reticent.format.rows import (
+from reticent.format.row_batches import (
     BATCH_ROWS,
     AscendingColumn,
     BatchColumn,
@@ -57,24 +57,24 @@ def split_evenly(tables: Iterable[Any], schema: Any) -> Iterator[Any]:
     import pyarrow as pa
 
     size = count_group_rows(schema)
-    held = list[Any]()
+    waiting = list[Any]()
     rows = 0
-    begun = False
+    has_yielded = False
     for table in tables:
-        held.append(table)
+        waiting.append(table)
         rows += len(table)
         del table
         if rows >= size:
-            whole = pa.concat_tables(held)
+            whole = pa.concat_tables(waiting)
             for start in range(0, rows - size + 1, size):
                 yield whole.slice(start, size)
             rest = rows % size
-            held = [whole.slice(rows - rest)] if rest else []
+            waiting = [whole.slice(rows - rest)] if rest else []
             rows = rest
-            begun = True
+            has_yielded = True
             del whole  # not held while the next is made
-    if held and (rows or not begun):
-        yield pa.concat_tables(held)
+    if waiting and (rows or not has_yielded):
+        yield pa.concat_tables(waiting)
 
 
 class TableSplitter:
@@ -105,13 +105,13 @@ def trim_dictionaries(group: Any) -> Any:
 
     columns = []
     for column in group.columns:
-        whole = column.combine_chunks()
+        array = column.combine_chunks()
         if pa.types.is_dictionary(column.type):
-            mine, codes = find_used_codes(whole.indices)
-            whole = pa.DictionaryArray.from_arrays(
-                convert_to_int32(codes), whole.dictionary.take(convert_to_int32(mine))
+            used_codes, codes = find_used_codes(array.indices)
+            array = pa.DictionaryArray.from_arrays(
+                convert_to_int32(codes), array.dictionary.take(convert_to_int32(used_codes))
             )
-        columns.append(whole)
+        columns.append(array)
     return pa.Table.from_arrays(columns, schema=group.schema)
 
 
@@ -141,8 +141,8 @@ MAX_PAGE_DICTIONARY_VALUES = 1 << 12  # values that a page's dictionary may have
 def write_data(path: Path, rows: FileRows | pl.DataFrame, format: str, *, quote: bool = False) -> bool:
     """Write rows to a file; return whether a text of a CSV looks like a formula (in Parquet none is taken for one)."""
     if format == "parquet":
-        whole = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
-        write_parquet(path, whole.columns, whole.pieces)
+        file_rows = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
+        write_parquet(path, file_rows.columns, file_rows.pieces)
         return False
     with open(path, "wb") as handle:
         return write_csv(handle, rows, quote=quote)
@@ -154,20 +154,22 @@ def write_data_parts(
     """Write rows to one file, or to several of `part_rows` rows each and the rest in the last."""
     if len(paths) == 1:
         return write_data(paths[0], rows, format, quote=quote)
-    whole = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
-    many = [*[part_rows] * (len(paths) - 1), None]
+    file_rows = FileRows.from_frame(rows) if isinstance(rows, pl.DataFrame) else rows
+    part_sizes = [*[part_rows] * (len(paths) - 1), None]
     if format == "parquet":
-        tables = _ArrowTables(whole.columns)
-        cut = TableSplitter(tables.of(whole.pieces))
-        for path, some in zip(paths, many, strict=True):
-            tables.write(path, map(trim_dictionaries, split_evenly(cut.take(some), tables.held)))
+        tables = _ArrowTables(file_rows.columns)
+        splitter = TableSplitter(tables.convert_batches(file_rows.pieces))
+        for path, part_size in zip(paths, part_sizes, strict=True):
+            tables.write(path, map(trim_dictionaries, split_evenly(splitter.take(part_size), tables.held)))
         return False
-    found = contains_formula(_list_known_texts(whole.columns))
-    frames = TableSplitter(whole.spell_out(piece) for piece in whole.pieces)
-    for path, some in zip(paths, many, strict=True):
+    has_formula = contains_formula(_list_known_texts(file_rows.columns))
+    frames = TableSplitter(file_rows.spell_out(piece) for piece in file_rows.pieces)
+    for path, part_size in zip(paths, part_sizes, strict=True):
         with open(path, "wb") as handle:
-            found = _write_frames(handle, frames.take(some), _list_batch_columns(whole.columns), found, quote=quote)
-    return found
+            has_formula = _write_frames(
+                handle, frames.take(part_size), _list_batch_columns(file_rows.columns), has_formula, quote=quote
+            )
+    return has_formula
 
 
 def write_csv(handle: IO[bytes], rows: FileRows | pl.DataFrame, *, quote: bool = False) -> bool:
@@ -187,15 +189,15 @@ def write_csv(handle: IO[bytes], rows: FileRows | pl.DataFrame, *, quote: bool =
 
 
 def _write_frames(
-    handle: IO[bytes], frames: Iterable[pl.DataFrame], beside: Sequence[str], found: bool, *, quote: bool
+    handle: IO[bytes], frames: Iterable[pl.DataFrame], batch_columns: Sequence[str], has_formula: bool, *, quote: bool
 ) -> bool:
     """Write frames as CSV; return whether a formula was `found` before, or is in one of the columns `beside`."""
     header = True
     for frame in frames:
-        found = found or contains_formula(frame[name] for name in beside)
+        has_formula = has_formula or contains_formula(frame[name] for name in batch_columns)
         (quote_formulas(frame) if quote else frame).write_csv(handle, include_header=header)
         header = False
-    return found
+    return has_formula
 
 
 def _list_batch_columns(columns: OutputColumns) -> list[str]:
@@ -213,7 +215,7 @@ def _list_known_texts(columns: OutputColumns) -> list[pl.Series]:
 def write_parquet(path: Path, columns: OutputColumns, pieces: Iterable[RowBatch]) -> None:
     """Write one file, with a row group for every BATCH_ROWS rows, or for fewer where they are wide."""
     tables = _ArrowTables(columns)
-    tables.write(path, split_evenly(tables.of(pieces), tables.held))
+    tables.write(path, split_evenly(tables.convert_batches(pieces), tables.held))
 
 
 class _ArrowTables:
@@ -226,13 +228,15 @@ class _ArrowTables:
         fields = [pa.field(name, column.type, nullable=column.nulls) for name, column in self.columns.items()]
         self.schema = pa.schema(fields)
         self.looked = {
-            at: column for at, column in enumerate(self.columns.values()) if isinstance(column.column, LookupColumn)
+            position: column
+            for position, column in enumerate(self.columns.values())
+            if isinstance(column.column, LookupColumn)
         }
         self.held = self.schema  # until a row group is whole, texts that are looked up are numbers
-        for at in self.looked:
-            self.held = self.held.set(at, pa.field(self.schema.field(at).name, pa.int32()))
+        for position in self.looked:
+            self.held = self.held.set(position, pa.field(self.schema.field(position).name, pa.int32()))
 
-    def of(self, pieces: Iterable[RowBatch]) -> Iterator[Any]:
+    def convert_batches(self, pieces: Iterable[RowBatch]) -> Iterator[Any]:
         import pyarrow as pa
 
         for piece in pieces:
@@ -253,8 +257,10 @@ class _ArrowTables:
             store_schema=False,
         ) as out:
             for group in groups:
-                for at, column in self.looked.items():
-                    group = group.set_column(at, self.schema.field(at), column.look_up_texts(group.column(at)))
+                for position, column in self.looked.items():
+                    group = group.set_column(
+                        position, self.schema.field(position), column.look_up_texts(group.column(position))
+                    )
                 out.write_table(group)
                 del group  # before the next is made
 
@@ -268,28 +274,28 @@ class _ArrowColumn:
         self.name = name
         self.column = column
         self.values = _convert_to_arrow(_make_example(column))
-        coded = isinstance(column, CodedColumn | LookupColumn)
+        is_coded = isinstance(column, CodedColumn | LookupColumn)
         self.nulls = column.nulls if isinstance(column, BatchColumn | LookupColumn) else bool(self.values.null_count)
         self.ascending = isinstance(column, AscendingColumn) or (isinstance(column, BatchColumn) and column.ascending)
         # For a column carried in batches the writer finds out itself: it gives up a page's dictionary that grows too
         # long. Fractions get none: they are seldom few, and a dictionary may hold several NaN.
         self.few = (
             len(self.values) <= MAX_PAGE_DICTIONARY_VALUES
-            if coded
+            if is_coded
             else not self.ascending and not pa.types.is_floating(self.values.type)
         )
-        self.by_number = coded and pa.types.is_string(self.values.type) and not self.nulls
+        self.by_number = is_coded and pa.types.is_string(self.values.type) and not self.nulls
         self.type = pa.dictionary(pa.int32(), pa.string()) if self.by_number else self.values.type
 
     def take(self, piece: RowBatch) -> Any:
         import pyarrow as pa
 
         if isinstance(self.column, BatchColumn):
-            return _convert_to_arrow(piece.beside(self.name))
+            return _convert_to_arrow(piece.get_carried_column(self.name))
         if isinstance(self.column, AscendingColumn):
             return convert_to_int32(piece.numbers(self.column))
         if isinstance(self.column, LookupColumn):
-            return convert_to_int32(piece.beside(self.column.beside).to_numpy())
+            return convert_to_int32(piece.get_carried_column(self.column.beside).to_numpy())
         numbers = convert_to_int32(piece.codes(self.column))
         return pa.DictionaryArray.from_arrays(numbers, self.values) if self.by_number else self.values.take(numbers)
 
@@ -298,8 +304,8 @@ class _ArrowColumn:
         import pyarrow as pa
 
         assert isinstance(self.column, LookupColumn)
-        shown, codes = find_used_codes(numbers.combine_chunks())
-        texts = _convert_to_arrow(self.column.texts(shown))
+        used_codes, codes = find_used_codes(numbers.combine_chunks())
+        texts = _convert_to_arrow(self.column.texts(used_codes))
         return (
             pa.DictionaryArray.from_arrays(convert_to_int32(codes), texts)
             if self.by_number

@@ -43,14 +43,16 @@ class PackedTallies:
 
     def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
         """Count rows: the code of row i in a column is `meaning[column[i]]`, which is less than the column's size."""
-        needed = [max(had, _count_bits(size)) for had, size in zip(self.bits, sizes, strict=True)]
+        needed = [max(bits, _count_bits(size)) for bits, size in zip(self.bits, sizes, strict=True)]
         if needed != self.bits:
-            codes, times = self.found()
+            codes, multiplicity = self.list_combinations()
             self.bits = needed
-            self._put(self._pack_words(list(codes.T)), times)
-        named = zip(meanings, columns, strict=True)
+            self._put(self._pack_words(list(codes.T)), multiplicity)
+        meaning_and_column = zip(meanings, columns, strict=True)
         begin = 0
-        word = self._pack_words([column if _is_identity(meaning) else meaning[column] for meaning, column in named])
+        word = self._pack_words(
+            [column if _is_identity(meaning) else meaning[column] for meaning, column in meaning_and_column]
+        )
         if self.direct is not None:
             self.direct += np.bincount(word, minlength=len(self.direct))
             return
@@ -58,37 +60,37 @@ class PackedTallies:
             begin, self.held = tally_words(word, begin, self.keys, self.times, self.held, len(self.keys) // 2)
             if begin == len(word):
                 return
-            taken = self.keys >= 0
-            self._place(self.keys[taken], self.times[taken], 2 * len(self.keys))
+            is_taken = self.keys >= 0
+            self._place(self.keys[is_taken], self.times[is_taken], 2 * len(self.keys))
 
-    def found(self) -> tuple[np.ndarray, np.ndarray]:
+    def list_combinations(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct combinations in their order, and how often each occurs."""
-        word, times = self._counted()
+        word, multiplicity = self._list_words()
         codes = np.empty((len(word), len(self.bits)), np.int32)
-        for at in reversed(range(len(self.bits))):
-            codes[:, at] = word & ((1 << self.bits[at]) - 1)
-            word >>= self.bits[at]
-        return codes, times
+        for position in reversed(range(len(self.bits))):
+            codes[:, position] = word & ((1 << self.bits[position]) - 1)
+            word >>= self.bits[position]
+        return codes, multiplicity
 
-    def _counted(self) -> tuple[np.ndarray, np.ndarray]:
+    def _list_words(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the words in their order, and how often each occurs."""
         if self.direct is not None:
             word = np.flatnonzero(self.direct)
             return word, self.direct[word]
-        taken = self.keys >= 0
-        word = self.keys[taken]
-        times = self.times[taken]
+        is_taken = self.keys >= 0
+        word = self.keys[is_taken]
+        multiplicity = self.times[is_taken]
         order = np.argsort(word)
-        return word[order], times[order]
+        return word[order], multiplicity[order]
 
-    def _put(self, word: np.ndarray, times: np.ndarray) -> None:
+    def _put(self, word: np.ndarray, multiplicity: np.ndarray) -> None:
         """Store earlier counts, packed again with other bits."""
         if sum(self.bits) <= MAX_DIRECT_BITS:
             self.direct = np.zeros(1 << sum(self.bits), np.int64)
-            self.direct[word] = times
+            self.direct[word] = multiplicity
             return
         self.direct = None
-        self._place(word, times, 1 << (2 * len(word)).bit_length())
+        self._place(word, multiplicity, 1 << (2 * len(word)).bit_length())
 
     def _pack_words(self, columns: list[np.ndarray]) -> np.ndarray:
         word = np.zeros(len(columns[0]), np.int64)
@@ -102,10 +104,10 @@ class PackedTallies:
         self.times = np.zeros(places, np.int64)
         self.held = 0
 
-    def _place(self, word: np.ndarray, times: np.ndarray, places: int) -> None:
+    def _place(self, word: np.ndarray, multiplicity: np.ndarray, places: int) -> None:
         """Make a table of at least `places` places, with the counts so far."""
         self._allocate(max(places, len(self.keys)))
-        place_words(word, times, self.keys, self.times)
+        place_words(word, multiplicity, self.keys, self.times)
         self.held = len(word)
 
 
@@ -122,19 +124,19 @@ class SortedTallies:
         return len(self.codes)
 
     def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
-        listed = [meaning[column] for meaning, column in zip(meanings, columns, strict=True)]
-        self.waiting.append(np.column_stack(listed).astype(np.int32))
+        code_columns = [meaning[column] for meaning, column in zip(meanings, columns, strict=True)]
+        self.waiting.append(np.column_stack(code_columns).astype(np.int32))
         if sum(map(len, self.waiting)) > max(MAX_WAITING_ROWS, len(self.codes)):
             self._merge()
 
-    def found(self) -> tuple[np.ndarray, np.ndarray]:
+    def list_combinations(self) -> tuple[np.ndarray, np.ndarray]:
         self._merge()
         return self.codes, self.times
 
     def _merge(self) -> None:
         once = np.ones(sum(map(len, self.waiting)), np.int64)
         codes = np.concatenate([self.codes, *self.waiting])
-        times = np.concatenate([self.times, once])
+        multiplicity = np.concatenate([self.times, once])
         words = _pack_codes(codes)
         order = np.lexsort(words[::-1])
         differs = np.zeros(len(codes), bool)
@@ -145,8 +147,8 @@ class SortedTallies:
         starts = np.flatnonzero(differs)
         self.codes = codes[order[starts]]
         self.waiting = []
-        times = times[order]
-        self.times = np.add.reduceat(times, starts) if len(starts) else times
+        multiplicity = multiplicity[order]
+        self.times = np.add.reduceat(multiplicity, starts) if len(starts) else multiplicity
 
 
 def _pack_codes(codes: np.ndarray) -> list[np.ndarray]:
@@ -208,23 +210,23 @@ def count_distinct_parquet_rows(
     columns = [_ValueNumbers() for _ in names]
     tallies: PackedTallies | SortedTallies = PackedTallies(len(names))
     with _RowGroupReader(paths, texts) as file:
-        for at in range(file.num_row_groups):
-            table = file.read_row_group(at, columns=names)
-            local = [_encode_column(table.column(name)) for name in names]
+        for group_index in range(file.num_row_groups):
+            table = file.read_row_group(group_index, columns=names)
+            encoded = [_encode_column(table.column(name)) for name in names]
             del table
-            meanings = [column.add(values) for column, (_, values) in zip(columns, local, strict=True)]
+            meanings = [column.add(values) for column, (_, values) in zip(columns, encoded, strict=True)]
             sizes = [len(column.number) for column in columns]
             if limits is not None and (max(sizes) > limits[0] or len(tallies) > limits[1]):
                 raise TooManyDistinct
             if isinstance(tallies, PackedTallies) and not tallies.fits(sizes):
-                tallies = SortedTallies(*tallies.found())
-            tallies.add([numbers for numbers, _ in local], meanings, sizes)
-    codes, times = tallies.found()
+                tallies = SortedTallies(*tallies.list_combinations())
+            tallies.add([numbers for numbers, _ in encoded], meanings, sizes)
+    codes, multiplicity = tallies.list_combinations()
     frame = {}
-    for place, (name, column) in enumerate(zip(names, columns, strict=True)):
+    for position, (name, column) in enumerate(zip(names, columns, strict=True)):
         series = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas
-        frame[name] = series.gather(codes[:, place])
-    return pl.DataFrame(frame), times
+        frame[name] = series.gather(codes[:, position])
+    return pl.DataFrame(frame), multiplicity
 
 
 def _read_schema(path: Path) -> pl.Schema:
@@ -253,10 +255,10 @@ class _RowGroupReader:
         if self._open is not None:
             self._open.close()
 
-    def read_row_group(self, at: int, columns: list[str]) -> Any:
+    def read_row_group(self, index: int, columns: list[str]) -> Any:
         import pyarrow.parquet as pq
 
-        path, group = self._places[at]
+        path, group = self._places[index]
         if self._at != path:
             self.__exit__()
             self._open = pq.ParquetFile(path, read_dictionary=self._texts)
@@ -274,10 +276,10 @@ def _encode_column(column: Any) -> tuple[np.ndarray, list[Any]]:
         return np.zeros(0, np.int64), []
     if pa.types.is_integer(column.type) and column.type.bit_width <= 32 and len(column) and not column.null_count:
         stored = _convert_to_numpy(column)
-        least = int(stored.min())
-        most = int(stored.max())
-        if most - least < MAX_DIRECT_SPAN:
-            return np.subtract(stored, least, dtype=np.int64), list(range(least, most + 1))
+        lowest = int(stored.min())
+        highest = int(stored.max())
+        if highest - lowest < MAX_DIRECT_SPAN:
+            return np.subtract(stored, lowest, dtype=np.int64), list(range(lowest, highest + 1))
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.dictionary.to_pylist()
     numbers = coded.indices

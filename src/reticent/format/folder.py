@@ -38,26 +38,26 @@ _FILE_KINDS = {
 def list_files(folder: Path) -> dict[str, int]:
     """Return the name and size of every file of a folder that holds nothing but regular files."""
     try:
-        own = os.lstat(folder)
+        folder_facts = os.lstat(folder)
     except (OSError, ValueError):
         raise BundleDamaged(f"There is no release folder {folder}.", attempt="the folder that publish made.") from None
-    if not stat.S_ISDIR(own.st_mode):
+    if not stat.S_ISDIR(folder_facts.st_mode):
         raise BundleDamaged(
-            f"{folder} is no folder but {_describe_file_kind(own.st_mode)}.",
+            f"{folder} is no folder but {_describe_file_kind(folder_facts.st_mode)}.",
             why="What a link leads to can be exchanged after it was checked.",
             attempt="the folder itself that publish made.",
         )
-    found = {}
+    sizes = {}
     faults = []
     for entry in _scan_folder(folder):
         facts = entry.stat(follow_symlinks=False)
         if stat.S_ISREG(facts.st_mode):
-            found[entry.name] = facts.st_size
+            sizes[entry.name] = facts.st_size
         else:
             faults.append(f"{escape_name(entry.name)} is {_describe_file_kind(facts.st_mode)}")
     if faults:
         raise make_damage_error(folder, faults)
-    return found
+    return sizes
 
 
 def _scan_folder(folder: Path) -> list[os.DirEntry[str]]:
@@ -88,7 +88,7 @@ def escape_name(name: str) -> str:
     return plain if len(plain) <= MAX_NAME_LENGTH else plain[:MAX_NAME_LENGTH] + "..."
 
 
-def read_small_file(path: Path, most: int) -> bytes:
+def read_small_file(path: Path, max_bytes: int) -> bytes:
     """Read a small file whole, through one handle that is no link; a longer one is refused before it is read."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -98,10 +98,10 @@ def read_small_file(path: Path, most: int) -> bytes:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise BundleDamaged(f"{escape_name(path.name)} of {path.parent} is {_describe_file_kind(facts.st_mode)}.")
-        if facts.st_size > most:
+        if facts.st_size > max_bytes:
             raise BundleDamaged(
                 f"{escape_name(path.name)} of {path.parent} is too long to be a release's.",
-                why=f"It has {facts.st_size:,} bytes, and {most:,} are the most.",
+                why=f"It has {facts.st_size:,} bytes, and {max_bytes:,} are the most.",
             )
         return stream.read(facts.st_size + 1)[: facts.st_size]
 
@@ -133,8 +133,8 @@ def _find_error_number(error: Exception) -> int | None:
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     if isinstance(error, OSError) or type(error).__module__.startswith("polars."):
-        said = _ERROR_NUMBER_PATTERN.search(str(error))
-        return int(said[1]) if said else None
+        match = _ERROR_NUMBER_PATTERN.search(str(error))
+        return int(match[1]) if match else None
     return None
 
 

@@ -1,6 +1,6 @@
 """The manifest of a release as a typed value, with nothing in it that its kind does not have.
 
-`Manifest.of` reads parsed JSON; an unknown key, at whatever depth, or a value of another type is refused, so that
+`Manifest.parse` reads parsed JSON; an unknown key, at whatever depth, or a value of another type is refused, so that
 nothing can be hidden in a manifest and nothing that uses it stumbles over a forged one. `ColumnEntry` is the entry of
 one published column: the fields that its role has, with values that its type can hold. `ComponentEntry` is that of a
 promise, method or stage.
@@ -89,7 +89,7 @@ def _check_ends(value: Any) -> list[Any]:
 def _check_labels(value: Any) -> Any:
     """Check how ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
     try:
-        if LabelOptions.of(value).to_plain() == value and LabelOptions.of(value).style in ("snapped", "padded"):
+        if LabelOptions.parse(value).to_plain() == value and LabelOptions.parse(value).style in ("snapped", "padded"):
             return value
     except (JobError, TypeError):
         pass
@@ -158,7 +158,7 @@ class ColumnEntry:
     labels: Any = None
 
     @classmethod
-    def of(cls, value: Any) -> ColumnEntry:
+    def parse(cls, value: Any) -> ColumnEntry:
         role = schema_checks.check_mapping(value).get("role")
         if not isinstance(role, str) or role not in COLUMN_ENTRY_FIELDS["role"].choices:
             raise MisshapenValue("a column has no role that is published", inside=True)
@@ -186,7 +186,7 @@ class ColumnEntry:
             if value is not None and (name not in ("null", "declared") or value)
         }
 
-    def at(self, **changes: Any) -> ColumnEntry:
+    def with_changes(self, **changes: Any) -> ColumnEntry:
         return replace(self, **changes)
 
 
@@ -327,7 +327,7 @@ class Manifest:
     )
 
     @classmethod
-    def of(cls, value: Any, own: Mapping[str, schema_checks.Checker], optional: Iterable[str] = ()) -> Manifest:
+    def parse(cls, value: Any, own: Mapping[str, schema_checks.Checker], optional: Iterable[str] = ()) -> Manifest:
         """Read parsed JSON; `own` are the shapes of the fields that only this kind has, some of them `optional`."""
         options = {name: _make_entry_checker(field) for name, field in MANIFEST_FIELDS.items()}
         known = {**_MANIFEST_CHECKS, **options, **own}
@@ -348,7 +348,9 @@ class Manifest:
         if not manifest.rows:
             raise MisshapenValue("it has no rows", inside=True)
         manifest._require_known_columns()
-        require_usable_weights(manifest.weights, [column.name for column in manifest.named(Role.QUASI)])
+        require_usable_weights(
+            manifest.weights, [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
+        )
         return manifest
 
     def _require_known_columns(self) -> None:
@@ -392,13 +394,13 @@ class Manifest:
             found["prepare"] = [stage.to_dict() for stage in self.prepare]
         return found
 
-    def named(self, role: str) -> list[ColumnEntry]:
+    def find_columns_with_role(self, role: str) -> list[ColumnEntry]:
         return [column for column in self.columns if column.role == role]
 
     @property
     def sensitive(self) -> ColumnEntry:
         """The first sensitive column: the only one, for kinds that take one."""
-        return self.named(Role.SENSITIVE)[0]
+        return self.find_columns_with_role(Role.SENSITIVE)[0]
 
     def stage(self, name: str) -> ComponentEntry | None:
         return next((stage for stage in self.prepare if stage.name == name), None)
@@ -411,7 +413,7 @@ _MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
     "data": schema_checks.check_list_of(_check_file_name),
     "rows": schema_checks.check_count,
     "withheld": schema_checks.check_count,
-    "columns": schema_checks.check_list_of(ColumnEntry.of),
+    "columns": schema_checks.check_list_of(ColumnEntry.parse),
     "promises": schema_checks.check_list_of(parse_promise),
     "method": lambda value: parse_component(value, catalogue.METHODS, "name", "method"),
     "prepare": schema_checks.check_list_of(lambda value: parse_component(value, catalogue.STAGES, "name", "stage")),

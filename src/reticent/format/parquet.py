@@ -33,12 +33,12 @@ class ThriftReader:
         """Read the fields of a struct by number; also return where it ends."""
         if depth > MAX_STRUCT_DEPTH:
             raise ValueError("structs are nested too deep")
-        found: dict[int, Any] = {}
+        fields: dict[int, Any] = {}
         field = 0
         while (head := self._read_byte()) != 0:
             field = field + (head >> 4) if head >> 4 else self._read_zigzag()
-            found[field] = self._read_value(head & 15, depth)
-        return found, self.at
+            fields[field] = self._read_value(head & 15, depth)
+        return fields, self.at
 
     def _read_value(self, kind: int, depth: int) -> Any:
         if kind in (1, 2):
@@ -74,12 +74,12 @@ class ThriftReader:
         return int(self.raw[self.at - 1])
 
     def _read_varint(self) -> int:
-        found = 0
+        number = 0
         for place in range(MAX_VARINT_BYTES):
             byte = self._read_byte()
-            found |= (byte & 127) << 7 * place
+            number |= (byte & 127) << 7 * place
             if byte < 128:
-                return found
+                return number
         raise ValueError("a number is too long")
 
     def _read_zigzag(self) -> int:
@@ -117,13 +117,13 @@ class PageHeader:
 
     @property
     def type_header(self) -> Mapping[int, Any]:
-        found = self.fields.get({DICTIONARY_PAGE: 7, DATA_PAGE: 5, DATA_PAGE_V2: 8}.get(self.kind, 0), {})
-        return found if isinstance(found, dict) else {}
+        header = self.fields.get({DICTIONARY_PAGE: 7, DATA_PAGE: 5, DATA_PAGE_V2: 8}.get(self.kind, 0), {})
+        return header if isinstance(header, dict) else {}
 
     @property
     def values(self) -> int:
-        found = self.type_header.get(1, 0)
-        return found if isinstance(found, int) else -1
+        count = self.type_header.get(1, 0)
+        return count if isinstance(count, int) else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,8 @@ def read_claims(path: Path, *, pages: bool = True) -> ParquetClaims:
         if pages:
             with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as raw:
                 _require_sound_pages(raw, metadata, size)
-    opened = sum(chunk.total_uncompressed_size for chunk in _list_chunks(metadata))
-    return ParquetClaims(metadata.num_rows, dict(zip(schema.names, schema.types, strict=True)), opened)
+    unpacked_bytes = sum(chunk.total_uncompressed_size for chunk in _list_chunks(metadata))
+    return ParquetClaims(metadata.num_rows, dict(zip(schema.names, schema.types, strict=True)), unpacked_bytes)
 
 
 def _require_magic_bytes(handle: Any, size: int) -> None:
@@ -190,8 +190,8 @@ def _require_sound_pages(raw: Any, metadata: Any, size: int) -> None:
         raise UnsoundParquet(f"it has {groups:,} row groups for {metadata.num_rows:,} rows")
     rows = 0
     spans = []
-    for at in range(groups):
-        group = metadata.row_group(at)
+    for group_index in range(groups):
+        group = metadata.row_group(group_index)
         if not 0 <= group.num_rows <= MAX_ROWS_PER_GROUP:
             raise UnsoundParquet(f"a row group has {group.num_rows:,} rows, and {MAX_ROWS_PER_GROUP:,} are the most")
         rows += group.num_rows
@@ -240,45 +240,45 @@ def _find_chunk_span(chunk: Any, size: int) -> tuple[int, int]:
     return start, end
 
 
-def _count_unpacked_bytes(raw: Any, span: tuple[int, int], rows: int, whole: int) -> int:
+def _count_unpacked_bytes(raw: Any, span: tuple[int, int], rows: int, file_rows: int) -> int:
     """Count the decompressed bytes of a chunk's pages; its group has `rows` rows, the file `whole`."""
     values = 0
-    opened = 0
+    unpacked_bytes = 0
     for pages, header in enumerate(read_page_headers(raw, *span), start=1):
         if header.kind == DICTIONARY_PAGE:
-            if header.values > whole:
+            if header.values > file_rows:
                 raise UnsoundParquet("a dictionary lists more values than rows")
         else:
             values += header.values
-        opened += header.size
+        unpacked_bytes += header.size
         if pages > 8 + rows // MIN_VALUES_PER_PAGE:
             raise UnsoundParquet(f"a column of {rows:,} rows has {pages:,} pages and more")
     if values != rows:
         raise UnsoundParquet("the pages of a column have not as many values as rows")
-    return opened
+    return unpacked_bytes
 
 
-def read_page_headers(raw: Any, start: int, end: int, most: int = MAX_PAGE_BYTES) -> Iterator[PageHeader]:
+def read_page_headers(raw: Any, start: int, end: int, max_bytes: int = MAX_PAGE_BYTES) -> Iterator[PageHeader]:
     """Yield the pages of a chunk, from its first byte to its last.
 
     A page that decompresses to more than `most` bytes is refused.
     """
-    at = start
-    while at < end:
+    position = start
+    while position < end:
         try:
-            fields, at = ThriftReader(raw, at, end).struct()
+            fields, position = ThriftReader(raw, position, end).struct()
             kind, size, packed = (int(fields[number]) for number in (1, 2, 3))
         except (KeyError, TypeError, ValueError):
             raise UnsoundParquet("a page has no header that can be read") from None
         if (
             kind not in (DICTIONARY_PAGE, DATA_PAGE, DATA_PAGE_V2, INDEX_PAGE)
             or packed < 0
-            or at + packed > end
-            or not 0 <= size <= most
+            or position + packed > end
+            or not 0 <= size <= max_bytes
         ):
-            raise UnsoundParquet(f"a page is none of a column, or opens to more than {most:,} bytes")
-        found = PageHeader(kind, fields, at, packed, size)
-        if found.values < 0:
+            raise UnsoundParquet(f"a page is none of a column, or opens to more than {max_bytes:,} bytes")
+        header = PageHeader(kind, fields, position, packed, size)
+        if header.values < 0:
             raise UnsoundParquet("a page has no number of values")
-        yield found
-        at += packed
+        yield header
+        position += packed

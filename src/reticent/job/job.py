@@ -65,7 +65,7 @@ def resolve_promises(given: Any) -> Promises:
     if isinstance(given, Promises):
         return given
     listed = promises(given, "promises")
-    return Promises.of(registry.make_promise(one) if isinstance(one, Mapping) else one for one in listed)
+    return Promises.from_iterable(registry.make_promise(one) if isinstance(one, Mapping) else one for one in listed)
 
 
 def resolve_method(given: Any) -> Any:
@@ -74,7 +74,7 @@ def resolve_method(given: Any) -> Any:
         return registry.load_method_class("mondrian")()
     if isinstance(given, str | Mapping):
         return registry.make_method(given)
-    _require_verb(given, "method", "plan", registry.METHODS, 'method = "mosaic", or rt.Mosaic().')
+    _require_verb(given, "method", "plan", catalogue.METHODS, 'method = "mosaic", or rt.Mosaic().')
     return given
 
 
@@ -88,7 +88,7 @@ def resolve_stages(given: Any) -> tuple[Any, ...]:
 def _resolve_stage(given: Any) -> Any:
     if isinstance(given, str | Mapping):
         return registry.make_stage({"name": given} if isinstance(given, str) else given)
-    _require_verb(given, "prepare", "prepare", registry.STAGES, "prepare = [rt.Suppression(l=3)].")
+    _require_verb(given, "prepare", "prepare", catalogue.STAGES, "prepare = [rt.Suppression(l=3)].")
     return given
 
 

@@ -35,23 +35,23 @@ class PointBoxPairs:
     box: np.ndarray
 
     @classmethod
-    def of(cls, point: np.ndarray, box: np.ndarray) -> PointBoxPairs:
+    def from_pairs(cls, point: np.ndarray, box: np.ndarray) -> PointBoxPairs:
         order = np.lexsort((box, point))
         return cls(point[order], box[order])
 
-    def add_up_boxes(self, of_boxes: np.ndarray, found: np.ndarray) -> np.ndarray:
+    def add_up_boxes(self, of_boxes: np.ndarray, sums: np.ndarray) -> np.ndarray:
         """Add up in `found`, (points, ...), what the boxes over each point hold, some points at a time."""
         starts = np.flatnonzero(np.diff(self.point, prepend=-1))
         stops = np.append(starts[1:], len(self.point))
         first = 0
         while first < len(starts):
             last = max(int(np.searchsorted(stops, starts[first] + PAIRS_PER_BLOCK, side="right")), first + 1)
-            here = slice(starts[first], stops[last - 1])
-            found[self.point[starts[first:last]]] = np.add.reduceat(
-                of_boxes[self.box[here]], starts[first:last] - starts[first], axis=0
+            block = slice(starts[first], stops[last - 1])
+            sums[self.point[starts[first:last]]] = np.add.reduceat(
+                of_boxes[self.box[block]], starts[first:last] - starts[first], axis=0
             )
             first = last
-        return found
+        return sums
 
     def find_densest(
         self, density: np.ndarray, people: np.ndarray, nearest: int
@@ -68,20 +68,19 @@ class PointBoxPairs:
         box = box[order]
         starts = np.flatnonzero(np.diff(point, prepend=-1))
         lengths = np.diff(np.append(starts, len(point)))
-        kept = np.arange(len(point)) - np.repeat(starts, lengths) < nearest
-        point = point[kept]
-        box = box[kept]
-        whole = np.bincount(point, weights=density[box], minlength=len(people))
-        return point, box, density[box] / whole[point] * people[point]
+        is_near = np.arange(len(point)) - np.repeat(starts, lengths) < nearest
+        point = point[is_near]
+        box = box[is_near]
+        total_density = np.bincount(point, weights=density[box], minlength=len(people))
+        return point, box, density[box] / total_density[point] * people[point]
 
 
 POINTS_PER_CHUNK = 256  # points looked at together
 POINTS_AT_ONCE = 1 << 17
 PAIRS_AT_ONCE = 4_000_000
 MIN_PAIRS_LISTED = 20_000_000
-MAX_LISTED_SHARE_DIVISOR = (
-    16  # of so many pairs of a point and a box, those that meet are listed if they are one in so many
-)
+MAX_LISTED_SHARE_DIVISOR = 16
+"""Pairs of a point and a box that meet are listed if they are at most one in so many of all pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +104,10 @@ class Boxes:
         `first` and `last` are the first and last code of each group on each quasi-identifier: (quasi, groups) each.
         """
         first, last = (np.asarray(ends, np.int64) for ends in (first, last))
-        none = np.zeros((0, 1), np.int32)
+        no_prefix = np.zeros((0, 1), np.int32)
         covers = tuple(
-            LabelCover(low, high, np.full(len(low), -1, np.int64), none) for low, high in zip(first, last, strict=True)
+            LabelCover(low, high, np.full(len(low), -1, np.int64), no_prefix)
+            for low, high in zip(first, last, strict=True)
         )
         return cls(covers, np.repeat(np.arange(first.shape[1])[None, :], len(covers), axis=0), until)
 
@@ -130,8 +130,8 @@ class Boxes:
         return self._pick_by_label(lambda column, label: column.sizes[label])
 
     def _pick_by_label(self, pick: Callable[[LabelCover, np.ndarray], np.ndarray]) -> np.ndarray:
-        found = [pick(column, label) for column, label in zip(self.covers, self.label, strict=True)]
-        return np.ascontiguousarray(np.array(found, np.int32).reshape(len(self.covers), -1))
+        picked = [pick(column, label) for column, label in zip(self.covers, self.label, strict=True)]
+        return np.ascontiguousarray(np.array(picked, np.int32).reshape(len(self.covers), -1))
 
     @cached_property
     def room(self) -> np.ndarray:
@@ -161,34 +161,34 @@ class Boxes:
     @cached_property
     def holes(self) -> tuple[np.ndarray, np.ndarray]:
         """(quasi, groups) the row of a table of prefix counts for labels that have holes, -1 for others; and that table."""
-        wide = max((column.prefix.shape[1] for column in self.covers), default=1)
+        table_width = max((column.prefix.shape[1] for column in self.covers), default=1)
         tables = []
         start = 0
-        place = np.full(self.label.shape, -1, np.int32)
+        table_row = np.full(self.label.shape, -1, np.int32)
         for axis, column in enumerate(self.covers):
             hole = column.holes[self.label[axis]]
-            place[axis] = np.where(hole >= 0, hole + start, -1)
-            tables.append(np.pad(column.prefix, ((0, 0), (0, wide - column.prefix.shape[1])), mode="edge"))
+            table_row[axis] = np.where(hole >= 0, hole + start, -1)
+            tables.append(np.pad(column.prefix, ((0, 0), (0, table_width - column.prefix.shape[1])), mode="edge"))
             start += len(column.prefix)
-        return place, np.ascontiguousarray(np.concatenate(tables or [np.zeros((0, wide))]), np.int32)
+        return table_row, np.ascontiguousarray(np.concatenate(tables or [np.zeros((0, table_width))]), np.int32)
 
     def covering(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (points, groups): which boxes cover each point, a chunk of points at a time."""
         groups = self.label.shape[1]
         for start in range(0, len(points), POINTS_PER_CHUNK):
-            here = slice(start, min(start + POINTS_PER_CHUNK, len(points)))
-            inside = np.ones((here.stop - start, groups), bool)
+            chunk = slice(start, min(start + POINTS_PER_CHUNK, len(points)))
+            inside = np.ones((chunk.stop - start, groups), bool)
             for axis, column in enumerate(self.covers):
-                inside &= column.table(points[here, axis])[:, self.label[axis]]
-            yield here, inside
+                inside &= column.table(points[chunk, axis])[:, self.label[axis]]
+            yield chunk, inside
 
     def spread(self, axis: int, size: int) -> np.ndarray:
         """Return (codes, values): the rows of every group counted at every code that its label covers."""
         column = self.covers[axis]
         label = self.label[axis]
-        held = np.zeros((len(column.lower), self.counts.shape[1]))
-        np.add.at(held, label, self.counts)
-        return column.spread(held, size)
+        counts_by_label = np.zeros((len(column.lower), self.counts.shape[1]))
+        np.add.at(counts_by_label, label, self.counts)
+        return column.spread(counts_by_label, size)
 
     def belief(self, points: np.ndarray) -> np.ndarray:
         """Return (points, values): the summed density of the rows of every box that covers a point.
@@ -196,12 +196,12 @@ class Boxes:
         It is 0 where none does.
         """
         density = self.density
-        found = np.zeros((len(points), density.shape[1]))
-        if (few := self._find_sparse_pairs(points)) is not None:
-            return few.add_up_boxes(density, found)
-        for here, inside in self.covering(points):
-            found[here] = inside @ density
-        return found
+        sums = np.zeros((len(points), density.shape[1]))
+        if (pairs := self._find_sparse_pairs(points)) is not None:
+            return pairs.add_up_boxes(density, sums)
+        for chunk, inside in self.covering(points):
+            sums[chunk] = inside @ density
+        return sums
 
     def _find_sparse_pairs(self, points: np.ndarray) -> PointBoxPairs | None:
         """Return which boxes cover which points, if listing them pays: for many points and boxes, few of which meet."""
@@ -209,7 +209,7 @@ class Boxes:
             return None
         regions = join_boxes(self.covers, self.label.T.astype(np.int64), points)
         return (
-            PointBoxPairs.of(*regions.pairs())
+            PointBoxPairs.from_pairs(*regions.pairs())
             if regions.many * MAX_LISTED_SHARE_DIVISOR <= len(points) * self.label.shape[1]
             else None
         )
@@ -223,13 +223,13 @@ class Boxes:
         starts = range(0, len(points), POINTS_AT_ONCE)
         waiting = [slice(start, min(start + POINTS_AT_ONCE, len(points))) for start in reversed(starts)]
         while waiting:
-            here = waiting.pop()
-            regions = join_boxes(self.covers, labels, points[here])
-            middle = (here.start + here.stop) // 2
-            if regions.many > PAIRS_AT_ONCE and here.start < middle:
-                waiting += [slice(middle, here.stop), slice(here.start, middle)]
+            chunk = waiting.pop()
+            regions = join_boxes(self.covers, labels, points[chunk])
+            middle = (chunk.start + chunk.stop) // 2
+            if regions.many > PAIRS_AT_ONCE and chunk.start < middle:
+                waiting += [slice(middle, chunk.stop), slice(chunk.start, middle)]
                 continue
-            yield here, *regions.pairs()
+            yield chunk, *regions.pairs()
 
     def memberships(
         self, points: np.ndarray, people: np.ndarray, nearest: int
@@ -239,22 +239,22 @@ class Boxes:
         They share the point's people by their density.
         """
         density = self.counts.sum(axis=1) / np.where(self.room > 0, self.room, np.inf)
-        if (few := self._find_sparse_pairs(points)) is not None:
-            return few.find_densest(density, people, nearest)
-        most = min(nearest, len(density))
-        found = []
+        if (pairs := self._find_sparse_pairs(points)) is not None:
+            return pairs.find_densest(density, people, nearest)
+        box_count = min(nearest, len(density))
+        point_blocks = []
         groups = []
         weights = []
-        for here, inside in self.covering(points):
+        for chunk, inside in self.covering(points):
             reach = np.where(inside, density, 0)
-            chosen = np.argpartition(-reach, most - 1, axis=1)[:, :most]
-            share = np.take_along_axis(reach, chosen, axis=1)
-            at, _ = np.nonzero(share)
-            found.append(at + here.start)
-            groups.append(chosen[share > 0])
-            whole = np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
-            weights.append((share / whole)[share > 0] * people[at + here.start])
-        return np.concatenate(found), np.concatenate(groups), np.concatenate(weights)
+            densest = np.argpartition(-reach, box_count - 1, axis=1)[:, :box_count]
+            share = np.take_along_axis(reach, densest, axis=1)
+            row, _ = np.nonzero(share)
+            point_blocks.append(row + chunk.start)
+            groups.append(densest[share > 0])
+            total_share = np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+            weights.append((share / total_share)[share > 0] * people[row + chunk.start])
+        return np.concatenate(point_blocks), np.concatenate(groups), np.concatenate(weights)
 
 
 def build_boxes(
@@ -280,9 +280,9 @@ def build_boxes(
         labels.append(distinct)
     numbered = np.column_stack(numbers) if numbers else np.zeros((len(frame), 0), np.int64)
     unique, group = find_distinct_rows(numbered)
-    known = {text: code for code, text in enumerate(sensitive.texts)}
+    code_by_text = {text: code for code, text in enumerate(sensitive.texts)}
     texts = frame[sensitive.name].cast(pl.String)
-    value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
+    value = texts.replace_strict(code_by_text, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
     counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
     np.add.at(counts, (group, value + 1), 1 if weights is None else weights)
     covers = find_covers(entries, cells, labels, foreign, others)
@@ -315,7 +315,8 @@ def list_range_ends(
     """List the codes of the cells at the ends of the distinct labels of each quasi-identifier."""
     columns = zip(entries, cells.quasi, labels, strict=True)
     return tuple(
-        find_range_ends(entry, shown, _list_texts(domain), foreign=foreign) for entry, domain, shown in columns
+        find_range_ends(entry, column_labels, _list_texts(domain), foreign=foreign)
+        for entry, domain, column_labels in columns
     )
 
 
@@ -329,22 +330,22 @@ def _find_cover(
     """Find what the labels cover, in the domain's own codes."""
     texts = _list_texts(domain)
     try:
-        found = place_values(entry, labels, texts, foreign=foreign)
+        placed = place_values(entry, labels, texts, foreign=foreign)
     except (ValueError, RecursionError):  # UnreadableLabel, or quoted and no JSON
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
-    order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
-    places = found.codes[order]
-    covered = [np.sort(order[_find_held_places(places, held)]) for held in found.covered]
+    order = np.argsort(placed.codes, kind="stable")  # several values may stand at one place: beyond a declared top
+    places = placed.codes[order]
+    covered = [np.sort(order[_find_held_places(places, label_places)]) for label_places in placed.covered]
     if not foreign and not others and not all(len(codes) for codes in covered):
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
     return make_cover(covered, domain.size)
 
 
-def _find_held_places(places: np.ndarray, held: np.ndarray) -> np.ndarray | slice:
+def _find_held_places(places: np.ndarray, wanted: np.ndarray) -> np.ndarray | slice:
     """Return which of the sorted places are among the sorted `held` ones."""
-    if len(held) and held[-1] - held[0] + 1 == len(held):
-        return slice(np.searchsorted(places, held[0]), np.searchsorted(places, held[-1], "right"))
-    return np.isin(places, held)
+    if len(wanted) and wanted[-1] - wanted[0] + 1 == len(wanted):
+        return slice(np.searchsorted(places, wanted[0]), np.searchsorted(places, wanted[-1], "right"))
+    return np.isin(places, wanted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,14 +365,14 @@ class GroupMembers:
         return self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
 
     def spread(self, axis: int, size: int) -> np.ndarray:
-        found = np.zeros((size, self.counts.shape[1]))
-        np.add.at(found, self.codes[:, axis], self.shares[self.group] * self.people[:, None])
-        return found
+        sums = np.zeros((size, self.counts.shape[1]))
+        np.add.at(sums, self.codes[:, axis], self.shares[self.group] * self.people[:, None])
+        return sums
 
     def belief(self, points: np.ndarray) -> np.ndarray:
-        found = np.zeros((len(points), self.counts.shape[1]))
-        np.add.at(found, self._point(points), self.shares[self.group] * self.people[:, None])
-        return found
+        sums = np.zeros((len(points), self.counts.shape[1]))
+        np.add.at(sums, self._point(points), self.shares[self.group] * self.people[:, None])
+        return sums
 
     def memberships(
         self, points: np.ndarray, people: np.ndarray, nearest: int
@@ -380,27 +381,27 @@ class GroupMembers:
 
     def keep_members_at(self, points: np.ndarray) -> GroupMembers:
         """Leave out the members who are at none of the points; the groups' values stay."""
-        kept = self._find_points(points) >= 0
-        return replace(self, codes=self.codes[kept], group=self.group[kept], people=self.people[kept])
+        is_present = self._find_points(points) >= 0
+        return replace(self, codes=self.codes[is_present], group=self.group[is_present], people=self.people[is_present])
 
     def _point(self, points: np.ndarray) -> np.ndarray:
         """Return the index of each member's point."""
-        found = self._find_points(points)
-        if (found < 0).any():
+        point_index = self._find_points(points)
+        if (point_index < 0).any():
             raise RequestError(
-                f"{pluralize(int(self.people[found < 0].sum()), 'published row', 'is', 'are')} not in the source.",
+                f"{pluralize(int(self.people[point_index < 0].sum()), 'published row', 'is', 'are')} not in the source.",
                 attempt="the data that the release was made from.",
             )
-        return found
+        return point_index
 
     def _find_points(self, points: np.ndarray) -> np.ndarray:
         """Return the index of each member's point, -1 where it is none of the points."""
-        both = np.concatenate([points, self.codes])
-        _, number = np.unique(both, axis=0, return_inverse=True)
+        all_points = np.concatenate([points, self.codes])
+        _, number = np.unique(all_points, axis=0, return_inverse=True)
         number = number.reshape(-1)
-        of = np.full(int(number.max(initial=0)) + 1, -1, np.int64)
-        of[number[: len(points)]] = np.arange(len(points))
-        return of[number[len(points) :]]
+        point_by_number = np.full(int(number.max(initial=0)) + 1, -1, np.int64)
+        point_by_number[number[: len(points)]] = np.arange(len(points))
+        return point_by_number[number[len(points) :]]
 
 
 def build_members(quasi: pl.DataFrame, group: pl.Series, counts: np.ndarray, cells: Cells) -> GroupMembers:
@@ -413,10 +414,10 @@ def build_members(quasi: pl.DataFrame, group: pl.Series, counts: np.ndarray, cel
 
 def encode_values(domain: Domain, series: pl.Series) -> np.ndarray:
     """Return the codes of published values in the source's domain."""
-    known = {text: code for code, text in enumerate(domain.texts)}
+    code_by_text = {text: code for code, text in enumerate(domain.texts)}
     texts = series.cast(pl.String)
-    found = texts.replace_strict(known, default=-1, return_dtype=pl.Int64)
-    coded = pl.select(pl.when(texts.is_null()).then(domain.null_code).otherwise(found)).to_series().to_numpy()
+    known_codes = texts.replace_strict(code_by_text, default=-1, return_dtype=pl.Int64)
+    coded = pl.select(pl.when(texts.is_null()).then(domain.null_code).otherwise(known_codes)).to_series().to_numpy()
     if (coded < 0).any():
         raise RequestError(
             f"Column {domain.name!r} holds {pluralize(int((coded < 0).sum()), 'value')} that the source lacks."

@@ -45,23 +45,23 @@ class LabelCover:
         touches = (first <= high) & (last >= low)
         covers = (first <= low) & (last >= high)
         hole = self.holes[label]
-        here = np.flatnonzero(touches & (hole >= 0))
-        if len(here):
-            table = hole[here]
-            low = low[here]
-            high = high[here]
+        with_holes = np.flatnonzero(touches & (hole >= 0))
+        if len(with_holes):
+            table = hole[with_holes]
+            low = low[with_holes]
+            high = high[with_holes]
             inside = self.prefix[table, high + 1] - self.prefix[table, low]
-            touches[here] = inside > 0
-            covers[here] = inside == high - low + 1
+            touches[with_holes] = inside > 0
+            covers[with_holes] = inside == high - low + 1
         return touches, covers & touches
 
     @property
     def sizes(self) -> np.ndarray:
         """How many codes each label covers."""
-        found = self.upper - self.lower + 1
+        counts = self.upper - self.lower + 1
         gaps = np.flatnonzero(self.holes >= 0)
-        found[gaps] = self.prefix[self.holes[gaps], -1]
-        return found
+        counts[gaps] = self.prefix[self.holes[gaps], -1]
+        return counts
 
     def table(self, codes: np.ndarray) -> np.ndarray:
         """Return (codes, labels): which labels cover each of these codes."""
@@ -73,25 +73,29 @@ class LabelCover:
             inside[:, gaps] = self.prefix[rows, code + 1] > self.prefix[rows, code]
         return inside
 
-    def spread(self, held: np.ndarray, size: int) -> np.ndarray:
+    def spread(self, amounts: np.ndarray, size: int) -> np.ndarray:
         """Return (codes, ...): what the labels hold, counted at every code that they cover; `held` is (labels, ...)."""
-        steps = np.zeros((size + 1, *held.shape[1:]))
-        whole = np.flatnonzero((self.holes < 0) & (self.upper >= self.lower))
-        np.add.at(steps, self.lower[whole], held[whole])
-        np.add.at(steps, self.upper[whole] + 1, -held[whole])
-        found = np.cumsum(steps, axis=0)[:size]
+        steps = np.zeros((size + 1, *amounts.shape[1:]))
+        without_holes = np.flatnonzero((self.holes < 0) & (self.upper >= self.lower))
+        np.add.at(steps, self.lower[without_holes], amounts[without_holes])
+        np.add.at(steps, self.upper[without_holes] + 1, -amounts[without_holes])
+        sums = np.cumsum(steps, axis=0)[:size]
         gaps = np.flatnonzero(self.holes >= 0)
         if len(gaps):
             inside = np.diff(self.prefix[self.holes[gaps]], axis=1)
-            found += inside[:, :size].T @ held[gaps]
-        return found
+            sums += inside[:, :size].T @ amounts[gaps]
+        return sums
 
 
 def make_cover(codes: Sequence[np.ndarray], size: int) -> LabelCover:
     """Make a cover from the sorted codes under each label."""
-    lower = np.array([held[0] if len(held) else 0 for held in codes], np.int64)
-    upper = np.array([held[-1] if len(held) else -1 for held in codes], np.int64)
-    gaps = [i for i, held in enumerate(codes) if len(held) and held[-1] - held[0] + 1 != len(held)]
+    lower = np.array([label_codes[0] if len(label_codes) else 0 for label_codes in codes], np.int64)
+    upper = np.array([label_codes[-1] if len(label_codes) else -1 for label_codes in codes], np.int64)
+    gaps = [
+        i
+        for i, label_codes in enumerate(codes)
+        if len(label_codes) and label_codes[-1] - label_codes[0] + 1 != len(label_codes)
+    ]
     holes = np.full(len(codes), -1, np.int64)
     holes[gaps] = np.arange(len(gaps))
     prefix = np.zeros((len(gaps), size + 1), np.int32)
@@ -114,9 +118,9 @@ class CoveredRegions:
         change = np.bincount(self.start, minlength=len(self.order) + 1) - np.bincount(
             self.stop, minlength=len(self.order) + 1
         )
-        found = np.empty(len(self.order), np.int64)
-        found[self.order] = np.cumsum(change)[:-1]
-        return found
+        counts = np.empty(len(self.order), np.int64)
+        counts[self.order] = np.cumsum(change)[:-1]
+        return counts
 
     @property
     def many(self) -> int:
@@ -131,10 +135,10 @@ class CoveredRegions:
     def total(self, weights: np.ndarray, boxes: int) -> np.ndarray:
         """The sum of the points' weights under each box."""
         until = np.append(0, np.cumsum(weights[self.order]))
-        held = until[self.stop] - until[self.start]
-        found = np.zeros(boxes, held.dtype)
-        np.add.at(found, self.box, held)
-        return found
+        region_weights = until[self.stop] - until[self.start]
+        totals = np.zeros(boxes, region_weights.dtype)
+        np.add.at(totals, self.box, region_weights)
+        return totals
 
 
 def join_boxes(covers: Sequence[LabelCover], boxes: np.ndarray, points: np.ndarray) -> CoveredRegions:
@@ -149,17 +153,17 @@ def join_boxes(covers: Sequence[LabelCover], boxes: np.ndarray, points: np.ndarr
     while len(box) and len(points):
         order, starts, stops, low, high, node, box = _bound_nodes(points, order, starts, stops, node, box)
         touches = np.ones(len(box), bool)
-        whole = np.ones(len(box), bool)
+        covers_all = np.ones(len(box), bool)
         cut = np.zeros((len(starts), len(covers)))
         for c, column in enumerate(covers):
-            some, everything = column.test(boxes[box, c], low[node, c], high[node, c])
-            touches &= some
-            whole &= everything
-            cut[:, c] = np.bincount(node[some & ~everything], minlength=len(starts))
-        done.append((box[whole], starts[node[whole]], stops[node[whole]]))
-        left = touches & ~whole
-        node = node[left]
-        box = box[left]
+            is_touched, is_covered = column.test(boxes[box, c], low[node, c], high[node, c])
+            touches &= is_touched
+            covers_all &= is_covered
+            cut[:, c] = np.bincount(node[is_touched & ~is_covered], minlength=len(starts))
+        done.append((box[covers_all], starts[node[covers_all]], stops[node[covers_all]]))
+        is_partial = touches & ~covers_all
+        node = node[is_partial]
+        box = box[is_partial]
         if len(box):
             order, starts, stops, node, box = _split_nodes(points, order, starts, stops, low, high, cut, node, box)
     parts = (
@@ -178,15 +182,15 @@ def _bound_nodes(
     starts = starts[used]
     stops = stops[used]
     lengths = stops - starts
-    at = np.append(0, np.cumsum(lengths))[:-1]
+    offsets = np.append(0, np.cumsum(lengths))[:-1]
     inside = points[order[_expand_ranges(starts, lengths)]]
-    return order, starts, stops, np.minimum.reduceat(inside, at), np.maximum.reduceat(inside, at), node, box
+    return order, starts, stops, np.minimum.reduceat(inside, offsets), np.maximum.reduceat(inside, offsets), node, box
 
 
 def _expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Concatenate starts[0] .. starts[0] + lengths[0], starts[1] .. and so on."""
-    at = np.append(0, np.cumsum(lengths))
-    return np.arange(at[-1]) + np.repeat(starts - at[:-1], lengths)
+    offsets = np.append(0, np.cumsum(lengths))
+    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
 
 
 def _split_nodes(
@@ -284,7 +288,7 @@ def _declare_values(entry: ColumnEntry, labels: Sequence[str | None], values: pl
         if label is not None and label != ANY_LABEL and label not in held
         for text in list_named_values(label, foreign=True)
     }
-    return entry.at(values=sorted((held | members) - {ANY_LABEL}))
+    return entry.with_changes(values=sorted((held | members) - {ANY_LABEL}))
 
 
 def rebuild_hierarchy(entry: ColumnEntry, values: pl.Series, rows: Sequence[int] | None = None) -> ColumnEntry:
@@ -294,7 +298,7 @@ def rebuild_hierarchy(entry: ColumnEntry, values: pl.Series, rows: Sequence[int]
     """
     if entry.built is None:
         return entry
-    return entry.at(hierarchy=build(entry.built, values, rows, name=entry.name).rows(), built=None)
+    return entry.with_changes(hierarchy=build(entry.built, values, rows, name=entry.name).rows(), built=None)
 
 
 def find_places(column: Scale, entry: ColumnEntry, values: pl.Series) -> list[Any]:
@@ -333,9 +337,9 @@ def mask_beyond_ends(entry: ColumnEntry, values: pl.Series) -> pl.Series:
     column = make_scale(entry, [])
     if not isinstance(column, LineScale) or (entry.top is None and entry.bottom is None):
         return pl.Series([False] * len(values), dtype=pl.Boolean)
-    free = entry.at(top=None, bottom=None)
-    both = zip(find_places(column, free, values), find_places(column, entry, values), strict=True)
-    return pl.Series([was != now for was, now in both], dtype=pl.Boolean)
+    uncoded_entry = entry.with_changes(top=None, bottom=None)
+    place_pairs = zip(find_places(column, uncoded_entry, values), find_places(column, entry, values), strict=True)
+    return pl.Series([free_place != coded_place for free_place, coded_place in place_pairs], dtype=pl.Boolean)
 
 
 def _find_place(column: LineScale, text: str) -> Any:

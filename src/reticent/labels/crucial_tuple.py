@@ -51,10 +51,10 @@ def read_distinct_labels(
     entry: ColumnEntry, number: np.ndarray, distinct: pl.Series, people: pl.Series | None = None
 ) -> LabelledColumn:
     """Read the labels of a column, given the distinct ones and the number of each row's label among them."""
-    whole = entry if people is None else rebuild_hierarchy(entry, people)
-    lines = make_scale(whole, distinct.to_list())
-    read = read_leaf_extents(lines, distinct) if isinstance(lines, TreeScale) else lines.read(distinct.to_list())
-    return LabelledColumn(whole, number, lines, read)
+    full_entry = entry if people is None else rebuild_hierarchy(entry, people)
+    scale = make_scale(full_entry, distinct.to_list())
+    extents = read_leaf_extents(scale, distinct) if isinstance(scale, TreeScale) else scale.read(distinct.to_list())
+    return LabelledColumn(full_entry, number, scale, extents)
 
 
 def find_crucial_rows(
@@ -68,8 +68,8 @@ def find_crucial_rows(
     points = []
     codes = 1
     sets: list[LeafExtents] = []
-    for at, column in enumerate(columns):
-        known, code = _encode_people(column, None if people is None else people[at])
+    for column_index, column in enumerate(columns):
+        known, code = _encode_people(column, None if people is None else people[column_index])
         if isinstance(column.extents, LeafExtents):
             spans.append(_find_leaf_spans(column.extents, len(known), sets))
         else:
@@ -84,11 +84,17 @@ def find_crucial_rows(
     if not len(rows):
         return owner
     member = _make_membership_table(sets, codes)
-    where = np.ascontiguousarray(np.column_stack(points), np.int32)
-    apart = route_points(
-        np.ascontiguousarray(boxes[rows], np.int32), where, span, member, codes, MAX_BOXES_COMPARED_ONE_BY_ONE, owner
+    point_codes = np.ascontiguousarray(np.column_stack(points), np.int32)
+    is_disjoint = route_points(
+        np.ascontiguousarray(boxes[rows], np.int32),
+        point_codes,
+        span,
+        member,
+        codes,
+        MAX_BOXES_COMPARED_ONE_BY_ONE,
+        owner,
     )
-    return np.where(owner >= 0, rows[owner], -1) if apart else None
+    return np.where(owner >= 0, rows[owner], -1) if is_disjoint else None
 
 
 def encode_distinct(series: pl.Series) -> tuple[np.ndarray, pl.Series]:
@@ -112,13 +118,13 @@ def _encode_people(column: LabelledColumn, people: pl.Series | None) -> tuple[li
     leaves = list(range(len(column.scale.leaf))) if isinstance(column.scale, TreeScale) else None
     if people is None:
         return (_list_ends(column.extents) if leaves is None else leaves), np.zeros(0, np.int64)
-    which, values = encode_distinct(people)
+    value_index, values = encode_distinct(people)
     places = find_places(column.scale, column.entry, values)
     known = sorted({place for place in places if place is not None}) if leaves is None else leaves
-    code = {place: at for at, place in enumerate(known)}
+    code = {place: position for position, place in enumerate(known)}
     missing = [len(known) + (value is not None) for value in values.to_list()]
-    found = [missing[at] if place is None else code[place] for at, place in enumerate(places)]
-    return known, np.array(found, np.int64)[which]
+    codes = [missing[position] if place is None else code[place] for position, place in enumerate(places)]
+    return known, np.array(codes, np.int64)[value_index]
 
 
 def _list_ends(extents: Sequence[Extent]) -> list[Any]:
@@ -127,16 +133,16 @@ def _list_ends(extents: Sequence[Extent]) -> list[Any]:
 
 def _find_line_spans(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
     """Return (first code, last code, -1) of each label of a line."""
-    found = np.full((len(extents), 3), -1, np.int64)
+    spans = np.full((len(extents), 3), -1, np.int64)
     null = len(known)
-    for at, extent in enumerate(extents):
+    for label_index, extent in enumerate(extents):
         if extent.form == "any":
-            found[at, :2] = 0, null + 1
+            spans[label_index, :2] = 0, null + 1
         elif extent.form == "null":
-            found[at, :2] = null, null
+            spans[label_index, :2] = null, null
         else:
-            found[at, :2] = bisect_left(known, extent.lower), bisect_right(known, extent.upper) - 1
-    return found
+            spans[label_index, :2] = bisect_left(known, extent.lower), bisect_right(known, extent.upper) - 1
+    return spans
 
 
 def _find_leaf_spans(extents: LeafExtents, null: int, sets: list[LeafExtents]) -> np.ndarray:
@@ -144,23 +150,23 @@ def _find_leaf_spans(extents: LeafExtents, null: int, sets: list[LeafExtents]) -
 
     Sets with holes are added to `sets`.
     """
-    found = np.full((len(extents), 3), -1, np.int64)
-    found[extents.form == ANY_FORM, :2] = 0, null + 1
-    found[extents.form == MISSING_FORM, :2] = null, null
-    listed = extents.form == LEAVES_FORM
-    found[listed, 0] = extents.leaves[extents.offsets[:-1][listed]]
-    found[listed, 1] = extents.leaves[extents.offsets[1:][listed] - 1]
-    holed = listed & (found[:, 1] - found[:, 0] + 1 > extents.counts)
-    found[holed, 2] = sum(map(len, sets)) + np.arange(np.count_nonzero(holed))
-    sets.append(extents.only(holed))
-    return found
+    spans = np.full((len(extents), 3), -1, np.int64)
+    spans[extents.form == ANY_FORM, :2] = 0, null + 1
+    spans[extents.form == MISSING_FORM, :2] = null, null
+    is_listed = extents.form == LEAVES_FORM
+    spans[is_listed, 0] = extents.leaves[extents.offsets[:-1][is_listed]]
+    spans[is_listed, 1] = extents.leaves[extents.offsets[1:][is_listed] - 1]
+    has_holes = is_listed & (spans[:, 1] - spans[:, 0] + 1 > extents.counts)
+    spans[has_holes, 2] = sum(map(len, sets)) + np.arange(np.count_nonzero(has_holes))
+    sets.append(extents.only(has_holes))
+    return spans
 
 
 def _make_membership_table(sets: Sequence[LeafExtents], codes: int) -> np.ndarray:
     """Return (sets, codes): 1 where a set holds a code."""
     member = np.zeros((max(sum(map(len, sets)), 1), codes + 2), np.uint8)
     begin = 0
-    for some in sets:
-        member[begin + some.label, some.leaves] = 1
-        begin += len(some)
+    for extents in sets:
+        member[begin + extents.label, extents.leaves] = 1
+        begin += len(extents)
     return member

@@ -28,18 +28,18 @@ def parse_bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.
     An end is null for `*`, for null, and where a top or bottom hides it.
     """
     distinct = labels.unique().drop_nulls()
-    found = []
+    ends_by_side = []
     try:
-        named = _find_node_ends(column, distinct)
-        ends = {label: named.get(label) or parse_label(label)[1] for label in distinct if label != ANY_LABEL}
-        for at in (0, -1):
+        node_ends = _find_node_ends(column, distinct)
+        ends = {label: node_ends.get(label) or parse_label(label)[1] for label in distinct if label != ANY_LABEL}
+        for side in (0, -1):
             texts = labels.replace_strict(
-                list(ends), [pair[at] for pair in ends.values()], default=None, return_dtype=pl.String
+                list(ends), [pair[side] for pair in ends.values()], default=None, return_dtype=pl.String
             )
-            found.append(parse_texts(texts, column.dtype))
+            ends_by_side.append(parse_texts(texts, column.dtype))
     except (pl.exceptions.PolarsError, ValueError, LookupError, ArithmeticError, RecursionError):
         raise BundleDamaged(f"Column {column.name!r} holds labels that its schema does not explain.") from None
-    return _name_bounds(found[0], found[1], column)
+    return _name_bounds(ends_by_side[0], ends_by_side[1], column)
 
 
 def _find_node_ends(column: ColumnEntry, labels: pl.Series) -> dict[str, tuple[str, str]]:
@@ -112,14 +112,18 @@ def find_range_ends(
     entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, *, foreign: bool = False
 ) -> RangeEnds | None:
     """Find the ends of labels; None for a column of categories, whose labels have no ends."""
-    whole = rebuild_hierarchy(entry, values)
-    column = make_scale(whole, labels, foreign=foreign)
+    full_entry = rebuild_hierarchy(entry, values)
+    column = make_scale(full_entry, labels, foreign=foreign)
     if not isinstance(column, LineScale):
         return None
-    place = {at: code for code, at in enumerate(find_places(column, whole, values)) if at is not None}
+    place = {
+        label_index: code
+        for code, label_index in enumerate(find_places(column, full_entry, values))
+        if label_index is not None
+    }
     count = len(labels)
-    found = RangeEnds(np.zeros(count, bool), np.full((count, 2), -1, np.int64), np.zeros((count, 2), bool))
-    tight = not foreign and entry.labels is None and not entry.hierarchy and entry.built is None
+    ends = RangeEnds(np.zeros(count, bool), np.full((count, 2), -1, np.int64), np.zeros((count, 2), bool))
+    has_tight_labels = not foreign and entry.labels is None and not entry.hierarchy and entry.built is None
     whole_numbers = (
         not foreign
         and not entry.hierarchy
@@ -127,16 +131,16 @@ def find_range_ends(
         and entry.dtype[:5] != "Datet"
     )
     coded = {column.positions([str(end)])[0] for end in (entry.bottom, entry.top) if end is not None}
-    for at, extent in enumerate(column.read(labels)):
+    for label_index, extent in enumerate(column.read(labels)):
         if extent.form != "range" or extent.lower == extent.upper:
             continue
-        found.ranged[at] = True
+        ends.ranged[label_index] = True
         # A group of one value prints that value, so that a range of two holds both, however its ends were chosen.
         both = (whole_numbers and extent.upper - extent.lower == 1) or _is_unpadded(entry, extent)
         for side, (end, outside) in enumerate(((extent.lower, extent.open_lower), (extent.upper, extent.open_upper))):
-            found.value[at, side] = -1 if outside else place.get(end, -1)
-            found.known[at, side] = (tight or both) and end not in coded
-    return found
+            ends.value[label_index, side] = -1 if outside else place.get(end, -1)
+            ends.known[label_index, side] = (has_tight_labels or both) and end not in coded
+    return ends
 
 
 def _is_unpadded(entry: ColumnEntry, extent: Extent) -> bool:
@@ -144,5 +148,5 @@ def _is_unpadded(entry: ColumnEntry, extent: Extent) -> bool:
 
     A pad is at most a share of the range, which only integers and days have.
     """
-    how = LabelOptions.of(entry.labels) if entry.labels is not None else None
+    how = LabelOptions.parse(entry.labels) if entry.labels is not None else None
     return how is not None and how.share is not None and how.find_max_pad(int(extent.upper - extent.lower) - 1, 1) == 0

@@ -89,8 +89,8 @@ class TreeScale:
 
     def values(self, published: Sequence[Extent]) -> list[str]:
         """Return the leaves. A list without values has an empty text for a leaf: it is one if it is published."""
-        placed = self.given or list(self.leaf) != [""] or any(extent.leaves for extent in published)
-        return list(self.leaf) if placed else []
+        has_leaves = self.given or list(self.leaf) != [""] or any(extent.leaves for extent in published)
+        return list(self.leaf) if has_leaves else []
 
     def read(self, labels: Sequence[str | None]) -> list[Extent]:
         return [self._read(label) for label in labels]
@@ -102,13 +102,13 @@ class TreeScale:
             return ANY_EXTENT
         if self.foreign and label in self.nodes:
             return self._read_node(label)
-        if label[0:1] == "{" and '"' not in label and (listed := self._read_plain_set(label)) is not None:
-            return listed
+        if label[0:1] == "{" and '"' not in label and (plain_set := self._read_plain_set(label)) is not None:
+            return plain_set
         form, texts = parse_third_party_label(label) if self.foreign else parse_label(label)
         if form == "value" and not label.startswith('"') and label not in self.leaf and label in self.nodes:
             return self._read_node(label)
         if form == "range" or not all(text in self.leaf for text in texts):
-            texts = tuple(self._listed(label))
+            texts = tuple(self._split_set_label(label))
         return Extent("leaves", leaves=tuple(sorted({self.leaf[text] for text in texts})))
 
     def _read_plain_set(self, label: str) -> Extent | None:
@@ -126,7 +126,7 @@ class TreeScale:
         covered = sorted({leaf for first, last in spans for leaf in range(first, last + 1)})
         return Extent("leaves", leaves=range(covered[0], covered[-1] + 1) if len(spans) == 1 else tuple(covered))
 
-    def _listed(self, label: str) -> list[str]:
+    def _split_set_label(self, label: str) -> list[str]:
         """Split `a|b` or `['a', 'b']`, as other tools write sets."""
         parts = [part for part in re.split(r"[,|{}\[\]']\s*", label) if part]
         if not self.foreign or not parts or not all(part in self.leaf for part in parts):
@@ -138,9 +138,9 @@ class TreeScale:
         if extent.form != "leaves":
             return float(extent.form == "any")
         first, last = self._find_ancestor(extent)[1:]
-        whole = len(self.leaf) + self.null
+        leaf_count = len(self.leaf) + self.null
         under = last - first + 1 + (self.null and last - first + 1 == len(self.leaf) and len(extent.leaves) > 1)
-        return under / whole if under > 1 else 0.0
+        return under / leaf_count if under > 1 else 0.0
 
     def height(self, extent: Extent) -> float:
         """Return the ancestor's level over the root's."""
@@ -184,13 +184,13 @@ class LeafExtents(Sequence[Extent]):
     def __len__(self) -> int:
         return len(self.form)
 
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        if self.form[at] != LEAVES_FORM:
-            return ANY_EXTENT if self.form[at] == ANY_FORM else NULL_EXTENT
-        at = range(len(self))[at]
-        return Extent("leaves", leaves=tuple(self.leaves[self.offsets[at] : self.offsets[at + 1]].tolist()))
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        if self.form[index] != LEAVES_FORM:
+            return ANY_EXTENT if self.form[index] == ANY_FORM else NULL_EXTENT
+        index = range(len(self))[index]
+        return Extent("leaves", leaves=tuple(self.leaves[self.offsets[index] : self.offsets[index + 1]].tolist()))
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -201,10 +201,10 @@ class LeafExtents(Sequence[Extent]):
         """The label that each of `leaves` belongs to."""
         return np.repeat(np.arange(len(self)), self.counts)
 
-    def only(self, chosen: np.ndarray) -> LeafExtents:
+    def only(self, is_wanted: np.ndarray) -> LeafExtents:
         """Return some of the labels."""
-        offsets = np.append(0, np.cumsum(self.counts[chosen]))
-        return LeafExtents(self.form[chosen], offsets, self.leaves[chosen[self.label]])
+        offsets = np.append(0, np.cumsum(self.counts[is_wanted]))
+        return LeafExtents(self.form[is_wanted], offsets, self.leaves[is_wanted[self.label]])
 
     @property
     def several(self) -> np.ndarray:
@@ -214,19 +214,21 @@ class LeafExtents(Sequence[Extent]):
 
 def read_leaf_extents(tree: TreeScale, labels: pl.Series) -> LeafExtents:
     """Read the extents of distinct labels, as `tree.read` does one by one."""
-    which, leaf, alone = _read_plain_sets(tree, labels)
-    read = tree.read(labels.gather(alone).to_list())
+    label_of_leaf, leaf, other_labels = _read_plain_sets(tree, labels)
+    other_extents = tree.read(labels.gather(other_labels).to_list())
     form = np.full(len(labels), LEAVES_FORM, np.uint8)
-    form[alone] = [{"any": ANY_FORM, "null": MISSING_FORM}.get(extent.form, LEAVES_FORM) for extent in read]
-    lengths = np.fromiter((len(extent.leaves) for extent in read), np.int64, len(read))
-    rest = np.fromiter(chain.from_iterable(extent.leaves for extent in read), np.int64, int(lengths.sum()))
+    form[other_labels] = [
+        {"any": ANY_FORM, "null": MISSING_FORM}.get(extent.form, LEAVES_FORM) for extent in other_extents
+    ]
+    lengths = np.fromiter((len(extent.leaves) for extent in other_extents), np.int64, len(other_extents))
+    rest = np.fromiter(chain.from_iterable(extent.leaves for extent in other_extents), np.int64, int(lengths.sum()))
     width = max(len(tree.leaf), 1)
-    key = np.concatenate([which * width + leaf, np.repeat(alone, lengths) * width + rest])
+    key = np.concatenate([label_of_leaf * width + leaf, np.repeat(other_labels, lengths) * width + rest])
     if (np.diff(key) <= 0).any():
         key.sort(kind="stable")  # a few sorted stretches
         key = key[np.diff(key, prepend=-1) > 0]
-    held = np.bincount(key // width, minlength=len(labels))
-    return LeafExtents(form, np.append(0, np.cumsum(held)), key % width)
+    counts = np.bincount(key // width, minlength=len(labels))
+    return LeafExtents(form, np.append(0, np.cumsum(counts)), key % width)
 
 
 def _read_plain_sets(tree: TreeScale, labels: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -237,19 +239,19 @@ def _read_plain_sets(tree: TreeScale, labels: pl.Series) -> tuple[np.ndarray, np
     texts = labels.cast(pl.String)
     plain = texts.str.starts_with("{") & texts.str.ends_with("}") & ~texts.str.contains('"', literal=True)
     plain = plain.fill_null(False) & (not tree.foreign)
-    at = np.flatnonzero(plain.to_numpy())
-    if not len(at):
-        return at, at, np.arange(len(labels))
-    members = texts.gather(at).str.strip_prefix("{").str.strip_suffix("}").str.split(", ")
-    owner = np.repeat(np.arange(len(at)), members.list.len().to_numpy())
-    found = members.explode().cast(pl.Enum(list(tree.leaf)), strict=False).to_physical()
+    set_labels = np.flatnonzero(plain.to_numpy())
+    if not len(set_labels):
+        return set_labels, set_labels, np.arange(len(labels))
+    members = texts.gather(set_labels).str.strip_prefix("{").str.strip_suffix("}").str.split(", ")
+    owner = np.repeat(np.arange(len(set_labels)), members.list.len().to_numpy())
+    leaf_codes = members.explode().cast(pl.Enum(list(tree.leaf)), strict=False).to_physical()
     number = np.fromiter(tree.leaf.values(), np.int64, len(tree.leaf))
-    known = found.is_not_null().to_numpy()
-    whole = np.bincount(owner[~known], minlength=len(at)) == 0
-    kept = known & whole[owner]
-    alone = np.ones(len(labels), bool)
-    alone[at[whole]] = False
-    return at[owner[kept]], number[found.to_numpy()[kept].astype(np.int64)], np.flatnonzero(alone)
+    is_leaf = leaf_codes.is_not_null().to_numpy()
+    has_leaves_only = np.bincount(owner[~is_leaf], minlength=len(set_labels)) == 0
+    is_read = is_leaf & has_leaves_only[owner]
+    is_other = np.ones(len(labels), bool)
+    is_other[set_labels[has_leaves_only]] = False
+    return set_labels[owner[is_read]], number[leaf_codes.to_numpy()[is_read].astype(np.int64)], np.flatnonzero(is_other)
 
 
 _NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -283,10 +285,10 @@ class LineScale:
             raise UnreadableLabel("a date") from None
 
     def read(self, labels: Sequence[str | None]) -> list[Extent]:
-        found: list[Extent | None] = [self._read_directly(label) for label in labels]
-        rest = [i for i, extent in enumerate(found) if extent is None]
-        parsed = parse_third_party_label if self.foreign else parse_label
-        ends = [parsed(label)[1] for i in rest if (label := labels[i]) is not None]
+        extents: list[Extent | None] = [self._read_directly(label) for label in labels]
+        rest = [i for i, extent in enumerate(extents) if extent is None]
+        parse = parse_third_party_label if self.foreign else parse_label
+        ends = [parse(label)[1] for i in rest if (label := labels[i]) is not None]
         if not all(1 <= len(pair) <= 2 for pair in ends):
             raise UnreadableLabel("a set on a line")
         lower = self.positions([pair[0] for pair in ends])
@@ -294,8 +296,8 @@ class LineScale:
         for i, low, high in zip(rest, lower, upper, strict=True):
             if low > high:
                 raise UnreadableLabel(labels[i])
-            found[i] = Extent("range", low, high)
-        return cast("list[Extent]", found)
+            extents[i] = Extent("range", low, high)
+        return cast("list[Extent]", extents)
 
     def _read_directly(self, label: str | None) -> Extent | None:
         if label is None:
@@ -307,16 +309,20 @@ class LineScale:
         return self._read_interval(label) if self.foreign and self.kind == "numeric" else None
 
     def _read_interval(self, label: str) -> Extent | None:
-        if half := _HALF_LINE_PATTERN.fullmatch(label.strip()):
-            sign = _ASCII_COMPARISONS.get(half[1], half[1])
-            end = parse_number(half[2])
+        if half_line := _HALF_LINE_PATTERN.fullmatch(label.strip()):
+            sign = _ASCII_COMPARISONS.get(half_line[1], half_line[1])
+            end = parse_number(half_line[2])
             low, high = self.span or (end, end)
             if sign[0] == "<":
                 return Extent("range", min(low, end), end, open_upper=sign == "<", endless="lower")
             return Extent("range", end, max(high, end), open_lower=sign == ">", endless="upper")
-        if whole := _INTERVAL_PATTERN.fullmatch(label.strip()):
+        if interval := _INTERVAL_PATTERN.fullmatch(label.strip()):
             return Extent(
-                "range", parse_number(whole[2]), parse_number(whole[3]), whole[1] in ("]", "("), whole[4] in ("[", ")")
+                "range",
+                parse_number(interval[2]),
+                parse_number(interval[3]),
+                interval[1] in ("]", "("),
+                interval[4] in ("[", ")"),
             )
         return None
 
@@ -349,16 +355,16 @@ class LineScale:
         In a release a label that names two stretches is not used, nor one that is a value too; another tool's may be
         the wider.
         """
-        found: dict[str, HierarchyBand] = {}
+        bands_by_label: dict[str, HierarchyBand] = {}
         for band in self.bands:
-            known = found.get(band.label)
-            if known is None:
-                found[band.label] = band
+            earlier = bands_by_label.get(band.label)
+            if earlier is None:
+                bands_by_label[band.label] = band
             elif self.foreign:
-                found[band.label] = HierarchyBand(
-                    band.label, min(known.lower, band.lower), max(known.upper, band.upper), band.height
+                bands_by_label[band.label] = HierarchyBand(
+                    band.label, min(earlier.lower, band.lower), max(earlier.upper, band.upper), band.height
                 )
-        return found
+        return bands_by_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,14 +418,16 @@ def _list_bands(line: LineScale, tree: Hierarchy) -> list[HierarchyBand]:
     """List every node above the leaves, the lowest first; in a release each leaf's own label comes before them."""
     place = line.positions([leaf.strip() for leaf in tree.leaves])
     top = max(tree.height, 1)
-    found = (
-        [] if line.foreign else [HierarchyBand(leaf, at, at, 0.0) for leaf, at in zip(tree.leaves, place, strict=True)]
+    bands = (
+        []
+        if line.foreign
+        else [HierarchyBand(leaf, position, position, 0.0) for leaf, position in zip(tree.leaves, place, strict=True)]
     )
     for level in range(1, tree.height + 1):
         for node in dict.fromkeys(tree.paths[:, level].tolist()):
-            held = place[tree.first[node] : tree.last[node] + 1]
-            found.append(HierarchyBand(tree.labels[node], min(held), max(held), level / top))
-    return found
+            node_places = place[tree.first[node] : tree.last[node] + 1]
+            bands.append(HierarchyBand(tree.labels[node], min(node_places), max(node_places), level / top))
+    return bands
 
 
 def _clip_band(band: HierarchyBand, span: tuple[Any, Any]) -> HierarchyBand:

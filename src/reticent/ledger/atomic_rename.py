@@ -11,36 +11,35 @@ import os
 import sys
 from pathlib import Path
 
-_CURRENT_FOLDER_HANDLE = (
-    -2 if sys.platform == "darwin" else -100
-)  # AT_FDCWD: paths are relative to the working directory
+_CURRENT_FOLDER_HANDLE = -2 if sys.platform == "darwin" else -100
+"""AT_FDCWD: paths are relative to the working directory."""
 _NO_REPLACE_FLAG, _EXCHANGE_FLAG = (4, 2) if sys.platform == "darwin" else (1, 2)
 _UNSUPPORTED_ERRNOS = {
     errno.ENOSYS,
     errno.EINVAL,
     errno.ENOTSUP,
     errno.EOPNOTSUPP,
-    errno.EPERM,
-}  # a sandbox answers EPERM
+    errno.EPERM,  # what a sandbox answers
+}
 
 
-def swap_names(one: Path, other: Path) -> bool:
+def swap_names(first: Path, second: Path) -> bool:
     """Exchange two names in one step; return False, without any change, where that is not possible."""
-    number = _call_rename(one, other, _EXCHANGE_FLAG)
+    number = _call_rename(first, second, _EXCHANGE_FLAG)
     if number and number not in _UNSUPPORTED_ERRNOS:
-        raise OSError(number, os.strerror(number), str(other))
+        raise OSError(number, os.strerror(number), str(second))
     return number == 0
 
 
-def move_to_new_name(one: Path, other: Path) -> None:
+def move_to_new_name(source: Path, target: Path) -> None:
     """Rename to a name that nothing may have; raise FileExistsError if something has it."""
-    number = _call_rename(one, other, _NO_REPLACE_FLAG)
+    number = _call_rename(source, target, _NO_REPLACE_FLAG)
     if number in _UNSUPPORTED_ERRNOS:
-        if os.path.lexists(other):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(other))
-        os.rename(one, other)
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        os.rename(source, target)
     elif number:
-        raise OSError(number, os.strerror(number), str(other))
+        raise OSError(number, os.strerror(number), str(target))
 
 
 def move_between(source: int, name: str, destination: int, new_name: str) -> None:

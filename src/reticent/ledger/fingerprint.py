@@ -120,7 +120,7 @@ class CountedRows:
     _hashed: dict[bytes, HashedRows] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, lazy: pl.LazyFrame, names: Sequence[str], source: Source | None = None) -> CountedRows:
+    def from_frame(cls, lazy: pl.LazyFrame, names: Sequence[str], source: Source | None = None) -> CountedRows:
         counted = collect_frame(
             lazy.select(names).group_by(names).len(name=_COUNT_COLUMN), "Counting the rows", engine="streaming"
         )
@@ -164,14 +164,14 @@ class HashedRows:
 
     def count_rows_with(self, names: tuple[str, ...], wanted: np.ndarray) -> np.ndarray:
         """Count the rows that have each of these combinations of some columns."""
-        most = int(wanted.max())
-        if names not in self._sorted or self._sorted[names][0] < most:
-            self._sorted[names] = most, *self._merge_combinations(names, most)
-        _, found, counts = self._sorted[names]
-        if not len(found):
+        max_hash = int(wanted.max())
+        if names not in self._sorted or self._sorted[names][0] < max_hash:
+            self._sorted[names] = max_hash, *self._merge_combinations(names, max_hash)
+        _, hashes, counts = self._sorted[names]
+        if not len(hashes):
             return np.zeros(len(wanted), np.int64)
-        at = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
-        return np.where(found[at] == wanted, counts[at], 0)
+        position = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
+        return np.where(hashes[position] == wanted, counts[position], 0)
 
     def count_sizes(self, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct row counts of combinations of some columns, and how many combinations have each."""
@@ -180,15 +180,15 @@ class HashedRows:
             self._sizes[names] = np.unique(counts, return_counts=True)
         return self._sizes[names]
 
-    def _merge_combinations(self, names: tuple[str, ...], most: int = 2**64 - 1) -> tuple[np.ndarray, np.ndarray]:
+    def _merge_combinations(self, names: tuple[str, ...], max_hash: int = 2**64 - 1) -> tuple[np.ndarray, np.ndarray]:
         """Return distinct combinations with a hash of at most `most`, in its order, and the rows of each.
 
         A sample's hashes are small: sorting only hashes that are as small is cheaper than sorting everything.
         """
         combined = self.combine_columns(names)
         counts = self.counts
-        if most < 2**63:
-            low = np.flatnonzero(combined <= np.uint64(most))
+        if max_hash < 2**63:
+            low = np.flatnonzero(combined <= np.uint64(max_hash))
             combined = combined[low]
             counts = counts[low]
         if not len(combined):
@@ -204,11 +204,11 @@ class HashedRows:
         combined = self.combine_columns(names)
         weighted = combined * self.counts.astype(np.uint64)
         sums = int(weighted.sum()), int((weighted * (combined >> np.uint64(32))).sum())
-        kept, rate = _select_least_ranked(combined / self.counts, self.rows)
+        sampled, rate = _select_least_ranked(combined / self.counts, self.rows)
         # Two spellings of one value leave a combination twice: both have one hash, and the sample holds their sum.
-        unique, first, where = np.unique(combined[kept], return_index=True, return_inverse=True)
-        counts = np.bincount(where, weights=self.counts[kept], minlength=len(unique)).astype(np.int64)
-        hashes = np.column_stack([column[kept[first]] for column in self.hashes.values()])
+        unique, first, position = np.unique(combined[sampled], return_index=True, return_inverse=True)
+        counts = np.bincount(position, weights=self.counts[sampled], minlength=len(unique)).astype(np.int64)
+        hashes = np.column_stack([column[sampled[first]] for column in self.hashes.values()])
         mark = "".join(f"{word:016x}" for word in sums)
         return TableFingerprint(names, self.rows, mark, hashes, counts, rate, *self.count_sizes(names))
 
@@ -217,12 +217,12 @@ def _select_least_ranked(rank: np.ndarray, rows: int) -> tuple[np.ndarray, float
     """Select the combinations of least rank; also return the least rank that was left out (from 0 to 1)."""
     if len(rank) <= SAMPLE_SIZE:
         return np.arange(len(rank)), np.inf
-    few = np.flatnonzero(rank < 2.0**65 * SAMPLE_SIZE / rows)  # about twice as many as are wanted
-    if len(few) <= SAMPLE_SIZE:
-        few = np.arange(len(rank))
-    few = few[np.argpartition(rank[few], SAMPLE_SIZE)[: SAMPLE_SIZE + 1]]
-    few = few[np.argsort(rank[few])]
-    return few[:SAMPLE_SIZE], float(rank[few[SAMPLE_SIZE]]) / 2.0**64
+    candidates = np.flatnonzero(rank < 2.0**65 * SAMPLE_SIZE / rows)  # about twice as many as are wanted
+    if len(candidates) <= SAMPLE_SIZE:
+        candidates = np.arange(len(rank))
+    candidates = candidates[np.argpartition(rank[candidates], SAMPLE_SIZE)[: SAMPLE_SIZE + 1]]
+    candidates = candidates[np.argsort(rank[candidates])]
+    return candidates[:SAMPLE_SIZE], float(rank[candidates[SAMPLE_SIZE]]) / 2.0**64
 
 
 def combine_hashes(columns: Iterable[np.ndarray]) -> np.ndarray:
@@ -257,41 +257,43 @@ def _hash_column(name: str, series: pl.Series, key: bytes) -> np.ndarray:
         low: Any = numbers.min()  # whole numbers, or None
         high: Any = numbers.max()
         if low is not None and high - low < 4 * len(series) + 1024:
-            return _hash_by_number(numbers, int(low), int(high), lambda at: hashes(series.gather(at)), missing)
+            return _hash_by_number(
+                numbers, int(low), int(high), lambda positions: hashes(series.gather(positions)), missing
+            )
     series = to_comparable(name, series)
     values = series.unique().drop_nulls()
     if not len(values):
         return np.full(len(series), missing, np.uint64)
-    known = pl.Series(hashes(values), dtype=pl.UInt64)
-    found = series.replace_strict(values, known, default=None, return_dtype=pl.UInt64)
-    return found.fill_null(int(missing)).to_numpy()
+    hash_by_value = pl.Series(hashes(values), dtype=pl.UInt64)
+    hashed = series.replace_strict(values, hash_by_value, default=None, return_dtype=pl.UInt64)
+    return hashed.fill_null(int(missing)).to_numpy()
 
 
 def _hash_by_number(
     numbers: pl.Series, low: int, high: int, hashes: Callable[[np.ndarray], np.ndarray], missing: np.uint64
 ) -> np.ndarray:
     """Hash each entry of a column whose values are numbers close together, or are numbered."""
-    nowhere = high - low + 1
+    missing_place = high - low + 1
     is_missing = numbers.is_null().to_numpy()
     values = numbers.fill_null(low).to_numpy()
     # The least is taken away first: numbers near 2^64 fit no signed word, and the one after the greatest fits none.
     if numbers.dtype == pl.UInt64:
-        where = (values - np.uint64(low)).astype(np.int64)
+        place = (values - np.uint64(low)).astype(np.int64)
     else:
-        where = values.astype(np.int64) - low
-    where[is_missing] = nowhere
-    example = np.full(nowhere + 1, -1, np.int64)
-    example[where] = np.arange(len(where))
+        place = values.astype(np.int64) - low
+    place[is_missing] = missing_place
+    example = np.full(missing_place + 1, -1, np.int64)
+    example[place] = np.arange(len(place))
     present = np.flatnonzero(example[:-1] >= 0)
-    table = np.full(nowhere + 1, missing, np.uint64)
+    table = np.full(missing_place + 1, missing, np.uint64)
     table[present] = hashes(example[present])
-    return table[where]
+    return table[place]
 
 
 def _hash_text(start: hashlib.blake2b, text: str | None) -> bytes:
-    found = start.copy()
-    found.update(b"\0missing" if text is None else text.encode())
-    return found.digest()
+    digest = start.copy()
+    digest.update(b"\0missing" if text is None else text.encode())
+    return digest.digest()
 
 
 MIN_MISSED_ROWS = 20  # rows that strangers must miss for a likeness to mean anything
@@ -317,10 +319,10 @@ def measure_similarity(table: HashedRows, earlier: TableFingerprint) -> TableSim
     shared = tuple(name for name in earlier.columns if name in table.hashes)
     if not shared:
         return None
-    whole = len(shared) == len(earlier.columns)
+    has_all_columns = len(shared) == len(earlier.columns)
     smaller = min(table.rows, earlier.rows)
-    share = min(_estimate_overlap(table, earlier, shared, whole) / smaller, 1.0)
-    if not whole:
+    share = min(_estimate_overlap(table, earlier, shared, has_all_columns) / smaller, 1.0)
+    if not has_all_columns:
         expected = _estimate_coverage(*table.count_sizes(shared)) * earlier.rows
     elif earlier.rows > table.rows:
         expected = _estimate_stranger_overlap(earlier.sizes, earlier.multiplicity, table.rows)
@@ -331,34 +333,36 @@ def measure_similarity(table: HashedRows, earlier: TableFingerprint) -> TableSim
     return TableSimilarity(share, strangers, looked_at * (1 - strangers) >= MIN_MISSED_ROWS)
 
 
-def _estimate_overlap(table: HashedRows, earlier: TableFingerprint, shared: tuple[str, ...], whole: bool) -> float:
+def _estimate_overlap(
+    table: HashedRows, earlier: TableFingerprint, shared: tuple[str, ...], has_all_columns: bool
+) -> float:
     """Count the rows of the earlier table that the new one holds too; an estimate where the earlier one is a sample."""
     places = [earlier.columns.index(name) for name in shared]
-    held = table.count_rows_with(shared, combine_hashes(earlier.hashes[:, place] for place in places))
-    part = np.minimum(held / earlier.counts, 1.0) if whole else (held > 0).astype(np.float64)
+    row_counts = table.count_rows_with(shared, combine_hashes(earlier.hashes[:, place] for place in places))
+    part = np.minimum(row_counts / earlier.counts, 1.0) if has_all_columns else (row_counts > 0).astype(np.float64)
     weight = earlier.stands_for
     return float((weight * part).sum() / weight.sum()) * earlier.rows
 
 
-def _estimate_coverage(sizes: np.ndarray, times: np.ndarray) -> float:
+def _estimate_coverage(sizes: np.ndarray, multiplicity: np.ndarray) -> float:
     """Estimate the chance that a stranger's combination is among these (Good and Turing).
 
     It is 1 less the share of single rows.
     """
-    return 1 - float(times[sizes == 1].sum()) / float(sizes @ times)
+    return 1 - float(multiplicity[sizes == 1].sum()) / float(sizes @ multiplicity)
 
 
-def _estimate_stranger_overlap(sizes: np.ndarray, times: np.ndarray, others: int) -> float:
+def _estimate_stranger_overlap(sizes: np.ndarray, multiplicity: np.ndarray, others: int) -> float:
     """Estimate how many of `others` strangers' rows would be in a table with combinations of these sizes.
 
     Rows count with repetitions.
     """
-    of_size = dict(zip(sizes.tolist(), times.tolist(), strict=True))
-    share = others / int(sizes @ times)
+    of_size = dict(zip(sizes.tolist(), multiplicity.tolist(), strict=True))
+    share = others / int(sizes @ multiplicity)
     expected = 0.0
-    for size, many in of_size.items():
-        rate = min((size + 1) * of_size.get(size + 1, 0) / many, size) if size <= _MAX_TURING_ROWS else size
-        expected += many * _compute_mean_minimum(rate * share, size, share)
+    for size, combinations in of_size.items():
+        rate = min((size + 1) * of_size.get(size + 1, 0) / combinations, size) if size <= _MAX_TURING_ROWS else size
+        expected += combinations * _compute_mean_minimum(rate * share, size, share)
     return expected
 
 
@@ -403,7 +407,7 @@ def read_sketch(folder: Path, mark: str) -> TableFingerprint:
         columns = tuple(head["columns"])
         words = np.frombuffer(rest, "<u8").reshape(-1, len(columns) + 1)
         sizes = np.array(head["sizes"], np.int64)
-        times = np.array(head["times"], np.int64)
+        multiplicity = np.array(head["times"], np.int64)
         rate = np.inf if head["rate"] is None else float(head["rate"])
         rows = int(head["rows"])
         counts = words[:, -1].astype(np.int64)
@@ -411,6 +415,6 @@ def read_sketch(folder: Path, mark: str) -> TableFingerprint:
         raise ValueError from error
     if not columns or not all(isinstance(name, str) for name in columns):
         raise ValueError
-    if not len(counts) or counts.min() < 1 or rows < 1 or rate <= 0 or int(sizes @ times) != rows:
+    if not len(counts) or counts.min() < 1 or rows < 1 or rate <= 0 or int(sizes @ multiplicity) != rows:
         raise ValueError
-    return TableFingerprint(columns, rows, mark, words[:, :-1], counts, rate, sizes, times)
+    return TableFingerprint(columns, rows, mark, words[:, :-1], counts, rate, sizes, multiplicity)

@@ -57,8 +57,8 @@ def find_legacy_entries(entries: Sequence[dict[str, Any]], source: Source | None
     """Return the entries of a first-version ledger that record this source."""
     if not entries or source is None:
         return []
-    known = compute_legacy_fingerprint(source)
-    return [entry for entry in entries if entry["source"] == known]
+    legacy_fingerprint = compute_legacy_fingerprint(source)
+    return [entry for entry in entries if entry["source"] == legacy_fingerprint]
 
 
 def compute_legacy_fingerprint(source: Source) -> str | None:
@@ -104,12 +104,12 @@ class Ledger:
     batch: BatchPublication | None = None
 
     @classmethod
-    def of(cls, given: Ledger | str | Path | None = None) -> Ledger:
+    def open(cls, given: Ledger | str | Path | None = None) -> Ledger:
         """Return the ledger in a folder; without one, that of RETICENT_LEDGER or of the user."""
         return given if isinstance(given, Ledger) else cls(resolve_ledger_folder(given))
 
-    def for_batches(self, whole: CountedRows, to: Path) -> Ledger:
-        return replace(self, batch=BatchPublication(secrets.token_hex(8), whole, to))
+    def for_batches(self, all_rows: CountedRows, target: Path) -> Ledger:
+        return replace(self, batch=BatchPublication(secrets.token_hex(8), all_rows, target))
 
     def read_entries(self) -> list[dict[str, Any]]:
         """Return the entries, oldest first."""
@@ -140,18 +140,21 @@ class Ledger:
         with ignore_signals(), self._lock():
             journal.settle_journal(self.folder)
             require_target_free(target, force)
-            known = read_entries(self.folder / LEDGER_FILE)
+            entries = read_entries(self.folder / LEDGER_FILE)
             if not again:  # another process may have published them meanwhile
                 _require_no_repeats(
-                    self._find_repeats((rows if self.batch is None else self.batch.all_rows).hash_values(key), known)
+                    self._find_repeats((rows if self.batch is None else self.batch.all_rows).hash_values(key), entries)
                 )
-            earlier = [repeat.entry for repeat in self._find_repeats(rows.hash_values(key), known)]
-            entry, sketched = self._make_entry(staged, target, rows, key)
-            entry |= {"promises": owned["promises"], "repeats": list(dict.fromkeys(one["digest"] for one in earlier))}
-            intent = self._make_intent(staged, target, entry, list(sketched))
+            earlier = [repeat.entry for repeat in self._find_repeats(rows.hash_values(key), entries)]
+            entry, sketches = self._make_entry(staged, target, rows, key)
+            entry |= {
+                "promises": owned["promises"],
+                "repeats": list(dict.fromkeys(earlier_entry["digest"] for earlier_entry in earlier)),
+            }
+            intent = self._make_intent(staged, target, entry, list(sketches))
             witness = owned.get("witness")
             encrypted = None if witness is None else encrypt_witness(witness, key)
-            commit_release(self.folder, intent, build_notes(entry, earlier, target, owned, encrypted), sketched)
+            commit_release(self.folder, intent, build_notes(entry, earlier, target, owned, encrypted), sketches)
 
     def find_repeats(self, rows: CountedRows) -> list[RepeatedRelease]:
         """Find the earlier releases of the same people, oldest first."""
@@ -160,11 +163,16 @@ class Ledger:
     def find_joined_entries(self, target: Path) -> list[dict[str, Any]]:
         """Return a release's latest entry, after those of the earlier releases of the same people."""
         place = (str(target.resolve().parent), target.name)
-        noted = self.read_entries()
-        at = max((i for i, one in enumerate(noted) if (one["folder"], one["release"]) == place), default=None)
-        if at is None:
+        entries = self.read_entries()
+        position = max(
+            (i for i, entry in enumerate(entries) if (entry["folder"], entry["release"]) == place), default=None
+        )
+        if position is None:
             return []
-        return [*(one for one in noted[:at] if one["digest"] in noted[at]["repeats"]), noted[at]]
+        return [
+            *(entry for entry in entries[:position] if entry["digest"] in entries[position]["repeats"]),
+            entries[position],
+        ]
 
     def _make_entry(
         self, staged: Path, target: Path, rows: CountedRows, key: bytes
@@ -180,13 +188,17 @@ class Ledger:
             "rows": content.rows,
             "columns": list(content.columns),
         }
-        kept = {content.mark: content}
+        contents = {content.mark: content}
         if self.batch is not None:
             whole = self.batch.all_rows.hash_values(key).content
-            kept[whole.mark] = whole
+            contents[whole.mark] = whole
             entry |= {"publication": self.batch.publication, "whole": whole.mark}
-        lacking = {mark: one for mark, one in kept.items() if not (self.folder / SKETCHES_FOLDER / mark).exists()}
-        return entry, {mark: fingerprint.pack_sketch(one) for mark, one in lacking.items()}
+        lacking = {
+            mark: lacking_content
+            for mark, lacking_content in contents.items()
+            if not (self.folder / SKETCHES_FOLDER / mark).exists()
+        }
+        return entry, {mark: fingerprint.pack_sketch(lacking_content) for mark, lacking_content in lacking.items()}
 
     def _make_intent(self, staged: Path, target: Path, entry: dict[str, Any], marks: list[str]) -> CommitIntent:
         notes = resolve_notes_folder(target) if self.batch is None else self.batch.notes / target.name
@@ -198,14 +210,18 @@ class Ledger:
         device, inode = staging.get_staged_identity(staged)
         return CommitIntent(places[0], places[1], places[2], lacking, size, marks, entry, within, device, inode)
 
-    def _find_repeats(self, table: HashedRows, known: Sequence[dict[str, Any]]) -> list[RepeatedRelease]:
+    def _find_repeats(self, table: HashedRows, entries: Sequence[dict[str, Any]]) -> list[RepeatedRelease]:
         """Find the known entries that are of the same people, without those of other batches of this publication."""
         publication = None if self.batch is None else self.batch.publication
-        others = [one for one in known if publication is None or one.get("publication") != publication]
+        others = [
+            other_entry
+            for other_entry in entries
+            if publication is None or other_entry.get("publication") != publication
+        ]
         marks = dict.fromkeys(mark for entry in others for mark in _list_marks(entry))
         table.shares.update({mark: self._measure_share(table, mark) for mark in marks if mark not in table.shares})
-        found = [RepeatedRelease(entry, max(table.shares[mark] for mark in _list_marks(entry))) for entry in others]
-        return [repeat for repeat in found if repeat.share]
+        repeats = [RepeatedRelease(entry, max(table.shares[mark] for mark in _list_marks(entry))) for entry in others]
+        return [repeat for repeat in repeats if repeat.share]
 
     def _measure_share(self, table: HashedRows, mark: str) -> float:
         """Return the share of rows that a table has in common with an earlier one, 0 if it is no repeat of it."""
@@ -215,8 +231,8 @@ class Ledger:
             earlier = fingerprint.read_sketch(self.folder / SKETCHES_FOLDER, mark)
         except (OSError, ValueError):
             raise make_unreadable_error(self.folder / SKETCHES_FOLDER / mark) from None
-        like = measure_similarity(table, earlier)
-        return min(like.share, 0.99) if like is not None and like.is_near else 0.0
+        similarity = measure_similarity(table, earlier)
+        return min(similarity.share, 0.99) if similarity is not None and similarity.is_near else 0.0
 
     def _lock(self) -> AbstractContextManager[None]:
         return private_files.hold_lock(self.folder / LOCK_FILE)
@@ -235,20 +251,20 @@ def _require_no_repeats(repeats: Sequence[RepeatedRelease]) -> None:
     if same := [repeat.entry for repeat in repeats if repeat.share == 1]:
         raise _make_repeat_error("The same rows were published before", same)
     if repeats:
-        most = max(repeats, key=lambda repeat: repeat.share)
+        nearest = max(repeats, key=lambda repeat: repeat.share)
         raise _make_repeat_error(
             "Most of these rows were published before",
             [repeat.entry for repeat in repeats],
-            f"About {int(100 * most.share)} % of the rows of this table, or of that of {most.entry['release']!r} if it "
+            f"About {int(100 * nearest.share)} % of the rows of this table, or of that of {nearest.entry['release']!r} if it "
             "is smaller, are in both. ",
         )
 
 
-def _make_repeat_error(what: str, noted: Sequence[Mapping[str, Any]], like: str = "") -> AlreadyPublished:
-    last = noted[-1]
+def _make_repeat_error(what: str, entries: Sequence[Mapping[str, Any]], similarity: str = "") -> AlreadyPublished:
+    last = entries[-1]
     return AlreadyPublished(
-        f"{what}: {pluralize(len(noted), 'release')}, last as {last['release']!r} ({last['at'][:10]}).",
-        why=f"{like}Two releases of the same people can be joined: together they promise less than each alone.",
+        f"{what}: {pluralize(len(entries), 'release')}, last as {last['release']!r} ({last['at'][:10]}).",
+        why=f"{similarity}Two releases of the same people can be joined: together they promise less than each alone.",
         attempt="--again (again=True) if you accept that.",
     )
 
@@ -259,18 +275,20 @@ def require_same_people(folders: Sequence[Path], ledger: Ledger | None = None) -
     Rows are the same if their content has one fingerprint, or if the ledger recorded one release as a repeat of the
     other.
     """
-    noted = (ledger or Ledger.of()).read_entries()
-    known = [[entry for entry in noted if entry["digest"] == compute_release_digest(folder)] for folder in folders]
-    for folder, entries in zip(folders[1:], known[1:], strict=True):
-        if not entries or not known[0]:
+    all_entries = (ledger or Ledger.open()).read_entries()
+    entries_by_folder = [
+        [entry for entry in all_entries if entry["digest"] == compute_release_digest(folder)] for folder in folders
+    ]
+    for folder, entries in zip(folders[1:], entries_by_folder[1:], strict=True):
+        if not entries or not entries_by_folder[0]:
             continue
         marks = [{entry["content"], *entry["repeats"], entry["digest"]} for entry in entries]
-        first = [{entry["content"], *entry["repeats"], entry["digest"]} for entry in known[0]]
-        if not any(one & other for one in marks for other in first):
+        first = [{entry["content"], *entry["repeats"], entry["digest"]} for entry in entries_by_folder[0]]
+        if not any(own_marks & first_marks for own_marks in marks for first_marks in first):
             raise RequestError(
                 f"{folders[0].name!r} and {folder.name!r} were made from different rows.",
-                why=f"The ledger notes {pluralize(known[0][-1]['rows'], 'row')} of the one and {entries[-1]['rows']:,} of the other, "
+                why=f"The ledger notes {pluralize(entries_by_folder[0][-1]['rows'], 'row')} of the one and {entries[-1]['rows']:,} of the other, "
                 "and their contents differ: beliefs about different people cannot be joined.",
                 attempt="releases of the same data, or --force-join (force_join=True) if you know better.",
             )
-    return all(known)
+    return all(entries_by_folder)

@@ -38,13 +38,13 @@ def describe_lost_promises(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     )
     if not others:
         return []
-    named = ", ".join(repr(name) for _, name in others[:8]) + (", ..." if len(others) > 8 else "")
-    found = [
-        f"These people are now in {len(others) + 1} releases. Who also holds {named} can join them: what is promised "
+    names = ", ".join(repr(name) for _, name in others[:8]) + (", ..." if len(others) > 8 else "")
+    sentences = [
+        f"These people are now in {len(others) + 1} releases. Who also holds {names} can join them: what is promised "
         "holds for each alone, not for all together."
     ]
     models = dict.fromkeys(promise["model"] for promise in latest["promises"])
-    return found + [f"{model} no longer holds: {catalogue.PROMISES[model].composition_reason}." for model in models]
+    return sentences + [f"{model} no longer holds: {catalogue.PROMISES[model].composition_reason}." for model in models]
 
 
 def summarize_lost_promises(entries: Sequence[Mapping[str, Any]]) -> str | None:
@@ -57,12 +57,12 @@ def summarize_lost_promises(entries: Sequence[Mapping[str, Any]]) -> str | None:
     others = list(
         dict.fromkeys(entry["release"] for entry in entries if _locate_entry(entry) != _locate_entry(entries[-1]))
     )
-    named = ", ".join(repr(name) for name in others[:4]) + (", ..." if len(others) > 4 else "")
+    names = ", ".join(repr(name) for name in others[:4]) + (", ..." if len(others) > 4 else "")
     models = list(dict.fromkeys(promise["model"] for promise in entries[-1]["promises"]))
     if not models:
         return None
-    listed = models[0] if len(models) == 1 else f"{', '.join(models[:-1])} and {models[-1]}"
-    return f"together with {named}, {listed} no longer hold{'s' if len(models) == 1 else ''}"
+    model_list = models[0] if len(models) == 1 else f"{', '.join(models[:-1])} and {models[-1]}"
+    return f"together with {names}, {model_list} no longer hold{'s' if len(models) == 1 else ''}"
 
 
 def _locate_entry(entry: Mapping[str, Any]) -> tuple[str, str]:
@@ -121,27 +121,27 @@ MAX_PAGES_BYTES = 1 << 26
 
 def record_page(release_digest: str, page: bytes, ledger: Path | None = None) -> None:
     """Record this page as the one of the release with this digest; DiskError if the ledger cannot be written."""
-    book = resolve_ledger_folder() if ledger is None else ledger
+    folder = resolve_ledger_folder() if ledger is None else ledger
     line = json.dumps({"release": release_digest, "page": _compute_checksum(page)}).encode("ascii") + b"\n"
-    with translate_disk_errors(book):
-        private_files.make_folder(book)
-        with private_files.hold_lock(book / LOCK_FILE):
-            noted = _read_pages(book)
-            if line not in noted.splitlines(keepends=True):
-                whole = noted.rfind(b"\n") + 1  # what follows is half a line of a process that was ended
-                private_files.write_after(book / PAGES_FILE, whole, line)
-                private_files.sync_to_disk(book)
+    with translate_disk_errors(folder):
+        private_files.make_folder(folder)
+        with private_files.hold_lock(folder / LOCK_FILE):
+            pages = _read_pages(folder)
+            if line not in pages.splitlines(keepends=True):
+                end_of_last_line = pages.rfind(b"\n") + 1  # what follows is half a line of a process that was ended
+                private_files.write_after(folder / PAGES_FILE, end_of_last_line, line)
+                private_files.sync_to_disk(folder)
 
 
 def is_page_recorded(release_digest: str, page: bytes) -> bool:
     """Tell whether this user's ledger has recorded the page as that of the release with this digest."""
     try:
         with private_files.hold_read_lock(resolve_ledger_folder() / LOCK_FILE):
-            noted = _read_pages(resolve_ledger_folder())
+            pages = _read_pages(resolve_ledger_folder())
     except (OSError, RequestError):
         return False
     checksum = _compute_checksum(page)
-    for line in noted.splitlines():
+    for line in pages.splitlines():
         try:
             entry = json.loads(line)
         except ValueError:

@@ -45,12 +45,12 @@ def resolve_notes_folder(target: Path) -> Path:
         return notes
     place = encode_place(target)
     try:
-        ours = (notes / PLACE_FILE).read_bytes() == place
+        is_own = (notes / PLACE_FILE).read_bytes() == place
     except FileNotFoundError:
-        ours = read_digest_file(notes) == compute_release_digest(target) is not None
+        is_own = read_digest_file(notes) == compute_release_digest(target) is not None
     except OSError:
-        ours = False
-    return notes if ours else notes.with_name(f"{notes.name}-{hashlib.sha256(place).hexdigest()[:8]}")
+        is_own = False
+    return notes if is_own else notes.with_name(f"{notes.name}-{hashlib.sha256(place).hexdigest()[:8]}")
 
 
 def list_notes_folders(target: Path) -> list[Path]:
@@ -112,7 +112,7 @@ def require_separate_folders(target: Path, ledger: Path) -> None:
     """Require that a release is not inside the owner's folders, nor these in it: a release is handed out whole."""
     try:
         place = target.resolve()
-        held = {"owner's folder": resolve_owner_folder(target).resolve(), "ledger": ledger.resolve()}
+        owner_folders = {"owner's folder": resolve_owner_folder(target).resolve(), "ledger": ledger.resolve()}
     except (OSError, RuntimeError, ValueError):  # a circle of links, a name that no file can have
         raise RequestError(f"{target} is no place for a release.", attempt="another name.") from None
     for folder in (resolve_owner_folder(target), ledger):
@@ -128,7 +128,7 @@ def require_separate_folders(target: Path, ledger: Path) -> None:
             why="A release holds what its manifest lists, and nothing else.",
             attempt="another place for the release.",
         )
-    for what, folder in held.items():
+    for what, folder in owner_folders.items():
         setting = "RETICENT_OWNER" if what != "ledger" else "--ledger (RETICENT_LEDGER)"
         if place in folder.parents:
             raise RequestError(
@@ -163,9 +163,9 @@ def read_recorded_digest(folder: Path) -> str | None:
     for notes in list_notes_folders(Path(folder).absolute()):
         try:
             with open(notes / DIGEST_FILE, encoding="ascii") as handle:
-                written = handle.read(80).strip()
+                digest = handle.read(80).strip()
         except (OSError, ValueError):
             continue
-        if re.fullmatch(r"[0-9a-f]{64}", written):
-            return written
+        if re.fullmatch(r"[0-9a-f]{64}", digest):
+            return digest
     return None

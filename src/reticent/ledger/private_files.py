@@ -248,12 +248,12 @@ def acquire_lock(handle: int, *, wait: bool) -> bool:
     return True
 
 
-def _open_file(path: Path, how: int) -> int:
-    how |= getattr(os, "O_NOFOLLOW", 0)  # a link in a shared ledger would write to wherever it leads
+def _open_file(path: Path, flags: int) -> int:
+    flags |= getattr(os, "O_NOFOLLOW", 0)  # a link in a shared ledger would write to wherever it leads
     if path.exists():
-        return os.open(path, how)
+        return os.open(path, flags)
     mode = _choose_file_mode(path.parent)
-    handle = os.open(path, how | os.O_CREAT, mode)
+    handle = os.open(path, flags | os.O_CREAT, mode)
     if os.fstat(handle).st_mode & 0o777 != mode:
         os.chmod(path, mode)
     return handle

@@ -75,34 +75,34 @@ def _read_owner_job(folder: Any) -> str | None:
 
 
 def resolve_source(
-    release: Any, given: Any, job: Any = None, *, missing: Sequence[str] = (), how: Mapping[str, Any] | None = None
+    release: Any, given: Any, job: Any = None, *, missing: Sequence[str] = (), options: Mapping[str, Any] | None = None
 ) -> tuple[Source, Any]:
     """Return how to read `given` (a path, an address, a frame or a `Source`), and the frame if it is one.
 
     `how` holds fields of a `Source` that are passed explicitly; they win over the job's, which win over the owner's.
     """
-    how = dict(how or {})
+    options = dict(options or {})
     if isinstance(given, Source):
-        return replace(given, **how, missing=tuple(dict.fromkeys((*given.missing, *missing)))), None
+        return replace(given, **options, missing=tuple(dict.fromkeys((*given.missing, *missing)))), None
     base = job.source if job is not None else read_owner_source(release) or Source()
-    how["missing"] = tuple(dict.fromkeys((*base.missing, *missing)))
+    options["missing"] = tuple(dict.fromkeys((*base.missing, *missing)))
     if not isinstance(given, str | Path):
-        return Source(missing=how["missing"]), given
+        return Source(missing=options["missing"]), given
     if is_address(str(given)) and not Path(given).exists():
-        asked = {"table": how.pop("table", None), "query": how.pop("query", None)}
-        if not any(asked.values()):
-            asked = {"table": base.table, "query": base.query}
-        return replace(base, path=None, url=str(given), **asked, **how), None
-    return replace(base, **{"url": None, "table": None, "query": None, **how, "path": str(given)}), None
+        selection = {"table": options.pop("table", None), "query": options.pop("query", None)}
+        if not any(selection.values()):
+            selection = {"table": base.table, "query": base.query}
+        return replace(base, path=None, url=str(given), **selection, **options), None
+    return replace(base, **{"url": None, "table": None, "query": None, **options, "path": str(given)}), None
 
 
 def describe_source_options(source: Source) -> str:
     """List the non-default reading options of a source; empty if there are none."""
-    found = [
+    texts = [
         f"{name} {getattr(source, name)!r}"
         for name in ("delimiter", "encoding", "quote", "empty")
         if getattr(source, name) != Source.__dataclass_fields__[name].default
     ]
     if source.missing:
-        found.append(f"{pluralize(len(source.missing), 'text', 'means', 'mean')} missing")
-    return ", ".join(found)
+        texts.append(f"{pluralize(len(source.missing), 'text', 'means', 'mean')} missing")
+    return ", ".join(texts)

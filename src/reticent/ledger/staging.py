@@ -62,17 +62,17 @@ def ignore_signals() -> Iterator[None]:
 @contextmanager
 def defer_signals() -> Iterator[None]:
     """Handle signals that arrive in this block at its end."""
-    came: list[int] = []
+    numbers: list[int] = []
     try:
-        with _handle_signals(lambda number, _: came.append(number)):
+        with _handle_signals(lambda number, _: numbers.append(number)):
             yield
     finally:
-        for number in came:
+        for number in numbers:
             os.kill(os.getpid(), number)
 
 
 @contextmanager
-def _handle_signals(how: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
+def _handle_signals(handler_to_set: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
     """Set the handler of signals in a block.
 
     Only the main thread may do so, and only signals that have a handler are touched, unless they are to be ignored.
@@ -80,8 +80,8 @@ def _handle_signals(how: Callable[[int, Any], None] | signal.Handlers) -> Iterat
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    touched = [number for number in _SIGNALS if callable(signal.getsignal(number)) or how is signal.SIG_IGN]
-    before = {number: signal.signal(number, how) for number in touched}
+    touched = [number for number in _SIGNALS if callable(signal.getsignal(number)) or handler_to_set is signal.SIG_IGN]
+    before = {number: signal.signal(number, handler_to_set) for number in touched}
     try:
         yield
     finally:
@@ -175,16 +175,16 @@ def make_temp_dirs(target: Path | None, ledger: Path | None = None) -> Iterator[
 
     They are staged as a release is, and all of them are removed at the end of the block.
     """
-    with _clean_up_parents(target), ExitStack() as made:
+    with _clean_up_parents(target), ExitStack() as stack:
 
-        def room() -> Path:
-            folder = made.enter_context(stage_folder(target, ledger))
-            made.callback(discard_staged, folder)
+        def make_temp_dir() -> Path:
+            folder = stack.enter_context(stage_folder(target, ledger))
+            stack.callback(discard_staged, folder)
             return folder
 
-        yield room
+        yield make_temp_dir
         with ignore_signals():  # what was made of it is kept by now: too late to end
-            made.close()
+            stack.close()
 
 
 def discard_staged(folder: Path) -> None:
@@ -195,11 +195,11 @@ def discard_staged(folder: Path) -> None:
     with defer_signals():  # an order to end in the middle would leave the rest
         del _STAGING_FOLDERS[folder]
         try:
-            gone = _remove_staging_folder(container)
+            is_gone = _remove_staging_folder(container)
         except UntrustedStagingError:
-            gone = False
+            is_gone = False
         if container.record is not None:
-            _close_record(container.record, gone)
+            _close_record(container.record, is_gone)
 
 
 def leave_staged(folder: Path) -> None:
@@ -217,8 +217,8 @@ def get_staged_identity(folder: Path) -> FolderIdentity:
 
 def find_temp_dir() -> Path:
     """Return where temporary releases are staged, without the trial file that `tempfile` writes to find it."""
-    named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
-    return next((Path(name) for name in named if name and os.path.isdir(name)), Path("/tmp"))  # looked at
+    candidates = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    return next((Path(name) for name in candidates if name and os.path.isdir(name)), Path("/tmp"))  # looked at
 
 
 def adopt_staged(ledger: Path, folder: Path, identity: FolderIdentity) -> bool:
@@ -395,9 +395,9 @@ def _remove_empty_folder(name: str, place: int) -> bool:
     return not exists_in(name, place)
 
 
-def _close_record(record: StagingRecord, gone: bool) -> None:
+def _close_record(record: StagingRecord, is_gone: bool) -> None:
     """End the record of a folder that is gone; what could not be removed is left to the next command."""
-    if gone:
+    if is_gone:
         record.remove()
     else:
         record.release_lock()
@@ -407,9 +407,11 @@ def _begin_staging(place: Path, target: str | None, ledger: Path | None) -> Path
     """Record a staging folder, make it and write its note; what is staged goes into the path that is returned."""
     path = os.path.realpath(place)
     if not private_files.HAS_DIRECTORY_HANDLES:
-        made = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
-        container = _StagingFolder(path, os.path.basename(made), private_files.read_identity(made), None, os.getpid())
-        folder = Path(made, RELEASE_FOLDER)
+        folder_path = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
+        container = _StagingFolder(
+            path, os.path.basename(folder_path), private_files.read_identity(folder_path), None, os.getpid()
+        )
+        folder = Path(folder_path, RELEASE_FOLDER)
         folder.mkdir()
         _STAGING_FOLDERS[folder] = container
         return folder
@@ -424,10 +426,10 @@ def _record_folder(
 ) -> tuple[StagingRecord | None, bytes]:
     """Return the record of a staging folder that is about to be made, and the ledger's secret."""
     try:
-        book = (resolve_ledger_folder() if ledger is None else ledger).absolute()
-        key = read_key(book) if ledger is None else ensure_key(book)
-        with translate_disk_errors(book):
-            return add_record(book, key, path, place_handle, target), key
+        ledger_folder = (resolve_ledger_folder() if ledger is None else ledger).absolute()
+        key = read_key(ledger_folder) if ledger is None else ensure_key(ledger_folder)
+        with translate_disk_errors(ledger_folder):
+            return add_record(ledger_folder, key, path, place_handle, target), key
     except ReticentError:
         if ledger is not None:
             raise
@@ -447,9 +449,11 @@ def _make_staging_folder(path: str, place_handle: int, record: StagingRecord | N
                 write_note(record, key, handle)
             private_files.make_private_folder(RELEASE_FOLDER, handle)
     except BaseException:
-        gone = _remove_staging_folder(container) if container is not None else _remove_empty_folder(name, place_handle)
+        is_gone = (
+            _remove_staging_folder(container) if container is not None else _remove_empty_folder(name, place_handle)
+        )
         if record is not None:
-            _close_record(record, gone)
+            _close_record(record, is_gone)
         raise
     folder = Path(path, name, RELEASE_FOLDER)
     _STAGING_FOLDERS[folder] = container

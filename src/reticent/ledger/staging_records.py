@@ -100,8 +100,8 @@ def add_record(ledger: Path, key: bytes, place: str, place_handle: int, target: 
         identity = (status.st_dev, status.st_ino)
         path = locate_record(ledger, name)
         with open_folder(path.parent) as records:
-            how = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            lock = os.open(path.name, how, PRIVATE_FILE_MODE, dir_fd=records)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            lock = os.open(path.name, flags, PRIVATE_FILE_MODE, dir_fd=records)
         record = StagingRecord(ledger, name, place, identity, target, lock)
         try:
             private_files.acquire_lock(lock, wait=True)

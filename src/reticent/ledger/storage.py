@@ -25,18 +25,18 @@ _LIST_FIELDS = ("promises", "repeats", "columns")
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
     """Read a ledger's entries, oldest first, without lines of the first version (`read_legacy_entries`)."""
-    found = [line for line in _read_lines(path) if "source" not in line or "content" in line]
-    if not all(_is_complete(line) for line in found):
+    entries = [line for line in _read_lines(path) if "source" not in line or "content" in line]
+    if not all(_is_complete(line) for line in entries):
         raise make_unreadable_error(path)
-    return found
+    return entries
 
 
 def read_legacy_entries(path: Path) -> list[dict[str, Any]]:
     """Read the lines of a ledger of the first version, which identifies a source by its bytes or its address."""
-    found = [line for line in _read_lines(path) if line.get("source") and "content" not in line]
-    if not all(isinstance(line.get(name), str) for line in found for name in ("release", "at", "source")):
+    entries = [line for line in _read_lines(path) if line.get("source") and "content" not in line]
+    if not all(isinstance(line.get(name), str) for line in entries for name in ("release", "at", "source")):
         raise make_unreadable_error(path)
-    return found
+    return entries
 
 
 def make_unreadable_error(path: Path) -> RequestError:
@@ -51,12 +51,12 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     try:
-        found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except (OSError, ValueError, RecursionError):
         raise make_unreadable_error(path) from None
-    if not all(isinstance(line, dict) for line in found):
+    if not all(isinstance(line, dict) for line in lines):
         raise make_unreadable_error(path)
-    return found
+    return lines
 
 
 def _is_complete(entry: dict[str, Any]) -> bool:

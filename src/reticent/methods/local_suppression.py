@@ -64,7 +64,7 @@ class _WithholdingSearch:
         return best
 
     def _plan_without(self, withheld: np.ndarray) -> Recipe | None:
-        prepared = PreparedCells.of(self.cells, withheld)
+        prepared = PreparedCells.from_cells(self.cells, withheld)
         try:
             return prepared.complete(self.method.plan(prepared.cells, self.promises, self.rng))
         except PromiseUnreachable:
@@ -113,7 +113,7 @@ def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, 
     group = recipe.group[kept]
     cell = recipe.cell[kept]
     quota = recipe.quota[kept]
-    bound = promises.bind(PreparedCells.of(cells, count_withheld_rows(recipe)).cells)
+    bound = promises.bind(PreparedCells.from_cells(cells, count_withheld_rows(recipe)).cells)
     found = _find_best_trims(
         recipe, group, cell, quota, compute_weight_shares(cells, weights), 1 if bold else bound.least_size
     )

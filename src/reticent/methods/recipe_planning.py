@@ -26,14 +26,14 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.data.domain import BandDomain, Domain
-from reticent.data.labels import WidenedDomain
+from reticent.data.label_styles import WidenedDomain
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.methods.base import Anytime, Method, Stage
 from reticent.methods.local_suppression import plan_withholding
 from reticent.models.promise import Promises
 from reticent.progress import ProgressEvent
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
 from reticent.recipe.recipe import PreparedCells as PreparedCells
 

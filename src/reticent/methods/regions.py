@@ -123,9 +123,9 @@ def cut_regions(
     sample: Cells, promises: Promises, regions: int, weights: Mapping[str, float] | None = None
 ) -> RegionTree:
     """Cut about so many regions of even size, by the loss they leave, as long as sides keep the promises in the sample."""
-    nodes = PartitionNodes.of(sample)
+    nodes = PartitionNodes.from_cells(sample)
     tree = RegionTree()
-    spans = SpanLosses.of(sample.quasi, resolve_weights([domain.name for domain in sample.quasi], weights))
+    spans = SpanLosses.from_domains(sample.quasi, resolve_weights([domain.name for domain in sample.quasi], weights))
     chooser = LossCuts(nodes, Acceptance(promises.bind(sample), nodes), spans, LOOK_AHEAD_NEVER)
     number = np.zeros(1, np.int64)
     rows = sample.rows
@@ -194,7 +194,7 @@ def plan_regions(
     members = np.split(order, ends[:-1])
     known = replace(promises, reference=totals)
     asked = (
-        (method, _take_cells(cells, member), known, rng.apart(f"region {at}")) for at, member in enumerate(members)
+        (method, _take_cells(cells, member), known, rng.derive(f"region {at}")) for at, member in enumerate(members)
     )
     return _join_plans(cells, members, each(plan_region, asked))
 

@@ -248,7 +248,7 @@ class Sabre(Method):
             of_value[bucket] = b
 
         def allow(nodes: np.ndarray) -> np.ndarray:
-            fine = [view.within(nodes, promise.t) for view in views]
+            fine = [view.is_within(nodes, promise.t) for view in views]
             return np.logical_and.reduce([*fine, nodes.sum(axis=1) >= least])
 
         sizes = split_into_classes(np.array([int(totals[bucket].sum()) for bucket in buckets]), allow)
@@ -275,7 +275,7 @@ class ClosenessView:
         self.kept = np.array([b for b, bucket in enumerate(buckets) if bucket != [without]])
         self.buckets = [buckets[b] for b in self.kept]
 
-    def within(self, nodes: np.ndarray, t: Fraction) -> np.ndarray:
+    def is_within(self, nodes: np.ndarray, t: Fraction) -> np.ndarray:
         """Tell whether work / (scale * rows * size) <= t in the worst case; what is empty without its nulls breaks nothing."""
         drawn = nodes[:, self.kept]
         rows = int(self.totals.sum())
@@ -303,7 +303,7 @@ def bucketize(promise: TCloseness, domain, totals: np.ndarray, aim: Fraction) ->
         parts = buckets + alone
         starts = np.cumsum([0, *map(len, parts[:-1])])
         sizes = np.add.reduceat(totals[np.fromiter(chain.from_iterable(parts), np.int64)], starts)[None, :]
-        if all(view.within(sizes, aim).all() for view in views) or all(len(bucket) == 1 for bucket in buckets):
+        if all(view.is_within(sizes, aim).all() for view in views) or all(len(bucket) == 1 for bucket in buckets):
             return buckets + alone
         small = int(sizes.sum()) ** 2 * 4 * len(totals) < 1 << 62  # what `work` adds up fits in 64 bits
         _, inner = views[0].ground.work(views[0].buckets, sizes if small else sizes.astype(object))

@@ -255,7 +255,7 @@ def make_family_check(
 
     def keeps(groups: CandidateGroups) -> np.ndarray:
         counts = groups.histogram(at)
-        return np.logical_and.reduce([view.within(counts) for view in views])
+        return np.logical_and.reduce([view.is_within(counts) for view in views])
 
     if (family := families.family()) is not None:  # what a kernel can ask about many groups
         nothing = NO_VALUE if null < 0 else int(family[null])
@@ -278,7 +278,7 @@ class _FamilyReference:
         self.upper = to_integer_pairs([like.cap(p, rows) for p in frequency])[which]
         self.lower = to_integer_pairs([like.floor(p, rows) for p in frequency])[which] if like.two_sided else None
 
-    def within(self, counts: np.ndarray) -> np.ndarray:
+    def is_within(self, counts: np.ndarray) -> np.ndarray:
         counts = exclude_value(counts, self.without)
         size = counts.sum(axis=1)[:, None]
         held = self.families.sums(counts)

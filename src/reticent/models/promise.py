@@ -137,7 +137,7 @@ class Promises:
     """The whole table's totals, where what is planned is a part of it."""
 
     @classmethod
-    def of(cls, promises: Iterable[Promise]) -> Promises:
+    def from_iterable(cls, promises: Iterable[Promise]) -> Promises:
         found = tuple(promises)
         if not found:
             raise JobError("The job promises nothing.", attempt='a [[promise]] such as model = "k-anonymity", k = 5.')

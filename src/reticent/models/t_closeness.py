@@ -62,7 +62,7 @@ class TCloseness(Promise):
 
         def keeps(groups: CandidateGroups) -> np.ndarray:
             counts = groups.histogram(at)
-            return np.logical_and.reduce([view.within(counts, self.t) for view in views])
+            return np.logical_and.reduce([view.is_within(counts, self.t) for view in views])
 
         return keeps
 
@@ -76,7 +76,7 @@ class _ClosenessReference:
         self.rows = int(self.totals.sum())
         self.work, self.scale = make_emd_function(distance, domain, self.totals)
 
-    def within(self, counts: np.ndarray, t: Fraction) -> np.ndarray:
+    def is_within(self, counts: np.ndarray, t: Fraction) -> np.ndarray:
         """Tell whether work / (scale * rows * size) <= t; a group of nulls alone is empty without them and breaks nothing."""
         counts = exclude_value(counts, self.without)
         size = counts.sum(axis=1)

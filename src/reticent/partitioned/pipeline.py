@@ -22,18 +22,18 @@ from reticent.data.sentinels import FarValues, find_far_values_in_domain
 from reticent.data.source import Source, is_text
 from reticent.engines.engine import MULTIPLICITY, PART_NUMBER, EngineContext, Frames, PartitionedEngine, Partitions
 from reticent.format.data_files import count_partitions
-from reticent.format.rows import FileRows
+from reticent.format.row_batches import FileRows
 from reticent.job.job import Job
 from reticent.methods import regions as methods_regions
 from reticent.methods.base import bind_reachable_promises
 from reticent.methods.recipe_planning import describe_lone_people, select_method_promises
 from reticent.methods.regions import RegionTree, find_fine_nodes
 from reticent.models.promise import resolve_totals
-from reticent.partitioned import cells as counting
-from reticent.partitioned import planning
-from reticent.partitioned import planning as partitioned_planning
+from reticent.partitioned import cell_encoding as counting
+from reticent.partitioned import region_planning
+from reticent.partitioned import region_planning as partitioned_planning
 from reticent.partitioned import writing as writers
-from reticent.partitioned.cells import ColumnCodings
+from reticent.partitioned.cell_encoding import ColumnCodings
 from reticent.partitioned.fingerprint import PartitionedCountedRows
 from reticent.randomness import Random
 from reticent.recipe.loss import describe_label_cost
@@ -147,7 +147,7 @@ class PartitionedPlan:
     def telling_labels(self) -> list[list[str | None]]:
         """The labels of all regions, numbered; for each quasi-identifier those that determine the manifest's entry."""
         asked = [(self.folder, at, domain, len(self.summaries)) for at, domain in enumerate(self.cells.quasi)]
-        return self.table.engine.map(planning.number_labels, asked)
+        return self.table.engine.map(region_planning.number_labels, asked)
 
     @property
     def rows(self) -> int:
@@ -169,7 +169,7 @@ class PartitionedPlan:
         sensitive = len(self.table.codes.sensitive)
         carried = self.table.carried
         kind: Any = registry.load_writer(self.kind)
-        texts = partial(planning.look_up_labels, self.folder)
+        texts = partial(region_planning.look_up_labels, self.folder)
         return kind.make_partitioned(self.table.columns, self.cells, sensitive, self.telling_labels, texts, carried)
 
     def frames(self) -> Mapping[str, FileRows]:
@@ -206,7 +206,7 @@ class PartitionedPlan:
         assert subject.manifest is not None  # it was just written
         readers = min(count_partitions(find_data_files(staged, subject.manifest)["data"]), MAX_READERS)
         tallies = worker.map(in_parts.count_partition_values, [(subject, part, readers) for part in range(readers)])
-        whole = in_parts.SensitiveTotals.of(subject, tallies)
+        whole = in_parts.SensitiveTotals.from_tallies(subject, tallies)
         (folder := self.folder / "audit").mkdir()
         read = worker.number_partitions(readers).map_partitions(
             _read_release, in_parts.LABEL_SCHEMA, in_parts.count_partition_labels, (subject,), readers

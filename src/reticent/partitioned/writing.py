@@ -19,13 +19,13 @@ from reticent.data.parsing import to_comparable
 from reticent.engines.cell_lookup import make_source_changed_error
 from reticent.engines.engine import PART_NUMBER, Frames, Partitions
 from reticent.engines.local import assign_outcomes
-from reticent.format.rows import BATCH_ROWS, RowBatch
+from reticent.format.row_batches import BATCH_ROWS, RowBatch
 from reticent.methods.regions import RegionTree
-from reticent.partitioned import planning
-from reticent.partitioned.cells import WORD_COLUMN, ColumnCodings, to_matrix
-from reticent.partitioned.planning import REGION_COLUMN, RegionPlan, number_regions
+from reticent.partitioned import region_planning
+from reticent.partitioned.cell_encoding import WORD_COLUMN, ColumnCodings, to_matrix
+from reticent.partitioned.region_planning import REGION_COLUMN, RegionPlan, number_regions
 from reticent.randomness import Random
-from reticent.recipe.labels import name_label_column, name_value_column
+from reticent.recipe.group_labels import name_label_column, name_value_column
 
 BUCKET_COLUMN = "\x00bucket"
 BUCKET_BYTES = 1 << 24  # of a bucket, about: the publishing process reads them one by one
@@ -61,16 +61,16 @@ class RowEncoding:
     @cached_property
     def labels(self) -> list[pl.Series]:
         """The labels of each quasi-identifier."""
-        return [planning.read_column_labels(self.folder, at) for at in range(len(self.codes.quasi))]
+        return [region_planning.read_column_labels(self.folder, at) for at in range(len(self.codes.quasi))]
 
     def encode_rows(self, number: int, region: RegionPlan, entry: np.ndarray, word: np.ndarray) -> pl.DataFrame:
         """Return what rows of some entries of a region's plan show, and their bucket."""
         recipe = region.recipe
         found = {}
-        texts = planning.read_region_labels(self.folder, number)
+        texts = region_planning.read_region_labels(self.folder, number)
         group = recipe.group[entry]
         for at in range(len(self.codes.quasi)):
-            found[name_label_column(at)] = planning.find_label_numbers(self.labels[at], texts[at])[
+            found[name_label_column(at)] = region_planning.find_label_numbers(self.labels[at], texts[at])[
                 region.of_group[group, at]
             ]
         cell = recipe.cell[entry]
@@ -138,7 +138,7 @@ def _assign_part(frames: Frames, number: int, writing: RowEncoding, carried: lis
         region = RegionPlan.read(writing.folder, at)
         rows = rows.sort(WORD_COLUMN)  # whatever order they came in
         cell = _find_cells(rows, region, writing.codes)
-        entry = assign_outcomes(region.recipe, cell, writing.rng.apart(f"rank region {at}"))
+        entry = assign_outcomes(region.recipe, cell, writing.rng.derive(f"rank region {at}"))
         shown = writing.encode_rows(at, region, entry, rows[WORD_COLUMN].to_numpy().view(np.uint64))
         yield shown.select(*writing.number_columns, *(rows[name] for name in carried), WORD_COLUMN, BUCKET_COLUMN)
 

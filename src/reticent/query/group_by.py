@@ -31,8 +31,7 @@ from reticent.estimate.condition import (
 from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, covers_other_values, find_limits, find_place
 from reticent.format.data_files import Tables
 from reticent.format.manifest import ColumnEntry, Manifest
-from reticent.labels.scale import LineScale as LabelLine
-from reticent.labels.scale import make_scale
+from reticent.labels.scale import LineScale, make_scale
 from reticent.release.kind import Reader
 
 MAX_RANGE_VALUES = 1_000  # values of a column that is published as ranges
@@ -51,15 +50,6 @@ class GroupSelection:
     empty: bool = False  # no published row is in it
 
 
-@dataclass(frozen=True, slots=True)
-class _GroupKey:
-    """One value of a column of GROUP BY: as it is shown, and the atom that selects it."""
-
-    shown: Any
-    order: Any
-    atom: Atom
-
-
 def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequence[str]) -> Iterator[GroupSelection]:
     """Yield each combination with the condition that selects it; without GROUP BY the one that selects everything.
 
@@ -70,33 +60,85 @@ def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequenc
         return
     rows = tables[kind.files[0]]
     entries = {column.name: column for column in manifest.columns}
-    guessed = [name for name in by if _is_uncertain(kind, entries[name], rows)]
-    exact = [name for name in by if name not in guessed]
-    shown = rows.select(exact).unique().rows() if exact else [()]
+    uncertain = [name for name in by if _is_uncertain(kind, entries[name], rows)]
+    exact = [name for name in by if name not in uncertain]
+    occurring = rows.select(exact).unique().rows() if exact else [()]
     possible = [
         _drop_values_beyond_ends(entries[name], _list_possible_values(kind, tables, manifest, entries[name]))
-        for name in guessed
+        for name in uncertain
     ]
-    if len(shown) * prod(map(len, possible)) > MAX_COMBINATIONS:
+    if len(occurring) * prod(map(len, possible)) > MAX_COMBINATIONS:
         raise RequestError(
             f"GROUP BY asks for more than {MAX_COMBINATIONS:,} combinations.", attempt="fewer columns, or coarser ones."
         )
-    order = [*exact, *guessed]
-    found = [dict(zip(order, (*some, *others), strict=True)) for some in shown for others in product(*possible)]
-    keys = [{name: _make_key(entries[name], one[name]) for name in by} for one in found]
-    for one in sorted(keys, key=lambda one: [_make_sort_key(one[name].order) for name in by]):
+    order = [*exact, *uncertain]
+    combinations = [
+        dict(zip(order, (*exact_values, *uncertain_values), strict=True))
+        for exact_values in occurring
+        for uncertain_values in product(*possible)
+    ]
+    keys = [{name: _make_key(entries[name], combination[name]) for name in by} for combination in combinations]
+    for combination in sorted(keys, key=lambda combination: [_make_sort_key(combination[name].order) for name in by]):
         yield GroupSelection(
-            {name: key.shown for name, key in one.items()}, join_conditions(*(key.atom for key in one.values()))
+            {name: key.shown for name, key in combination.items()},
+            join_conditions(*(key.atom for key in combination.values())),
         )
     open_ended = [
         _exclude_listed(entries[name], values)
-        for name, values in zip(guessed, possible, strict=True)
+        for name, values in zip(uncertain, possible, strict=True)
         if entries[name].role == Role.QUASI and _may_have_other_values(entries[name], values)
     ]
     if open_ended or manifest.withheld:
-        nobody = Atom(by[0], IS_AMONG, ())
-        others = CompoundCondition(False, (nobody, *open_ended))
+        selects_nobody = Atom(by[0], IS_AMONG, ())
+        others = CompoundCondition(False, (selects_nobody, *open_ended))
         yield GroupSelection(dict.fromkeys(by, OTHER_GROUPS_TEXT), others, rest=True, empty=not open_ended)
+
+
+def _is_uncertain(kind: Reader, entry: ColumnEntry, rows: pl.DataFrame) -> bool:
+    """Tell whether rows do not show the column's value: labels, and a sensitive column in another table or perturbed."""
+    if entry.role == Role.QUASI:
+        return kind.labelled
+    return entry.role == Role.SENSITIVE and kind.elsewhere
+
+
+def _drop_values_beyond_ends(entry: ColumnEntry, values: list[Any]) -> list[Any]:
+    """Leave out leaves of a hierarchy below a bottom or above a top: the line of the end is of all that lie beyond it."""
+    remaining = values
+    for end, lies_beyond in ((entry.bottom, operator.lt), (entry.top, operator.gt)):
+        if end is None:
+            continue
+        limit = find_place(entry, _convert_end(entry, end))
+        places = {value: find_place(entry, value) for value in remaining if value is not None}
+        beyond = [value for value, place in places.items() if lies_beyond(place, limit)]
+        if not beyond:
+            continue
+        remaining = [value for value in remaining if value not in beyond]
+        if limit not in places.values():
+            remaining.append(parse_texts([str(end)], entry.dtype)[0])
+    return remaining
+
+
+def _list_possible_values(kind: Reader, tables: Tables, manifest: Manifest, entry: ColumnEntry) -> list[Any]:
+    if entry.role == Role.SENSITIVE:
+        return kind.domain(tables, manifest).to_list()
+    labels = tables[kind.files[0]][entry.name].unique().to_list()
+    column = make_scale(entry, labels)
+    missing = [None] if None in labels or ANY_LABEL in labels else []
+    if not isinstance(column, LineScale):
+        return [*parse_texts(column.values(column.read(labels)), entry.dtype).to_list(), *missing]
+    if column.kind == "ordinal":
+        return [*parse_texts(list(entry.order or ()), entry.dtype).to_list(), *missing]
+    has_whole_numbers = column.kind == "date" or entry.dtype.startswith(("Int", "UInt"))
+    if column.span is None or not has_whole_numbers or column.span[1] - column.span[0] >= MAX_RANGE_VALUES:
+        raise RequestError(
+            f"GROUP BY {entry.name!r} is not answered: its labels cover more than {MAX_RANGE_VALUES:,} values.",
+            attempt=f"conditions on {entry.name}, one question for each range.",
+        )
+    values = pl.Series(range(int(column.span[0]), int(column.span[1]) + 1), dtype=pl.Int64)
+    return [
+        *values.cast(pl.Int32 if entry.dtype == "Date" else pl.Int64).cast(parse_dtype(entry.dtype)).to_list(),
+        *missing,
+    ]
 
 
 def _make_key(entry: ColumnEntry, value: Any) -> _GroupKey:
@@ -115,25 +157,23 @@ def _make_key(entry: ColumnEntry, value: Any) -> _GroupKey:
     return _GroupKey(value, value, Atom(entry.name, "=", value))
 
 
-def _drop_values_beyond_ends(entry: ColumnEntry, values: list[Any]) -> list[Any]:
-    """Leave out leaves of a hierarchy below a bottom or above a top: the line of the end is of all that lie beyond it."""
-    kept = values
-    for end, lies_beyond in ((entry.bottom, operator.lt), (entry.top, operator.gt)):
-        if end is None:
-            continue
-        limit = find_place(entry, _convert_end(entry, end))
-        places = {value: find_place(entry, value) for value in kept if value is not None}
-        beyond = [value for value, place in places.items() if lies_beyond(place, limit)]
-        if not beyond:
-            continue
-        kept = [value for value in kept if value not in beyond]
-        if limit not in places.values():
-            kept.append(parse_texts([str(end)], entry.dtype)[0])
-    return kept
+def _make_sort_key(value: Any) -> tuple[bool, Any]:
+    return (value is None, 0 if value is None else value)
 
 
-def _convert_end(entry: ColumnEntry, end: Any) -> Any:
-    return str(end) if parse_dtype(entry.dtype).is_temporal() else end
+def _exclude_listed(entry: ColumnEntry, values: Sequence[Any]) -> Condition:
+    """Make the condition that a column has none of the listed values; if null is not listed, the value may be missing."""
+    keys = [_make_key(entry, value) for value in values]
+    listed = [key.atom.value for key in keys if key.atom.test == "="]
+    if entry.type in ("numeric", "date") and listed:  # all values of a stretch
+        is_listed: Condition = CompoundCondition(
+            True, (Atom(entry.name, ">=", min(listed)), Atom(entry.name, "<=", max(listed)))
+        )
+    else:
+        is_listed = Atom(entry.name, IS_AMONG, tuple(listed))
+    beyond = [key.atom for key in keys if key.atom.test in ("<=", ">=")]
+    others: Condition = CompoundCondition(True, tuple(NegatedCondition(part) for part in (is_listed, *beyond)))
+    return others if None in values else CompoundCondition(False, (others, Atom(entry.name, IS_NULL)))
 
 
 def _may_have_other_values(entry: ColumnEntry, values: Sequence[Any]) -> bool:
@@ -147,50 +187,14 @@ def _may_have_other_values(entry: ColumnEntry, values: Sequence[Any]) -> bool:
     return not places or least < min(places) or greatest > max(places)
 
 
-def _exclude_listed(entry: ColumnEntry, values: Sequence[Any]) -> Condition:
-    """Make the condition that a column has none of the listed values; if null is not listed, the value may be missing."""
-    keys = [_make_key(entry, value) for value in values]
-    listed = [key.atom.value for key in keys if key.atom.test == "="]
-    if entry.type in ("numeric", "date") and listed:  # all values of a stretch
-        among: Condition = CompoundCondition(
-            True, (Atom(entry.name, ">=", min(listed)), Atom(entry.name, "<=", max(listed)))
-        )
-    else:
-        among = Atom(entry.name, IS_AMONG, tuple(listed))
-    beyond = [key.atom for key in keys if key.atom.test in ("<=", ">=")]
-    others: Condition = CompoundCondition(True, tuple(NegatedCondition(part) for part in (among, *beyond)))
-    return others if None in values else CompoundCondition(False, (others, Atom(entry.name, IS_NULL)))
+def _convert_end(entry: ColumnEntry, end: Any) -> Any:
+    return str(end) if parse_dtype(entry.dtype).is_temporal() else end
 
 
-def _make_sort_key(value: Any) -> tuple[bool, Any]:
-    return (value is None, 0 if value is None else value)
+@dataclass(frozen=True, slots=True)
+class _GroupKey:
+    """One value of a column of GROUP BY: as it is shown, and the atom that selects it."""
 
-
-def _is_uncertain(kind: Reader, entry: ColumnEntry, rows: pl.DataFrame) -> bool:
-    """Tell whether rows do not show the column's value: labels, and a sensitive column in another table or perturbed."""
-    if entry.role == Role.QUASI:
-        return kind.labelled
-    return entry.role == Role.SENSITIVE and kind.elsewhere
-
-
-def _list_possible_values(kind: Reader, tables: Tables, manifest: Manifest, entry: ColumnEntry) -> list[Any]:
-    if entry.role == Role.SENSITIVE:
-        return kind.domain(tables, manifest).to_list()
-    labels = tables[kind.files[0]][entry.name].unique().to_list()
-    column = make_scale(entry, labels)
-    missing = [None] if None in labels or ANY_LABEL in labels else []
-    if not isinstance(column, LabelLine):
-        return [*parse_texts(column.values(column.read(labels)), entry.dtype).to_list(), *missing]
-    if column.kind == "ordinal":
-        return [*parse_texts(list(entry.order or ()), entry.dtype).to_list(), *missing]
-    whole = column.kind == "date" or entry.dtype.startswith(("Int", "UInt"))
-    if column.span is None or not whole or column.span[1] - column.span[0] >= MAX_RANGE_VALUES:
-        raise RequestError(
-            f"GROUP BY {entry.name!r} is not answered: its labels cover more than {MAX_RANGE_VALUES:,} values.",
-            attempt=f"conditions on {entry.name}, one question for each range.",
-        )
-    values = pl.Series(range(int(column.span[0]), int(column.span[1]) + 1), dtype=pl.Int64)
-    return [
-        *values.cast(pl.Int32 if entry.dtype == "Date" else pl.Int64).cast(parse_dtype(entry.dtype)).to_list(),
-        *missing,
-    ]
+    shown: Any
+    order: Any
+    atom: Atom

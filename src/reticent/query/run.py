@@ -47,6 +47,10 @@ from reticent.time_limit import check_deadline, limit_cpu_time
 
 DEFAULT_TIME_LIMIT_SECONDS = 60.0
 """CPU seconds that one question may take, unless it is asked with another limit."""
+NORMAL_INTERVAL_NOTE = (
+    "The interval takes the estimate to be normally distributed, which it is not where few rows, or nearly none or nearly all of them, "
+    "are meant. `reticent query` on the folder has the better one, and bounds."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,13 +72,13 @@ class QueryOptions:
             raise RequestError("The time limit is a number of CPU seconds above 0.", attempt="time_limit = 60.")
 
 
-def ask(tables: Tables, manifest: Manifest, text: str, how: QueryOptions | None = None) -> Answer | list[Answer]:
+def ask(tables: Tables, manifest: Manifest, text: str, options: QueryOptions | None = None) -> Answer | list[Answer]:
     """Answer a question; with GROUP BY or several aggregates return a list, sorted by keys and then in the order of SELECT."""
-    asked = parse_question(text, manifest)
-    how = how or QueryOptions()
-    with limit_question_time(how):
-        found = [answer for answer, _ in iterate_answers(tables, manifest, asked, how)]
-    return found if asked.by or len(asked.aggregates) > 1 else found[0]
+    question = parse_question(text, manifest)
+    options = options or QueryOptions()
+    with limit_question_time(options):
+        answers = [answer for answer, _ in iterate_answers(tables, manifest, question, options)]
+    return answers if question.by or len(question.aggregates) > 1 else answers[0]
 
 
 def find_asked_columns(texts: Iterable[str], manifest: Manifest) -> AskedColumns:
@@ -82,81 +86,63 @@ def find_asked_columns(texts: Iterable[str], manifest: Manifest) -> AskedColumns
     names: set[str] = set()
     aggregated: set[str] = set()
     for text in texts:
-        asked = parse_question(text, manifest)
-        where = make_condition(asked.where, {column.name: column for column in manifest.columns})
-        names |= {one.column for one in asked.aggregates if one.column is not None}
-        names |= set(asked.by) | {atom.column for atom in list_atoms(where)}
-        aggregated |= {one.column for one in asked.aggregates if one.column is not None and one.name != "count"}
+        question = parse_question(text, manifest)
+        where = make_condition(question.where, {column.name: column for column in manifest.columns})
+        names |= {aggregate.column for aggregate in question.aggregates if aggregate.column is not None}
+        names |= set(question.by) | {atom.column for atom in list_atoms(where)}
+        aggregated |= {
+            aggregate.column
+            for aggregate in question.aggregates
+            if aggregate.column is not None and aggregate.name != "count"
+        }
     return AskedColumns(frozenset(names), frozenset(aggregated))
 
 
-def limit_question_time(how: QueryOptions) -> AbstractContextManager[None]:
+def limit_question_time(options: QueryOptions) -> AbstractContextManager[None]:
     """Limit the body, which answers one question, to its time limit."""
 
     def make_error() -> RequestError:
         return RequestError(
-            f"The question was not answered within {how.time_limit:g} CPU seconds.",
+            f"The question was not answered within {options.time_limit:g} CPU seconds.",
             why="Work grows with its different constants, with the combinations of GROUP BY and with the rows.",
             attempt="BETWEEN in place of a list, fewer constants or groups, or --time-limit 600 (time_limit=600).",
         )
 
-    return limit_cpu_time(how.time_limit, make_error)
+    return limit_cpu_time(options.time_limit, make_error)
 
 
 def iterate_answers(
-    tables: Tables, manifest: Manifest, asked: ParsedQuestion, how: QueryOptions
+    tables: Tables, manifest: Manifest, parsed: ParsedQuestion, options: QueryOptions
 ) -> Iterator[tuple[Answer, Question]]:
     """Yield every answer with the question that the reader of the kind answered."""
     kind = reader_for(manifest.kind)
-    where = make_condition(asked.where, {column.name: column for column in manifest.columns})
-    for line in iterate_groups(kind, tables, manifest, asked.by):
+    where = make_condition(parsed.where, {column.name: column for column in manifest.columns})
+    for line in iterate_groups(kind, tables, manifest, parsed.by):
 
-        def question(aggregate: str, column: str | None, line: GroupSelection = line) -> Question:
+        def make_question(aggregate: str, column: str | None, line: GroupSelection = line) -> Question:
             return Question(
-                by=how.by,
+                by=options.by,
                 aggregate=aggregate,
                 column=column,
                 condition=join_conditions(where, line.condition),
                 unlisted=line.rest,
                 empty=line.empty,
                 outside=where,
-                known=how.known,
+                known=options.known,
             )
 
-        found = []
-        for one in asked.aggregates:
+        answers = []
+        for aggregate in parsed.aggregates:
             check_deadline()
-            put = question(one.name, one.column)
-            of = str(one) if len(asked.aggregates) > 1 else None
-            answer = _set_level(kind.estimate(tables, manifest, put), float(how.level))
-            found.append((replace(answer, keys=line.keys or None, of=of, rest=line.rest), put))
-        if line.keys and all(_says_nothing(answer) for answer, _ in found):
-            people = kind.estimate(tables, manifest, question("count", None))
-            if _is_nobody(replace(people, rest=line.rest)):
+            question = make_question(aggregate.name, aggregate.column)
+            label = str(aggregate) if len(parsed.aggregates) > 1 else None
+            answer = _set_level(kind.estimate(tables, manifest, question), float(options.level))
+            answers.append((replace(answer, keys=line.keys or None, of=label, rest=line.rest), question))
+        if line.keys and all(_says_nothing(answer) for answer, _ in answers):
+            row_count = kind.estimate(tables, manifest, make_question("count", None))
+            if _is_nobody(replace(row_count, rest=line.rest)):
                 continue
-        yield from found
-
-
-def _set_level(answer: Answer, level: float) -> Answer:
-    published = None if answer.published is None else replace(answer.published, level=level)
-    return replace(answer, level=level, published=published)
-
-
-def _says_nothing(answer: Answer) -> bool:
-    """Tell whether an answer is that of a group without rows: no number, or zero."""
-    return not any((answer.estimate, answer.lower, answer.upper, answer.std_error))
-
-
-def _is_nobody(people: Answer) -> bool:
-    """Tell whether a group certainly has no rows: SQL has no line for such a group."""
-    is_certain = people.rest and people.estimate == 0 and people.std_error == 0 and people.published is None
-    return people.upper == 0 or is_certain
-
-
-NORMAL_INTERVAL_NOTE = (
-    "The interval takes the estimate to be normally distributed, which it is not where few rows, or nearly none or nearly all of them, "
-    "are meant. `reticent query` on the folder has the better one, and bounds."
-)
+        yield from answers
 
 
 def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer | list[Answer]:
@@ -172,45 +158,111 @@ def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer 
             f"{redact(url)} does not answer: {type(error).__name__}.",
             attempt=f"`reticent export` to it first, with --table {table}.",
         ) from None
-    asked = parse_question(text, manifest)
-    answers = [_make_answer(dict(zip(names, row, strict=True)), asked.by) for row in rows]
-    if not asked.by:
+    question = parse_question(text, manifest)
+    answers = [_make_answer(dict(zip(names, row, strict=True)), question.by) for row in rows]
+    if not question.by:
         return answers[0]
-    withheld = separate_question(asked, manifest).withheld
+    withheld = separate_question(question, manifest).withheld
     if withheld.may:
-        answers.append(_make_rest_answer(asked, withheld.may))
+        answers.append(_make_rest_answer(question, withheld.may))
     return answers
 
 
-def _make_rest_answer(asked: ParsedQuestion, withheld: int) -> Answer:
-    """Make the line of all groups without a line of their own, to which only withheld rows can belong."""
-    keys = dict.fromkeys(asked.by, OTHER_GROUPS_TEXT)
-    if asked.aggregates[0].name == "count":
-        return Answer(0, 0, withheld, keys=keys, published=Answer(0, 0, 0), rest=True)
-    note = f"There is no bound: {pluralize(withheld, 'row', 'was', 'were')} withheld."
-    return Answer(None, keys=keys, published=NO_ANSWER, rest=True, note=note)
+def read_questions(path: str | Path) -> list[str]:
+    """Read the statements of a file, one after the other; a semicolon ends each."""
+    try:
+        text = read_text_file(path, "utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise SourceUnreachable(
+            f"The questions {Path(path).name!r} cannot be read.", attempt="a text file of SQL."
+        ) from None
+    trees = parse_statements(text, "The list of questions", f"{QUESTION_SHAPE}; a semicolon after each.")
+    statements = [tree.sql(dialect="duckdb") for tree in trees if tree is not None]
+    if not statements:
+        raise RequestError("The list has no question.", attempt=QUESTION_SHAPE + ".")
+    return statements
 
 
-def _make_answer(row: dict[str, Any], by: tuple[str, ...]) -> Answer:
-    keys = {name: row[name] for name in by} or None
-    published = None
-    if "published_estimate" in row:
-        published = _read_numbers(
-            {name.removeprefix("published_"): row[name] for name in row if name.startswith("published_")}
+def measure_questions(
+    tables: Tables,
+    manifest: Manifest,
+    questions: list[str],
+    source: pl.DataFrame | None = None,
+    options: QueryOptions | None = None,
+) -> list[dict[str, Any]]:
+    """Answer each question; with the source, add the `true` answer and the relative `error` of the estimate.
+
+    Every question is parsed before the first is answered.
+    """
+    parsed_questions = [parse_question(question, manifest) for question in questions]
+    rows = None if source is None else cast_source(source, manifest)
+    lines = []
+    options = options or QueryOptions()
+    for question, parsed in zip(questions, parsed_questions, strict=True):
+        with limit_question_time(options):
+            answers = list(iterate_answers(tables, manifest, parsed, options))
+        for answer, question_asked in answers:
+            line = {"question": question, **answer.to_dict()}
+            if rows is not None and not answer.rest and not _asks_rounded_values(question_asked):
+                line["true"] = true_answer = answer_exactly(rows, question_asked)
+                if true_answer and answer.estimate is not None:
+                    line["error"] = abs(answer.estimate - true_answer) / abs(true_answer)
+            lines.append(line)
+    return lines
+
+
+def cast_source(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """Return the release's columns of the source, in the types of the release; numbers are not rounded."""
+    missing = [column.name for column in manifest.columns if column.name not in source.columns]
+    if missing:
+        raise RequestError(
+            f"The source lacks {pluralize(len(missing), 'column')} of the release: {quote_list(missing)}.",
+            attempt="the data that the release was made from.",
         )
-    found = _read_numbers(row)
-    if "published_variance" in row and found.lower is not None and found.lower == found.upper:
-        found = replace(found, std_error=0.0)  # nothing in it is random
-    return replace(found, keys=keys, published=published)
+    entries = {column.name: column for column in manifest.columns}
+    source = parse_stated(source, entries, {name: column.dtype for name, column in entries.items()})
+    columns = []
+    for column in manifest.columns:
+        dtype = parse_dtype(column.dtype) if column.round_to is None else pl.Float64()
+        source_values = _fill_missing(source[column.name])
+        values = _read_values(source_values, dtype)
+        if unreadable := values.null_count() - source_values.null_count():
+            raise RequestError(
+                f"{unreadable:,} values of column {column.name!r} of the source do not read as the release has them.",
+                attempt="the data that the release was made from, read as its job says.",
+            )
+        columns.append(values)
+    return pl.DataFrame(columns)
 
 
-def _read_numbers(row: dict[str, Any]) -> Answer:
-    if row.get("lower") is None and row.get("estimate") is None:
-        return NO_ANSWER
-    if row.get("variance") is not None:
-        row["std_error"] = sqrt(max(row["variance"], 0.0))
-    note = NORMAL_INTERVAL_NOTE if row.get("std_error") else None
-    return Answer(row.get("estimate"), row.get("lower"), row.get("upper"), row.get("std_error"), note=note)
+def summarize_errors(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the number of answers that have an error, and the median and mean error; empty if none has."""
+    errors = [line["error"] for line in lines if "error" in line]
+    return {"answers": len(errors), "median": median(errors), "mean": fmean(errors)} if errors else {}
+
+
+def answer_exactly(source: pl.DataFrame, question: Question) -> float | None:
+    """Answer a question from the table itself, where nothing is uncertain."""
+    question_of_source = BoundQuestion(
+        PublishedRows(source, {}), question.condition, question.aggregate, question.column, sensitive=False
+    )
+    return question_of_source.answer_row_by_row().upper
+
+
+def _set_level(answer: Answer, level: float) -> Answer:
+    published = None if answer.published is None else replace(answer.published, level=level)
+    return replace(answer, level=level, published=published)
+
+
+def _says_nothing(answer: Answer) -> bool:
+    """Tell whether an answer is that of a group without rows: no number, or zero."""
+    return not any((answer.estimate, answer.lower, answer.upper, answer.std_error))
+
+
+def _is_nobody(row_count: Answer) -> bool:
+    """Tell whether a group certainly has no rows: SQL has no line for such a group."""
+    is_certain = row_count.rest and row_count.estimate == 0 and row_count.std_error == 0 and row_count.published is None
+    return row_count.upper == 0 or is_certain
 
 
 def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -233,76 +285,31 @@ def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         return [column[0] for column in cursor.description], cursor.fetchall()
 
 
-def read_questions(path: str | Path) -> list[str]:
-    """Read the statements of a file, one after the other; a semicolon ends each."""
-    try:
-        text = read_text_file(path, "utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise SourceUnreachable(
-            f"The questions {Path(path).name!r} cannot be read.", attempt="a text file of SQL."
-        ) from None
-    trees = parse_statements(text, "The list of questions", f"{QUESTION_SHAPE}; a semicolon after each.")
-    found = [tree.sql(dialect="duckdb") for tree in trees if tree is not None]
-    if not found:
-        raise RequestError("The list has no question.", attempt=QUESTION_SHAPE + ".")
-    return found
+def _make_answer(row: dict[str, Any], by: tuple[str, ...]) -> Answer:
+    keys = {name: row[name] for name in by} or None
+    published = None
+    if "published_estimate" in row:
+        published = _read_numbers(
+            {name.removeprefix("published_"): row[name] for name in row if name.startswith("published_")}
+        )
+    answer = _read_numbers(row)
+    if "published_variance" in row and answer.lower is not None and answer.lower == answer.upper:
+        answer = replace(answer, std_error=0.0)  # nothing in it is random
+    return replace(answer, keys=keys, published=published)
 
 
-def measure_questions(
-    tables: Tables,
-    manifest: Manifest,
-    questions: list[str],
-    source: pl.DataFrame | None = None,
-    how: QueryOptions | None = None,
-) -> list[dict[str, Any]]:
-    """Answer each question; with the source, add the `true` answer and the relative `error` of the estimate.
-
-    Every question is parsed before the first is answered.
-    """
-    asked = [parse_question(question, manifest) for question in questions]
-    rows = None if source is None else cast_source(source, manifest)
-    found = []
-    how = how or QueryOptions()
-    for question, one in zip(questions, asked, strict=True):
-        with limit_question_time(how):
-            answers = list(iterate_answers(tables, manifest, one, how))
-        for answer, put in answers:
-            line = {"question": question, **answer.to_dict()}
-            if rows is not None and not answer.rest and not _asks_rounded_values(put):
-                line["true"] = true = answer_exactly(rows, put)
-                if true and answer.estimate is not None:
-                    line["error"] = abs(answer.estimate - true) / abs(true)
-            found.append(line)
-    return found
+def _make_rest_answer(question: ParsedQuestion, withheld: int) -> Answer:
+    """Make the line of all groups without a line of their own, to which only withheld rows can belong."""
+    keys = dict.fromkeys(question.by, OTHER_GROUPS_TEXT)
+    if question.aggregates[0].name == "count":
+        return Answer(0, 0, withheld, keys=keys, published=Answer(0, 0, 0), rest=True)
+    note = f"There is no bound: {pluralize(withheld, 'row', 'was', 'were')} withheld."
+    return Answer(None, keys=keys, published=NO_ANSWER, rest=True, note=note)
 
 
 def _asks_rounded_values(question: Question) -> bool:
     """Tell whether a line is of numbers that were rounded to one value: the source has them unrounded."""
     return any(atom.column.startswith(AS_PUBLISHED_PREFIX) for atom in list_atoms(question.condition))
-
-
-def cast_source(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """Return the release's columns of the source, in the types of the release; numbers are not rounded."""
-    missing = [column.name for column in manifest.columns if column.name not in source.columns]
-    if missing:
-        raise RequestError(
-            f"The source lacks {pluralize(len(missing), 'column')} of the release: {quote_list(missing)}.",
-            attempt="the data that the release was made from.",
-        )
-    entries = {column.name: column for column in manifest.columns}
-    source = parse_stated(source, entries, {name: column.dtype for name, column in entries.items()})
-    found = []
-    for column in manifest.columns:
-        dtype = parse_dtype(column.dtype) if column.round_to is None else pl.Float64()
-        written = _fill_missing(source[column.name])
-        read = _read_values(written, dtype)
-        if bad := read.null_count() - written.null_count():
-            raise RequestError(
-                f"{bad:,} values of column {column.name!r} of the source do not read as the release has them.",
-                attempt="the data that the release was made from, read as its job says.",
-            )
-        found.append(read)
-    return pl.DataFrame(found)
 
 
 def _fill_missing(values: pl.Series) -> pl.Series:
@@ -326,6 +333,15 @@ def _read_values(values: pl.Series, dtype: pl.DataType) -> pl.Series:
     return pl.Series(values.name, [None] * len(values), dtype=dtype)
 
 
+def _read_numbers(row: dict[str, Any]) -> Answer:
+    if row.get("lower") is None and row.get("estimate") is None:
+        return NO_ANSWER
+    if row.get("variance") is not None:
+        row["std_error"] = sqrt(max(row["variance"], 0.0))
+    note = NORMAL_INTERVAL_NOTE if row.get("std_error") else None
+    return Answer(row.get("estimate"), row.get("lower"), row.get("upper"), row.get("std_error"), note=note)
+
+
 def _read_texts(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     if dtype == pl.Date:
         return texts.str.to_date("%Y-%m-%d", strict=False)
@@ -340,20 +356,6 @@ def _read_texts(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
         return texts.str.to_lowercase().replace_strict(truth_values, default=None, return_dtype=pl.Boolean)
     if dtype.is_integer():  # a whole number may be written 25.0
         numbers = texts.cast(pl.Float64, strict=False)
-        whole = numbers.set((numbers != numbers.floor()).fill_null(False), None).cast(dtype, strict=False)
-        return texts.cast(dtype, strict=False).fill_null(whole)
+        whole_numbers = numbers.set((numbers != numbers.floor()).fill_null(False), None).cast(dtype, strict=False)
+        return texts.cast(dtype, strict=False).fill_null(whole_numbers)
     return texts.cast(dtype, strict=False)
-
-
-def summarize_errors(lines: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the number of answers that have an error, and the median and mean error; empty if none has."""
-    errors = [line["error"] for line in lines if "error" in line]
-    return {"answers": len(errors), "median": median(errors), "mean": fmean(errors)} if errors else {}
-
-
-def answer_exactly(source: pl.DataFrame, question: Question) -> float | None:
-    """Answer a question from the table itself, where nothing is uncertain."""
-    put = BoundQuestion(
-        PublishedRows(source, {}), question.condition, question.aggregate, question.column, sensitive=False
-    )
-    return put.answer_row_by_row().upper

@@ -55,7 +55,7 @@ class _SortedEnds:
     wide: int
 
     @classmethod
-    def of(cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, wide: int) -> _SortedEnds:
+    def from_values(cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, wide: int) -> _SortedEnds:
         until = np.cumsum(count)
         total = np.cumsum(count * value)
         start = np.flatnonzero(np.diff(group, prepend=-1))
@@ -75,8 +75,8 @@ def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
     wide = int(ends.count.sum()) + 2
     up = np.lexsort((ends.low, ends.group))
     down = np.lexsort((-ends.high, ends.group))
-    least = _SortedEnds.of(ends.group[up], ends.low[up], ends.count[up], wide)
-    most = _SortedEnds.of(ends.group[down], ends.high[down], ends.count[down], wide)
+    least = _SortedEnds.from_values(ends.group[up], ends.low[up], ends.count[up], wide)
+    most = _SortedEnds.from_values(ends.group[down], ends.high[down], ends.count[down], wide)
     keys = [np.arange(len(rows)) * wide + rows]
     for order, by in ((least, up), (most, down)):
         group = ends.group[by]

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent.data.columns import PUBLISHED_ROLES, Column, Role
-from reticent.format.rows import BATCH_ROWS, CodedColumn, FileRows, InMemoryRows, RowBatches
+from reticent.format.row_batches import BATCH_ROWS, CodedColumn, FileRows, InMemoryRows, RowBatches
 from reticent.recipe.column_entries import build_exact_entries, find_published_cells, list_domain_values
 from reticent.recipe.kind import COUNT_COLUMN, GROUP_COLUMN, GroupedWriter, arrange_entries, sort_groups, to_int_series
 from reticent.recipe.recipe import Recipe
@@ -31,7 +31,7 @@ class AnatomizedWriter(GroupedWriter):
     reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP_COLUMN: PUBLISHED_ROLES, COUNT_COLUMN: PUBLISHED_ROLES}
 
     @classmethod
-    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> AnatomizedWriter:
+    def from_recipe(cls, recipe: Recipe, columns: Mapping[str, Column]) -> AnatomizedWriter:
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
         return cls(recipe if carrying else arrange_entries(recipe), columns)
 
@@ -86,7 +86,7 @@ class AnatomizedWriter(GroupedWriter):
             pl.DataFrame([to_int_series(GROUP_COLUMN, group, ascending=True), to_int_series(COUNT_COLUMN, quota)]),
             value,
         )
-        listed = CodedColumn.of(list_domain_values(domain), np.arange(domain.size, dtype=np.int32), used)
+        listed = CodedColumn.from_entries(list_domain_values(domain), np.arange(domain.size, dtype=np.int32), used)
         beside = pieces.beside
         return FileRows(
             {GROUP_COLUMN: beside[GROUP_COLUMN], domain.name: listed, COUNT_COLUMN: beside[COUNT_COLUMN]}, pieces

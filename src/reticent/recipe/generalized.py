@@ -18,9 +18,9 @@ from reticent.data.cells import Cells
 from reticent.data.columns import Column, Role
 from reticent.data.domain import Domain
 from reticent.data.parsing import parse_texts
-from reticent.format.rows import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch, RowBatches
+from reticent.format.row_batches import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch, RowBatches
 from reticent.recipe.column_entries import build_passthrough_entry, build_quasi_entry, build_sensitive_entry
-from reticent.recipe.labels import GroupLabels, merge_equal_labels, name_label_column, name_value_column
+from reticent.recipe.group_labels import GroupLabels, merge_equal_labels, name_label_column, name_value_column
 from reticent.recipe.loss import compute_label_loss
 from reticent.recipe.recipe import Recipe
 
@@ -38,7 +38,7 @@ class GeneralizedWriter:
     place: ClassVar[None] = None
 
     @classmethod
-    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> GeneralizedWriter:
+    def from_recipe(cls, recipe: Recipe, columns: Mapping[str, Column]) -> GeneralizedWriter:
         recipe, labels = merge_equal_labels(recipe)
         return cls(recipe, labels, columns)
 
@@ -63,10 +63,10 @@ class GeneralizedWriter:
         shown = recipe.published_entries
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
-            found[domain.name] = CodedColumn.of(texts, self.labels.of_group[group, at], shown)
+            found[domain.name] = CodedColumn.from_entries(texts, self.labels.of_group[group, at], shown)
         for at, domain in enumerate(recipe.cells.sensitive):
             values = parse_texts([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
-            found[domain.name] = CodedColumn.of(values, recipe.published_values[:, at], shown)
+            found[domain.name] = CodedColumn.from_entries(values, recipe.published_values[:, at], shown)
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
         return {"data": FileRows({name: found[name] for name in published}, pieces)}
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from reticent.data.columns import Column, Role
-from reticent.format.rows import AscendingColumn, CodedColumn, FileRows, RowBatches
+from reticent.format.row_batches import AscendingColumn, CodedColumn, FileRows, RowBatches
 from reticent.kernels.group_order import order_by_group
 from reticent.kernels.within_groups import sort_within
 from reticent.recipe.column_entries import find_published_cells, list_domain_values
@@ -46,7 +46,7 @@ class GroupedWriter:
         recipe, published = self.recipe, find_published_cells(self.recipe)
         found: dict[str, Any] = dict(pieces.beside)
         for at, domain in enumerate(recipe.cells.quasi):
-            found[domain.name] = CodedColumn.of(
+            found[domain.name] = CodedColumn.from_entries(
                 list_domain_values(domain), recipe.cells.codes[:, at], published, recipe.cell
             )
         shown = [name for name, column in self.columns.items() if column.role in (Role.QUASI, Role.INSENSITIVE)]
@@ -119,7 +119,7 @@ class Writer(Protocol):
     recipe: Recipe
 
     @classmethod
-    def of(cls, recipe: Any, columns: Mapping[str, Column]) -> Self: ...
+    def from_recipe(cls, recipe: Any, columns: Mapping[str, Column]) -> Self: ...
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Summarize what is known before anything is written: groups, the smallest of them, the expected loss, as the kind has them."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain
-from reticent.data.labels import WidenedDomain
+from reticent.data.label_styles import WidenedDomain
 from reticent.errors import pluralize
 from reticent.recipe.recipe import Recipe
 
@@ -34,7 +34,7 @@ def compute_label_losses(recipe: Recipe) -> np.ndarray:
     found = []
     for at, domain in enumerate(recipe.cells.quasi):
         padded = recipe.padded.get(at)
-        found.append(domain.printed_loss(*recipe.find_column_spans(at)) if padded is None else padded.loss)
+        found.append(domain.compute_printed_loss(*recipe.find_column_spans(at)) if padded is None else padded.loss)
     return np.column_stack(found)
 
 

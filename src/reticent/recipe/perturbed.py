@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from reticent.data.columns import Column, Role
-from reticent.format.rows import CodedColumn, FileRows, RowBatches
+from reticent.format.row_batches import CodedColumn, FileRows, RowBatches
 from reticent.recipe.column_entries import build_exact_entries, find_published_cells, list_domain_values, to_json_number
 from reticent.recipe.recipe import PerturbedRecipe
 
@@ -26,7 +26,7 @@ class PerturbedWriter:
     place: ClassVar[None] = None
 
     @classmethod
-    def of(cls, recipe: PerturbedRecipe, columns: Mapping[str, Column]) -> PerturbedWriter:
+    def from_recipe(cls, recipe: PerturbedRecipe, columns: Mapping[str, Column]) -> PerturbedWriter:
         return cls(recipe, columns)
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -38,11 +38,11 @@ class PerturbedWriter:
         recipe, published = self.recipe, find_published_cells(self.recipe)
         found: dict[str, Any] = dict(pieces.beside)
         for at, domain in enumerate(recipe.cells.quasi):
-            found[domain.name] = CodedColumn.of(
+            found[domain.name] = CodedColumn.from_entries(
                 list_domain_values(domain), recipe.cells.codes[:, at], published, recipe.cell
             )
         sensitive = recipe.cells.sensitive[0]
-        found[sensitive.name] = CodedColumn.of(
+        found[sensitive.name] = CodedColumn.from_entries(
             list_domain_values(sensitive), recipe.published_values[:, 0], recipe.published_entries
         )
         kept = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]

@@ -163,7 +163,7 @@ class SampledRecipe(Recipe):
     mechanism: SamplingMechanism
 
     @classmethod
-    def of(cls, plain: Recipe, mechanism: SamplingMechanism) -> SampledRecipe:
+    def from_recipe(cls, plain: Recipe, mechanism: SamplingMechanism) -> SampledRecipe:
         return cls(**{field.name: getattr(plain, field.name) for field in fields(plain)}, mechanism=mechanism)
 
 
@@ -177,7 +177,7 @@ class PreparedCells:
     withheld: np.ndarray  # (original cells,) int64
 
     @classmethod
-    def of(cls, cells: Cells, withheld: np.ndarray) -> PreparedCells:
+    def from_cells(cls, cells: Cells, withheld: np.ndarray) -> PreparedCells:
         """Withhold so many rows of each cell; a cell without rows left is dropped."""
         left = cells.counts - withheld
         origin = np.flatnonzero(left)

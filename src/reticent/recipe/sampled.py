@@ -14,9 +14,9 @@ from reticent.data.columns import PUBLISHED_ROLES, Column, Role
 from reticent.data.grammar import format_value_label
 from reticent.data.parsing import parse_texts
 from reticent.errors import InternalError, JobError
-from reticent.format.rows import CodedColumn, FileRows, RowBatches
+from reticent.format.row_batches import CodedColumn, FileRows, RowBatches
 from reticent.recipe.column_entries import build_quasi_entry, build_sensitive_entry, to_json_number
-from reticent.recipe.labels import GroupLabels, merge_equal_labels
+from reticent.recipe.group_labels import GroupLabels, merge_equal_labels
 from reticent.recipe.loss import compute_total_loss
 from reticent.recipe.recipe import SampledRecipe
 
@@ -44,7 +44,7 @@ class SampledWriter:
     reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {SIZE_COLUMN: PUBLISHED_ROLES}
 
     @classmethod
-    def of(cls, recipe: SampledRecipe, columns: Mapping[str, Column]) -> SampledWriter:
+    def from_recipe(cls, recipe: SampledRecipe, columns: Mapping[str, Column]) -> SampledWriter:
         if SIZE_COLUMN in columns and columns[SIZE_COLUMN].role is not Role.IDENTIFYING:
             raise JobError(
                 f"A sampled release has a column {SIZE_COLUMN!r} of its own.", attempt="renaming the source's column."
@@ -67,12 +67,12 @@ class SampledWriter:
         found: dict[str, Any] = {}
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
-            found[domain.name] = CodedColumn.of(texts, self.labels.of_group[recipe.group, at], shown)
+            found[domain.name] = CodedColumn.from_entries(texts, self.labels.of_group[recipe.group, at], shown)
         sensitive = recipe.cells.sensitive[0]
         values = parse_texts(list(recipe.mechanism.domain), sensitive.dtype).alias(sensitive.name)
-        found[sensitive.name] = CodedColumn.of(values, recipe.published_values[:, 0], shown)
+        found[sensitive.name] = CodedColumn.from_entries(values, recipe.published_values[:, 0], shown)
         sizes = recipe.as_groups().sizes
-        found[SIZE_COLUMN] = CodedColumn.of(
+        found[SIZE_COLUMN] = CodedColumn.from_entries(
             pl.Series(SIZE_COLUMN, np.arange(int(sizes.max()) + 1)), sizes[recipe.group], shown
         )
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]

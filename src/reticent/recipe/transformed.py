@@ -22,7 +22,7 @@ import polars as pl
 
 from reticent.data.columns import Column, Role
 from reticent.data.parsing import parse_texts
-from reticent.format.rows import RowBatches
+from reticent.format.row_batches import RowBatches
 from reticent.recipe.aggregate_bounds import IntervalCounts, compute_bounds
 from reticent.recipe.column_entries import build_exact_entries
 from reticent.recipe.kind import COUNT_COLUMN, GROUP_COLUMN, GroupedWriter, arrange_entries
@@ -39,7 +39,7 @@ class TransformedWriter(GroupedWriter):
     reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP_COLUMN: (Role.QUASI, Role.INSENSITIVE)}
 
     @classmethod
-    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> TransformedWriter:
+    def from_recipe(cls, recipe: Recipe, columns: Mapping[str, Column]) -> TransformedWriter:
         assert isinstance(recipe, TransformedRecipe)
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
         ready: Any = recipe if carrying else arrange_entries(recipe)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from reticent.format.rows import BatchColumn, RowBatch, RowBatches
+from reticent.format.row_batches import BatchColumn, RowBatch, RowBatches
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,7 +65,7 @@ class AnatomizedReader:
     elsewhere: ClassVar[bool] = True
 
     def check(self, manifest: Manifest) -> None:
-        if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
+        if not manifest.find_columns_with_role(Role.QUASI) or len(manifest.find_columns_with_role(Role.SENSITIVE)) != 1:
             raise MisshapenValue("an anatomized release has quasi-identifiers and one sensitive column", inside=True)
         if manifest.weights is not None:
             raise MisshapenValue("an anatomized release loses nothing that columns could be weighted by", inside=True)
@@ -103,7 +103,7 @@ class AnatomizedReader:
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["sensitive"][manifest.sensitive.name].unique()
 
-    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
         """List the needed columns: for the sensitive column, the group of each row; otherwise counts of the columns suffice."""
         if manifest.sensitive.name not in asked.names:
             return {"quasi": NeededColumns(asked.names, counted=True)}
@@ -117,7 +117,7 @@ class AnatomizedReader:
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Estimate with every matching of a group's rows and values equally likely, with bounds over all of them."""
         times = times_counted(tables["quasi"])
-        put = BoundQuestion.of(tables["quasi"], manifest, question, people=times)
+        put = BoundQuestion.bind(tables["quasi"], manifest, question, people=times)
         if not put.sensitive:
             return put.answer_row_by_row(times)
         if "held" not in question.known:
@@ -132,7 +132,7 @@ class AnatomizedReader:
         groups: GroupEstimator = put.known["groups"]
 
         def ask(asked: BoundQuestion) -> Answer:
-            return groups.over(asked.rows).answer(
+            return groups.with_rows(asked.rows).answer(
                 asked.condition, asked.aggregate, asked.column, _EqualChances(), asked.beside
             )
 

@@ -21,7 +21,7 @@ from reticent.format.data_files import FORMULAS_PRESENT, FORMULAS_QUOTED, list_p
 from reticent.format.data_writer import write_data_parts
 from reticent.format.folder import read_report_page
 from reticent.format.manifest import FORMAT_VERSION, Manifest
-from reticent.format.rows import FileRows
+from reticent.format.row_batches import FileRows
 from reticent.format.schema_checks import MAX_JSON_BYTES, MisshapenValue, parse_json, require_json_size
 from reticent.release.kind import find_data_files, reader_for
 
@@ -147,7 +147,7 @@ def parse_manifest(raw: Any) -> Manifest:
         named = f"it has format {stated}, and " if isinstance(stated, int) else ""
         raise MisshapenValue(f"{named}this version reads format {FORMAT_VERSION}")
     known = reader_for(kind)
-    manifest = Manifest.of(raw, known.own, known.optional)
+    manifest = Manifest.parse(raw, known.own, known.optional)
     known.check(manifest)
     if catalogue.METHODS[manifest.method.name].kind not in ("", kind):
         raise MisshapenValue(f"the method {manifest.method.name} makes no {kind} release", inside=True)

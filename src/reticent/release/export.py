@@ -69,15 +69,15 @@ def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: b
     file = find_data_files(folder, manifest)[name]
     schema = list_schemas(manifest)[name]
 
-    def shown(piece: pl.DataFrame) -> pl.DataFrame:
+    def frame_piece(piece: pl.DataFrame) -> pl.DataFrame:
         return kind.frame({name: piece}, manifest, bounds=True) if bounds else piece
 
     def pieces() -> Iterator[pl.DataFrame]:
         for piece in read_batches_on_demand(file, schema, EXPORT_BATCH_ROWS):
             kind.check_tables({name: piece}, manifest)
-            yield shown(piece)
+            yield frame_piece(piece)
 
-    return ExportTable(shown(pl.DataFrame(schema=scan_data(file, schema).collect_schema())), pieces)
+    return ExportTable(frame_piece(pl.DataFrame(schema=scan_data(file, schema).collect_schema())), pieces)
 
 
 MAX_NAME_LENGTHS = {

@@ -47,7 +47,7 @@ class GeneralizedReader:
     elsewhere: ClassVar[bool] = False
 
     def check(self, manifest: Manifest) -> None:
-        if not manifest.named(Role.QUASI):
+        if not manifest.find_columns_with_role(Role.QUASI):
             raise MisshapenValue("no column is quasi-identifying", inside=True)
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
@@ -61,7 +61,7 @@ class GeneralizedReader:
         return add_label_bounds(tables["data"], manifest) if bounds else tables["data"]
 
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
-        return build_boxes(manifest.named(Role.QUASI), tables["data"], cells)
+        return build_boxes(manifest.find_columns_with_role(Role.QUASI), tables["data"], cells)
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         return tables["data"].group_by(column).len(name_count_column(column))
@@ -69,9 +69,9 @@ class GeneralizedReader:
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["data"][manifest.sensitive.name].unique()
 
-    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
         """List the needed columns: all labels of a row together are a box, and counts of distinct ones suffice."""
-        labels = {column.name for column in manifest.named(Role.QUASI)}
+        labels = {column.name for column in manifest.find_columns_with_role(Role.QUASI)}
         return {"data": NeededColumns(asked.names | labels, counted=True)}
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
@@ -79,7 +79,7 @@ class GeneralizedReader:
         data = tables["data"]
         times = times_counted(data)
         shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
-        return BoundQuestion.of(data, manifest, question, shown, labels=True, people=times).answer_row_by_row(times)
+        return BoundQuestion.bind(data, manifest, question, shown, labels=True, people=times).answer_row_by_row(times)
 
     def readme(self, manifest: Manifest) -> str:
         listed = " and ".join(list_file_names(manifest))
@@ -96,7 +96,7 @@ class GeneralizedReader:
         parts += describe_range_ends(manifest)
         if manifest.rows_per_person > 1:
             parts.append("- Promises about sensitive values count rows: the rows of one person in a group count each.")
-        if len(manifest.named(Role.SENSITIVE)) > 1 and not manifest.jointly:
+        if len(manifest.find_columns_with_role(Role.SENSITIVE)) > 1 and not manifest.jointly:
             parts.append(
                 "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
             )

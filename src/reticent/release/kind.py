@@ -105,7 +105,7 @@ class Reader(Protocol):
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         """The values that the sensitive column can hold, typed: what a condition on it is looked up in."""
 
-    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
+    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
         """What a question about some columns needs of each data file, files that it does not need left out; None for everything."""
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:

@@ -78,7 +78,7 @@ class PerturbedReader:
     elsewhere: ClassVar[bool] = True
 
     def check(self, manifest: Manifest) -> None:
-        if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
+        if not manifest.find_columns_with_role(Role.QUASI) or len(manifest.find_columns_with_role(Role.SENSITIVE)) != 1:
             raise MisshapenValue("a perturbed release has quasi-identifiers and one sensitive column", inside=True)
         if manifest.weights is not None:
             raise MisshapenValue("a perturbed release loses nothing that columns could be weighted by", inside=True)
@@ -112,25 +112,25 @@ class PerturbedReader:
         column = manifest.sensitive
         return parse_texts(list(manifest.own["values"]), column.dtype).alias(column.name)
 
-    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
         """List the needed columns: values were redrawn row by row, so counts of each combination suffice."""
         return {"data": NeededColumns(asked.names, counted=True)}
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Estimate by reconstruction, with a standard error; exact if the question is not about the sensitive column."""
         times = times_counted(tables["data"])
-        put = BoundQuestion.of(tables["data"], manifest, question, people=times)
+        put = BoundQuestion.bind(tables["data"], manifest, question, people=times)
         if not put.sensitive:
             return put.answer_about_source(lambda asked: _mark_exact_answer(asked.answer_from_rows(times)))
         if "shown" not in question.known:
-            model = Reconstruction.of(manifest)
-            question.known["shown"] = model, model.shown(tables["data"])
+            model = Reconstruction.from_manifest(manifest)
+            question.known["shown"] = model, model.find_value_places(tables["data"])
         model, shown = question.known["shown"]
 
         require_no_extreme(put.aggregate)
 
         def ask(asked: BoundQuestion) -> Answer:
-            scores = ValueScores.of(asked.rows, model.values, asked.condition, asked.column)
+            scores = ValueScores.from_rows(asked.rows, model.values, asked.condition, asked.column)
             bounds = bound_any_value(asked, model.values, times)
             if not scores.depend_on_value(asked.aggregate):
                 return _mark_exact_answer(bounds)

@@ -226,8 +226,8 @@ _WIDER_ENDS_SENTENCES = {
 
 def describe_range_ends(manifest: Manifest) -> list[str]:
     """Describe what the ends of ranges reveal: for columns with tight labels, and for each column with other labels."""
-    lines = [column for column in manifest.named(Role.QUASI) if column.type != "categorical"]
-    wider = {column.name: LabelOptions.of(column.labels) for column in lines if column.labels is not None}
+    lines = [column for column in manifest.find_columns_with_role(Role.QUASI) if column.type != "categorical"]
+    wider = {column.name: LabelOptions.parse(column.labels) for column in lines if column.labels is not None}
     tight = [column for column in lines if column.name not in wider]
     said = [_TIGHT_ENDS_LIMIT] if tight and not wider else []
     if tight and wider:

@@ -141,7 +141,7 @@ class Release:
         conditions on values.
         """
         try:
-            return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
+            return self._reader.estimate(self.tables, self.manifest, Question.from_arguments(where, values, by))
         except pl.exceptions.PolarsError:
             raise RequestError(
                 "The selection or the values do not fit the columns that are published.",
@@ -174,7 +174,7 @@ class Release:
             return self.tables, self._question_cache
         from reticent.query.run import find_asked_columns
 
-        needed = self._reader.needed(self.manifest, find_asked_columns(questions, self.manifest))
+        needed = self._reader.list_needed_columns(self.manifest, find_asked_columns(questions, self.manifest))
         if needed is None:
             return self.tables, self._question_cache
         key = tuple(sorted(needed.items()))
@@ -227,7 +227,7 @@ class Release:
     @validate_arguments(column=text)
     def value_counts(self, column: str) -> pl.DataFrame:
         """Return the published values of a sensitive column, with the `count` of their rows; for a column called count, the `rows`."""
-        sensitive = [entry.name for entry in self.manifest.named("sensitive")]
+        sensitive = [entry.name for entry in self.manifest.find_columns_with_role("sensitive")]
         if column not in sensitive:
             raise ColumnError(f"{column!r} is no sensitive column of the release.", attempt=suggest(column, sensitive))
         return self._reader.value_counts(self.tables, self.manifest, column)
@@ -239,7 +239,7 @@ class Release:
         """Move the folder to its target, atomically, and record it in the ledger and in the owner's folder beside it."""
         target = Path(target)
         owned = self._owned or {}
-        book = Ledger.of(ledger or owned.get("ledger"))
+        book = Ledger.open(ledger or owned.get("ledger"))
         require_separate_folders(target, book.folder)
         recover(book.folder, [target])
         commit.require_target_free(target, force)

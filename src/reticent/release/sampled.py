@@ -99,7 +99,7 @@ class SampledCounts:
     p: float
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, manifest: Manifest) -> SampledCounts:
+    def from_frame(cls, frame: pl.DataFrame, manifest: Manifest) -> SampledCounts:
         column = manifest.sensitive
         domain = parse_texts(list(manifest.own["domain"]), column.dtype).alias(column.name)
         place = pl.DataFrame({column.name: domain, "place": np.arange(len(domain))})
@@ -117,7 +117,7 @@ class SampledCounts:
         total = self._estimate_total(tallies, score)
         if by == "em":
             total = self._maximise_total(tallies, score)
-        placed = self._placed(scores, score)
+        placed = self._compute_placement_variance(scores, score)
         if aggregate != "avg":
             error = float(np.sqrt(self._compute_variance(tallies, score, placed)))
             return Answer(total, std_error=error, note=note, spread=self._compute_spread(tallies, score, placed))
@@ -127,7 +127,9 @@ class SampledCounts:
         mean = total / people
         off = scores.number - selected * mean
         variances = compute_covariances(
-            lambda one: self._compute_variance(tallies, one, self._placed(scores, one)), off, selected
+            lambda one: self._compute_variance(tallies, one, self._compute_placement_variance(scores, one)),
+            off,
+            selected,
         )
         error = float(np.sqrt(variances[0])) / people
         return Answer(mean, std_error=error, note=note, spread=compute_fieller_spread(mean, people, variances, bounds))
@@ -216,7 +218,7 @@ class SampledCounts:
         shift = (tallies.people @ (own - found)) / tallies.people.sum()
         return found + shift
 
-    def _placed(self, scores: ValueScores, score: np.ndarray) -> np.ndarray:
+    def _compute_placement_variance(self, scores: ValueScores, score: np.ndarray) -> np.ndarray:
         """Compute the variance of one person's score if labels are cut: each person lies in the selected part, or does not."""
         selected = scores.selected
         cut = (selected > 0) & (selected < 1)
@@ -328,9 +330,9 @@ class SampledReader:
     elsewhere: ClassVar[bool] = True
 
     def check(self, manifest: Manifest) -> None:
-        if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
+        if not manifest.find_columns_with_role(Role.QUASI) or len(manifest.find_columns_with_role(Role.SENSITIVE)) != 1:
             raise MisshapenValue("a sampled release has quasi-identifiers and one sensitive column", inside=True)
-        if len(manifest.columns) != len(manifest.named(Role.QUASI)) + 1:
+        if len(manifest.columns) != len(manifest.find_columns_with_role(Role.QUASI)) + 1:
             raise MisshapenValue("a sampled release carries no other column", inside=True)
         domain = manifest.own["domain"]
         if len(set(domain)) != len(domain) or len(domain) < 2:
@@ -368,7 +370,7 @@ class SampledReader:
         column = manifest.sensitive
         return parse_texts(list(manifest.own["domain"]), column.dtype).alias(column.name)
 
-    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
+    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
         """Return None: every column is needed, and every row is a group of its own."""
         return None
 
@@ -383,17 +385,17 @@ class SampledReader:
             )
         shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
         sizes = data[SIZE_COLUMN].to_numpy()
-        put = BoundQuestion.of(data, manifest, question, shown, labels=True, people=sizes)
+        put = BoundQuestion.bind(data, manifest, question, shown, labels=True, people=sizes)
         if not put.sensitive:
             return put.answer_row_by_row(sizes)
         if "sampled" not in question.known:
-            question.known["sampled"] = SampledCounts.of(data, manifest)
+            question.known["sampled"] = SampledCounts.from_frame(data, manifest)
         counts: SampledCounts = question.known["sampled"]
 
         require_no_extreme(put.aggregate)
 
         def ask(asked: BoundQuestion) -> Answer:
-            scores = ValueScores.of(asked.rows, counts.domain, asked.condition, asked.column)
+            scores = ValueScores.from_rows(asked.rows, counts.domain, asked.condition, asked.column)
             bounds = bound_any_value(asked, counts.domain, sizes)
             if not scores.depend_on_value(asked.aggregate):
                 return bounds

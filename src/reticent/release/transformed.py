@@ -57,7 +57,7 @@ JOIN bounds b ON b."group" = p."group"
 def render_readme(manifest: Manifest) -> str:
     column = manifest.sensitive.name
     quasi, sensitive, bounds = list_file_subjects(manifest)
-    asked = manifest.named(Role.QUASI)[0].name
+    asked = manifest.find_columns_with_role(Role.QUASI)[0].name
     numeric = manifest.sensitive.type == "numeric"
     question = (
         f"SELECT AVG({format_example_name(column)}) FROM release WHERE {format_example_name(asked)} = ..."
@@ -127,12 +127,12 @@ class TransformedReader:
     elsewhere: ClassVar[bool] = True
 
     def check(self, manifest: Manifest) -> None:
-        if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
+        if not manifest.find_columns_with_role(Role.QUASI) or len(manifest.find_columns_with_role(Role.SENSITIVE)) != 1:
             raise MisshapenValue("a transformed release has quasi-identifiers and one sensitive column", inside=True)
         if len(set(manifest.own["values"])) != len(manifest.own["values"]):
             raise MisshapenValue("a value of the domain is listed twice", inside=True)
         try:
-            AnnotatedHierarchy.of(manifest)
+            AnnotatedHierarchy.from_manifest(manifest)
         except (ValueError, IndexError) as error:
             raise (
                 error
@@ -181,7 +181,7 @@ class TransformedReader:
 
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
         """Return the target of every group: what a release tells about the values of its people."""
-        annotated = AnnotatedHierarchy.of(manifest)
+        annotated = AnnotatedHierarchy.from_manifest(manifest)
         column = cells.sensitive[0]
         rows = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy())
         known = {text: at for at, text in enumerate(annotated.texts)}
@@ -201,7 +201,7 @@ class TransformedReader:
             attempt="release.query, which bounds it.",
         )
 
-    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
         """List the needed columns: for the sensitive column, groups of rows and bounds of groups; otherwise counts suffice."""
         sensitive = manifest.sensitive.name
         if sensitive not in asked.names:
@@ -215,7 +215,7 @@ class TransformedReader:
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Estimate the mean under the groups' targets, with bounds over all choices of nodes and values."""
         times = times_counted(tables["quasi"])
-        put = BoundQuestion.of(tables["quasi"], manifest, question, people=times)
+        put = BoundQuestion.bind(tables["quasi"], manifest, question, people=times)
         if not put.sensitive:
             return put.answer_row_by_row(times)
         return estimate_with_bounds(tables, manifest, put)

@@ -42,7 +42,10 @@ def build_distribution_section(release: Release) -> dict[str, Any]:
             f"Counted in the data files. A value is named where at least {floor:,} rows hold it; the others are counted together."
         )
     ]
-    columns = [*release.manifest.named("sensitive"), *(c for c in release.columns if c.role != "sensitive")]
+    columns = [
+        *release.manifest.find_columns_with_role("sensitive"),
+        *(c for c in release.columns if c.role != "sensitive"),
+    ]
     frame = release.frame(bounds=True)
     labelled = reader_for(release.manifest.kind).labelled
     for column in columns[:MAX_COLUMNS_SHOWN]:

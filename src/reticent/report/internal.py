@@ -259,7 +259,7 @@ def build_loss_section(release: Release, found: Mapping[str, Any], cells: Cells 
     lost = found["utility"].get("ail_by_column") or {}
     frame = release.frame()
     sizes = {} if isinstance(cells, str) else {domain.name: domain.size for domain in cells.quasi}
-    names = [column.name for column in release.manifest.named(Role.QUASI)]
+    names = [column.name for column in release.manifest.find_columns_with_role(Role.QUASI)]
     distinct = [
         (
             name,
@@ -415,7 +415,7 @@ def build_internal_facts(
 
 def _count_source(release: Release, data: Any, missing: tuple[str, ...]) -> Cells | str:
     """Count the source's cells; return the reason, as a text, where the release has no sensitive column or several."""
-    sensitive = len(release.manifest.named("sensitive"))
+    sensitive = len(release.manifest.find_columns_with_role("sensitive"))
     if sensitive != 1:
         return f"This is told of releases with one sensitive column; this one has {sensitive or 'none'}."
     return count_source_cells(release.columns, data, missing)
@@ -519,13 +519,13 @@ def _build_environment_section() -> dict[str, Any]:
 
 def _describe_lost_promises(release: Release) -> list[str]:
     """Describe, as one line, the promises that no longer hold where earlier releases of the same people are out."""
-    lost = summarize_lost_promises(Ledger.of().find_joined_entries(Path(release.folder)))
+    lost = summarize_lost_promises(Ledger.open().find_joined_entries(Path(release.folder)))
     return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
 
 
 def _build_earlier_section(release: Release) -> dict[str, Any]:
     """Build the section on what earlier releases of the same people change, as the ledger notes them."""
-    noted = Ledger.of().find_joined_entries(Path(release.folder))
+    noted = Ledger.open().find_joined_entries(Path(release.folder))
     parts: list[Block] = [
         make_text(
             "The ledger knows no other release of these people."

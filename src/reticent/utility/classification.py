@@ -47,7 +47,7 @@ class SensitiveClasses:
     of: np.ndarray
     names: tuple[str, ...]
 
-    def counted(self, counts: np.ndarray) -> np.ndarray:
+    def sum_by_class(self, counts: np.ndarray) -> np.ndarray:
         """Sum counts of values to counts of classes: (..., values) -> (..., classes)."""
         return counts @ np.eye(len(self.names))[self.of]
 
@@ -148,10 +148,10 @@ class Encoder:
 def make_examples_from_view(sight: Any, encoder: Encoder, classes: SensitiveClasses) -> Examples:
     """Make examples of what groups teach."""
     if isinstance(sight, Boxes):
-        return encoder.encode_boxes(sight, classes.counted(sight.counts))
+        return encoder.encode_boxes(sight, classes.sum_by_class(sight.counts))
     points, at = np.unique(sight.codes, axis=0, return_inverse=True)
     people = np.zeros((len(points), len(classes.names)))
-    np.add.at(people, at.reshape(-1), sight.people[:, None] * classes.counted(sight.shares)[sight.group])
+    np.add.at(people, at.reshape(-1), sight.people[:, None] * classes.sum_by_class(sight.shares)[sight.group])
     return encoder.encode_codes(points, people)
 
 
@@ -208,7 +208,7 @@ class Exam:
 
     @property
     def baseline(self) -> float:
-        often = int(self.classes.counted(self.known.totals(0)).argmax())
+        often = int(self.classes.sum_by_class(self.known.totals(0)).argmax())
         return float(self.examples.people[:, often].sum() / self.examples.people.sum())
 
     def score_ideal(self) -> dict[str, float]:

@@ -78,7 +78,7 @@ class GroupSizes:
     squares: int
 
     @classmethod
-    def of(cls, sizes: np.ndarray) -> GroupSizes:
+    def from_sizes(cls, sizes: np.ndarray) -> GroupSizes:
         rows = int(sizes.sum())
         exact = sizes.astype(object if rows >= 1 << 31 else np.int64)
         return cls(len(sizes), rows, int((exact**2).sum()))
@@ -96,7 +96,7 @@ def compute_loss_measures(
 
     `weights` by column are normalized, equal where none are given.
     """
-    held = sizes if isinstance(sizes, GroupSizes) else GroupSizes.of(sizes)
+    held = sizes if isinstance(sizes, GroupSizes) else GroupSizes.from_sizes(sizes)
     published = held.rows
     squares = held.squares
     rows = published + withheld

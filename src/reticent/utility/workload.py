@@ -299,9 +299,9 @@ class SampledRows:
     size: str = "G"
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, manifest: Manifest) -> SampledRows:
+    def from_frame(cls, frame: pl.DataFrame, manifest: Manifest) -> SampledRows:
         own = manifest.own
-        quasi = manifest.named(Role.QUASI)
+        quasi = manifest.find_columns_with_role(Role.QUASI)
         column = manifest.sensitive.name
         return cls(frame, quasi, column, list(own["domain"]), float(Fraction(str(own["p"]))))
 
@@ -347,5 +347,5 @@ def answer_from_perturbed(tables: Tables, manifest: Manifest, cells: Cells) -> A
 
 def answer_from_sampled(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
     """Answer by reconstruction, weighted by G, uniform within boxes."""
-    release = SampledRows.of(tables["data"], manifest)
+    release = SampledRows.from_frame(tables["data"], manifest)
     return lambda workload: workload.sampled(release, cells)

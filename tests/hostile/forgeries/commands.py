@@ -14,7 +14,7 @@ from reticent import catalogue
 from reticent.audit.provenance import UNPROVEN_SENTENCE
 from reticent.audit.subject import UNCOUNTED_MESSAGE
 from reticent.cli.main import main
-from tests.contract import people
+from tests.support import contract_examples
 
 KEPT = "kept"
 REFUSED = "refused"
@@ -55,8 +55,8 @@ EVERY = {**COMMANDS, **ATTACKED, **BY_NAME}
 @cache
 def _source(place: str) -> str:
     """The table that releases of the contract are made of."""
-    path = Path(place) / "people.csv"
-    people.people().write_csv(path)
+    path = Path(place) / "contract_examples.csv"
+    contract_examples.people().write_csv(path)
     return str(path)
 
 

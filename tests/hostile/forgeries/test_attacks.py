@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from reticent.attacks import ATTACKS
-from tests.audit.releases import resealed
-from tests.hostile.forgeries import good
 from tests.hostile.forgeries.commands import ATTACKED
 from tests.hostile.forgeries.data import DATA
+from tests.hostile.forgeries.groups import REGROUPED
 from tests.hostile.forgeries.manifests import SAID as LOOSENED
 from tests.hostile.forgeries.readers import KEPT, REFUSED, outcome
-from tests.hostile.forgeries.regrouped import REGROUPED
+from tests.support import honest_releases
+from tests.support.release_folders import resealed
 
 ALL = os.environ.get("HOSTILE") == "all"
-KINDS = list(good.PAIRS)
+KINDS = list(honest_releases.PAIRS)
 FILES = {**DATA, **REGROUPED}
 LARGE = ("200 million rows", "a row of 20 MB", "nothing but ends of rows")  # these are tried under a limit of addresses
 
@@ -26,7 +26,7 @@ LARGE = ("200 million rows", "a row of 20 MB", "nothing but ends of rows")  # th
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("good")
-    return {kind: good.release(kind, folder / kind) for kind in KINDS}
+    return {kind: honest_releases.release(kind, folder / kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)

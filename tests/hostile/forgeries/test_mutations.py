@@ -18,11 +18,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.audit.releases import resealed
-from tests.hostile.forgeries import good
 from tests.hostile.forgeries.folders import data_file
-from tests.hostile.forgeries.limited import read_under_limit
 from tests.hostile.forgeries.readers import KEPT, REFUSED, SAID, outcome
+from tests.hostile.forgeries.resource_limits import read_under_limit
+from tests.support import honest_releases
+from tests.support.release_folders import resealed
 
 EXAMPLES = int(os.environ.get("HOSTILE_EXAMPLES", "30"))
 FLIPPED = max(EXAMPLES // 5, 6)
@@ -101,10 +101,10 @@ def replace(manifest: dict[str, Any], number: int, value: Any) -> None:
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("good")
-    return {kind: good.release(kind, folder / kind) for kind in good.PAIRS}
+    return {kind: honest_releases.release(kind, folder / kind) for kind in honest_releases.PAIRS}
 
 
-@pytest.mark.parametrize("kind", good.PAIRS)
+@pytest.mark.parametrize("kind", honest_releases.PAIRS)
 def test_a_manifest_with_anything_replaced_is_refused_or_said(kind, releases, tmp_path_factory):
     @settings(
         max_examples=EXAMPLES,
@@ -189,7 +189,7 @@ def spoil_table(folder: Path, draw: random.Random) -> None:
     table.write_parquet(path)
 
 
-@pytest.mark.parametrize("kind", good.PAIRS)
+@pytest.mark.parametrize("kind", honest_releases.PAIRS)
 def test_a_table_with_cells_replaced_is_refused_or_said(kind, releases, tmp_path):
     """And never by the last net, which is for what nobody thought of."""
     told = {}
@@ -203,7 +203,7 @@ def test_a_table_with_cells_replaced_is_refused_or_said(kind, releases, tmp_path
     assert {seed: word for seed, word in told.items() if word not in (REFUSED, SAID)} == {}
 
 
-@pytest.mark.parametrize("kind", good.PAIRS)
+@pytest.mark.parametrize("kind", honest_releases.PAIRS)
 def test_a_data_file_with_bytes_replaced_is_refused_or_said_within_2_gb_of_addresses(kind, releases, tmp_path):
     folders = []
     for seed in range(FLIPPED):

@@ -16,22 +16,22 @@ import pytest
 import reticent as rt
 from reticent.errors import BundleDamaged
 from reticent.release import bundle
-from tests.audit.releases import resealed
-from tests.hostile.forgeries import good
 from tests.hostile.forgeries.bombs import BOMBS
 from tests.hostile.forgeries.bytes import BYTES, LARGE
 from tests.hostile.forgeries.data import DATA
 from tests.hostile.forgeries.folders import FOLDERS, data_file
-from tests.hostile.forgeries.limited import read_under_limit
+from tests.hostile.forgeries.groups import REGROUPED
 from tests.hostile.forgeries.manifests import REFUSED as REWRITTEN
 from tests.hostile.forgeries.manifests import SAID as LOOSENED
 from tests.hostile.forgeries.parts import SEALED
 from tests.hostile.forgeries.readers import COMMANDS, CRASHED, EVERYBODY, KEPT, REFUSED, SAID, outcome
 from tests.hostile.forgeries.readmes import READMES
-from tests.hostile.forgeries.regrouped import REGROUPED
+from tests.hostile.forgeries.resource_limits import read_under_limit
+from tests.support import honest_releases
+from tests.support.release_folders import resealed
 
 ALL = os.environ.get("HOSTILE") == "all"
-KINDS = list(good.PAIRS)
+KINDS = list(honest_releases.PAIRS)
 GIVEN = ("reticent attack", "reticent query", "reticent export", "reticent report")
 AGREED = {"minus one": {"transformed"}}  # the promise has no number that could be another
 
@@ -44,7 +44,7 @@ def made(tmp_path_factory) -> Callable[..., Path]:
 
     def of(kind: str, format: str = "parquet") -> Path:
         if (kind, format) not in known:
-            known[kind, format] = good.release(kind, folder / f"{kind}-{format}", format)
+            known[kind, format] = honest_releases.release(kind, folder / f"{kind}-{format}", format)
         return known[kind, format]
 
     return of
@@ -101,7 +101,7 @@ def test_a_stranger_s_page_is_never_made_anew_and_never_believed(kind, made, tmp
 @pytest.mark.parametrize("kind", KINDS)
 def test_parts_that_are_not_those_of_their_manifest_are_refused_by_every_reader(kind, format, tmp_path):
     wrong = {}
-    whole = good.release(kind, tmp_path / "good", format, cut=True)
+    whole = honest_releases.release(kind, tmp_path / "good", format, cut=True)
     assert outcome(whole) == SAID
     for name, (change, _) in SEALED.items():
         folder = copied(whole, tmp_path / name / "release")

@@ -81,7 +81,7 @@ class CompositionOutcome(AttackOutcome):
         doubtful = int(self.people[self.doubtful].sum()) if len(self.doubtful) else 0
         return min(doubtful + self.shifted, int(self.people.sum()))
 
-    def above(self, limit: Fraction) -> int:
+    def count_people_above(self, limit: Fraction) -> int:
         """Count the people who may be above a belief: exact ones compared exactly, balanced ones rounded against the publisher.
 
         A balanced belief stands for one that was not counted: it is below the limit only if it is so by more than it
@@ -147,7 +147,7 @@ def attack_aligned_releases(together: AlignedReleases, seed: int = 0) -> Composi
     at_targets = np.arange(targets)
     own = [part.guess(prior).take(at_targets) for part in parts]
     exact = {point: row for point, row in compute_exact_beliefs(parts, everybody).items() if point < targets}
-    joint = JointBeliefs.of(parts, prior)
+    joint = JointBeliefs.from_parts(parts, prior)
     beliefs = None
     moved = 0.0
     guesses = own[0]
@@ -259,7 +259,7 @@ def _compute_control(together: AlignedReleases, scored: AttackOutcome, alone: Gu
     guesses = alone
     if len(parts) > 1:
         noise = parts[:1] + [ReleasePart(part.membership, shuffle_counts(part.counts, rng)) for part in parts[1:]]
-        joint = JointBeliefs.of(noise, together.prior)
+        joint = JointBeliefs.from_parts(noise, together.prior)
         guesses = Guesses.of_beliefs(joint.multiply()).take(joint.of_point[: len(together.people)])
     hits = score_guesses("control", guesses, together.truth, None).success
     low, high = compute_wilson_interval(round(hits * scored.targets), scored.targets)

@@ -104,7 +104,7 @@ class JointBeliefs:
     chosen: np.ndarray
 
     @classmethod
-    def of(cls, parts: Sequence[ReleasePart], prior: np.ndarray) -> JointBeliefs:
+    def from_parts(cls, parts: Sequence[ReleasePart], prior: np.ndarray) -> JointBeliefs:
         atoms = np.column_stack([part.membership.atoms.of_point for part in parts])
         distinct, of_point = find_distinct_rows(atoms)
         chosen = np.empty(len(distinct), np.int64)
@@ -193,7 +193,7 @@ class JointBeliefs:
 
 def compute_product_beliefs(parts: Sequence[ReleasePart], prior: np.ndarray) -> np.ndarray:
     """Compute (points, values) by the product rule."""
-    joint = JointBeliefs.of(parts, prior)
+    joint = JointBeliefs.from_parts(parts, prior)
     return joint.to_dense(joint.multiply())
 
 
@@ -201,7 +201,7 @@ def compute_balanced_beliefs(
     parts: Sequence[ReleasePart], people: np.ndarray, prior: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Compute (points, values) by the balanced rule, and how far a belief moved in the last round."""
-    joint = JointBeliefs.of(parts, prior)
+    joint = JointBeliefs.from_parts(parts, prior)
     belief, moved = joint.balance(people)
     return joint.to_dense(belief), moved
 

@@ -50,15 +50,7 @@ from typing import Any
 import numpy as np
 
 from reticent import html_repr
-from reticent.attacks.eligibility import candidate_tables, posterior_bounds
-from reticent.attacks.eligibility.candidate_tables import (
-    TWO_LEVEL_KINDS,
-    CountPrior,
-    PublishedCounts,
-    count_arrangements,
-    estimate_weighing_cost,
-    list_strata,
-)
+from reticent.attacks.eligibility import posterior_bounds, suppressed_tables
 from reticent.attacks.eligibility.posterior_bounds import (
     MISS_PROBABILITY,
     MIXTURE_PRIORS,
@@ -70,6 +62,14 @@ from reticent.attacks.eligibility.posterior_bounds import (
     make_zero_posterior,
     normalize_weights,
     round_outward,
+)
+from reticent.attacks.eligibility.suppressed_tables import (
+    TWO_LEVEL_KINDS,
+    CountPrior,
+    PublishedCounts,
+    count_arrangements,
+    estimate_weighing_cost,
+    list_strata,
 )
 from reticent.attacks.scoring import CONTROL_KEYS
 from reticent.data.columns import Role
@@ -205,7 +205,7 @@ def compute_posterior(
         possible = table.unsafe if kind == "unsafe" else table.safe
         return make_bounded_posterior({table.level: (share, share)}) if possible else make_zero_posterior(table)
     if kind == "randomized" and prior == "uniform":
-        return normalize_weights(table, candidate_tables.compute_counted_weights(table))
+        return normalize_weights(table, suppressed_tables.compute_counted_weights(table))
     mixed = None
     if kind == "calibrated" and prior in posterior_bounds.MIXTURE_PRIORS:
         mixed = (
@@ -215,7 +215,7 @@ def compute_posterior(
         )
         if mixed.exact:
             return mixed
-    found = candidate_tables.compute_listed_weights(table, suppression, belief, listed)
+    found = suppressed_tables.compute_listed_weights(table, suppression, belief, listed)
     if found is not None:
         return normalize_weights(table, found)
     if mixed is not None:
@@ -242,7 +242,7 @@ def compute_both_posteriors(
 
 def count_published_values(release: Any, column: str) -> list[int]:
     """Count the published people with each value of a sensitive column; refuse redrawn values."""
-    if column not in [entry.name for entry in release.manifest.named(Role.SENSITIVE)]:
+    if column not in [entry.name for entry in release.manifest.find_columns_with_role(Role.SENSITIVE)]:
         raise RequestError(f"The release has no sensitive column {column!r}.", attempt="one of its sensitive columns.")
     return release.value_counts(column).drop_nulls(column).to_series(1).to_list()
 
@@ -383,7 +383,7 @@ def compute_suppression_risk(
     )
     whole = all(led.exact for led, _ in attacked.values()) and number <= most
     mean = float(sum(chances[table] * led.worst for table, (led, _) in attacked.items())) if whole else None
-    suppressed = SUPPRESSION_KINDS[kind].expected(falling, l)
+    suppressed = SUPPRESSION_KINDS[kind].compute_expected_withheld(falling, l)
     return SuppressionRisk(
         suppressed, *_to_numbers(leading), max(number, len(chances)), len(chances), mean, *_to_numbers(withheld)
     )
@@ -444,7 +444,7 @@ def _list_randomized_releases(
     starts = np.union1d(_space_evenly(above - lowest + 1, most) + lowest, np.array(near, np.int64))
     found = find_stops(counts, l, starts)
 
-    def listed() -> Iterator[tuple[Fraction, np.ndarray]]:
+    def list_releases() -> Iterator[tuple[Fraction, np.ndarray]]:
         for at, start in enumerate(starts.tolist()):
             last = first if start == above else start
             chances = (
@@ -453,7 +453,7 @@ def _list_randomized_releases(
             chance = sum(chances, Fraction(0))
             yield chance, cut_counts(counts, start, int(found.level[at]), int(found.extra[at]))
 
-    return above - lowest + 1, listed()
+    return above - lowest + 1, list_releases()
 
 
 def _list_calibrated_releases(
@@ -461,16 +461,16 @@ def _list_calibrated_releases(
 ) -> tuple[int, Iterator[tuple[Fraction, np.ndarray]]]:
     table = ViolatingTable(tuple(counts.tolist()), l)
 
-    def listed() -> Iterator[tuple[Fraction, np.ndarray]]:
+    def list_releases() -> Iterator[tuple[Fraction, np.ndarray]]:
         left = Fraction(1)
         for number in _space_evenly(table.width, most - 1).tolist():
             start = table.level(number)
             published = compute_cut_probability(table, start)
             left -= published
             yield published, np.array(table.cut(start)[0])
-        yield left, SafeSuppression().published(counts, l)
+        yield left, SafeSuppression().publish_counts(counts, l)
 
-    return table.width + 1, listed()
+    return table.width + 1, list_releases()
 
 
 def _space_evenly(number: int, most: int) -> np.ndarray:

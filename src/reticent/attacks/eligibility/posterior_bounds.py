@@ -44,7 +44,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reticent.attacks.eligibility.candidate_tables import (
+from reticent.attacks.eligibility.suppressed_tables import (
     CountPrior,
     PublishedCounts,
     TableStratum,

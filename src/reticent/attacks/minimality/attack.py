@@ -116,7 +116,7 @@ def _conclude_or_explain(
         return None, made
     who = find_membership(people)
     keys = keys if made.draws else keys[:1]
-    tables = CandidateTables.of(people, who)
+    tables = CandidateTables.from_target(people, who)
     if tables.table_count * len(keys) <= MAX_EXACT_RUNS:
         found = conclude_by_enumeration(made, tables, read_shown_groups(release, people), keys)
         return found, None if found else f"no table leads to this release with any of {pluralize(len(keys), 'key')}"
@@ -128,7 +128,7 @@ def _conclude_or_explain(
     why = f"a walk over {len(tables.true):,} rows would have {WALK_STEPS_PER_ROW * len(tables.true):,} steps or more"
     if len(tables.true) * WALK_STEPS_PER_ROW <= steps:
         shown = read_shown_groups(release, people)
-        if made.shown(tables.true, keys[0]) != shown:
+        if made.publish_table(tables.true, keys[0]) != shown:
             return None, "the method, run on the source, makes another release"
         found = conclude_by_walk(made, tables, shown, keys[0], steps, rng)
         why = "the walk changed nobody's value often enough"

@@ -62,7 +62,7 @@ class CandidateTables:
     values: int
 
     @classmethod
-    def of(cls, seen: AttackTarget, who: GroupMembership) -> CandidateTables:
+    def from_target(cls, seen: AttackTarget, who: GroupMembership) -> CandidateTables:
         point = seen.truth.point
         value = seen.truth.value
         many = seen.truth.people
@@ -141,7 +141,7 @@ def conclude_by_enumeration(
     runs = 0
     behind = 0
     for table in tables.all():
-        same = sum(publisher.shown(table, key) == shown for key in keys)
+        same = sum(publisher.publish_table(table, key) == shown for key in keys)
         counts[people, table] += same
         runs = runs + len(keys)
         behind = behind + bool(same)
@@ -217,7 +217,7 @@ def find_uncut_groups(publisher: Publisher, values: np.ndarray, block: np.ndarra
 
 def _make_nodes(cells: Cells, group_of_point: np.ndarray) -> PartitionNodes:
     """Make the groups open nodes, in the order of their numbers."""
-    one = PartitionNodes.of(cells)
+    one = PartitionNodes.from_cells(cells)
     order = np.argsort(group_of_point, kind="stable")
     start = np.flatnonzero(np.diff(group_of_point[order], prepend=-1)).astype(np.int64)
     stop = np.append(start[1:], len(order)).astype(np.int64)
@@ -229,7 +229,7 @@ def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes,
     method = publisher.method
     promises = publisher.promises
     apart = method.labels_for(promises) == "nodes" and not promises.union_closed
-    spans = SpanLosses.of(
+    spans = SpanLosses.from_domains(
         cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), apart=apart
     )
     if method.cuts == "loss":
@@ -324,7 +324,7 @@ class TableWalk:
     at_once: float = 1.0
 
     @classmethod
-    def of(cls, tables: CandidateTables) -> TableWalk:
+    def start(cls, tables: CandidateTables) -> TableWalk:
         people = len(tables.true)
         return cls(
             tables.true.copy(),
@@ -337,13 +337,13 @@ def conclude_by_walk(
     publisher: Publisher, tables: CandidateTables, shown: ShownGroups, key: int, steps: int, rng: np.random.Generator
 ) -> Conclusion | None:
     """Conclude from a walk; None if nobody's value changed often enough."""
-    walk = TableWalk.of(tables)
+    walk = TableWalk.start(tables)
     people = np.arange(len(tables.true))
     burn = steps // 3
     able = [block for block in tables.blocks if len(np.unique(tables.true[block])) > 1]
     for step in range(steps if able else 0):
         asked = _deal_some_values(walk.table, able, min(round(walk.at_once), len(able)), rng)
-        taken = publisher.shown(asked, key) == shown
+        taken = publisher.publish_table(asked, key) == shown
         if step < burn:
             walk.at_once = (
                 min(walk.at_once * STEP_GROWTH, len(able)) if taken else max(walk.at_once / STEP_SHRINKAGE, 1.0)

@@ -20,7 +20,7 @@ from reticent.format.manifest import Manifest
 from reticent.methods.recipe_planning import plan_recipe, relabel_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import draw_padded_ends, merge_equal_labels
+from reticent.recipe.group_labels import draw_padded_ends, merge_equal_labels
 from reticent.recipe.recipe import Recipe
 
 INCOMPLETE_MANIFEST_REASON = "the manifest does not tell all that the promise is about"
@@ -58,7 +58,7 @@ class Publisher:
         made = draw_padded_ends(replace(plan_recipe((), self.method, cells, self.promises, rng), cells=cells), rng)
         return relabel_recipe(self.promises, cells, made) if self.labelled else made
 
-    def shown(self, values: np.ndarray, key: int) -> ShownGroups | None:
+    def publish_table(self, values: np.ndarray, key: int) -> ShownGroups | None:
         """Return what is published of this table with this key; None if the method finds no groups that keep its promises."""
         try:
             recipe = self.recipe(values, key)
@@ -113,7 +113,9 @@ def make_publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publi
         return "ends of ranges were moved by secret amounts"
     try:
         method = registry.make_method({"name": manifest.method.name, **manifest.method.parameters})
-        promises = Promises.of(registry.make_promise(promise.to_dict("model")) for promise in manifest.promises)
+        promises = Promises.from_iterable(
+            registry.make_promise(promise.to_dict("model")) for promise in manifest.promises
+        )
     except JobError:
         return INCOMPLETE_MANIFEST_REASON
     declared = declare_columns(release.columns)

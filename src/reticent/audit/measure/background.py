@@ -90,7 +90,7 @@ def compute_decimal_prior(
     for other in range(len(table.codes)):
         product = Decimal(1)
         for axis, bandwidth, code, there in zip(axes, bandwidths, table.codes[point], table.codes[other], strict=True):
-            d = Fraction(1) if bandwidth in ("whole", 0) else axis.apart(code, there)
+            d = Fraction(1) if bandwidth in ("whole", 0) else axis.get_distance(code, there)
             product *= compute_decimal_weight(d, bandwidth, kernel, code == there)
             if not product:
                 break
@@ -303,8 +303,10 @@ class KernelAdversary:
             return None
         values = pl.Series(self.view.values, dtype=pl.String)
         labels = [value for value in self.view.values if value is not None]
-        found = compute_distances(entry.at(values=labels), values, labels, self.asked.get("distances") or {}, True)
-        return [[found.apart(i, j) for j in range(len(values))] for i in range(len(values))]
+        found = compute_distances(
+            entry.with_changes(values=labels), values, labels, self.asked.get("distances") or {}, True
+        )
+        return [[found.get_distance(i, j) for j in range(len(values))] for i in range(len(values))]
 
     def keeps(self, t: Fraction) -> bool:
         """Whether risk <= t for everybody: by doubles and, where their error leaves a doubt, by more digits."""

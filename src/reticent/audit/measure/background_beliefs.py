@@ -45,7 +45,7 @@ class DistanceAxis:
     which: np.ndarray
     levels: list[Fraction]
 
-    def apart(self, i: int, j: int) -> Fraction:
+    def get_distance(self, i: int, j: int) -> Fraction:
         return self.levels[self.which[i, j]]
 
 

@@ -62,7 +62,7 @@ class GroupCounts:
         kind: type = np.int64 if room < _MAX_SUM else object
         return self.count.astype(kind), self.sizes.astype(kind), self.totals.astype(kind)
 
-    def without(self, unknown: np.ndarray) -> GroupCounts:
+    def drop_values(self, unknown: np.ndarray) -> GroupCounts:
         """Return the table without the rows of some values."""
         kept = ~unknown[self.value]
         group = self.group[kept]
@@ -77,4 +77,4 @@ def list_views(counts: GroupCounts, unknown: np.ndarray) -> list[GroupCounts]:
     """List the tables a promise must hold on; `unknown` marks the values that are or hold a null."""
     if not (unknown & (counts.totals > 0)).any():
         return [counts]
-    return [counts, counts.without(unknown)]
+    return [counts, counts.drop_values(unknown)]

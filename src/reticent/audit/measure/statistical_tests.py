@@ -352,7 +352,7 @@ class TransitionMatrix:
     variance: np.ndarray
 
     @classmethod
-    def of(cls, exact: Sequence[Sequence[Fraction]]) -> TransitionMatrix:
+    def from_fractions(cls, exact: Sequence[Sequence[Fraction]]) -> TransitionMatrix:
         known = {id(entry): entry for row in exact for entry in row}  # few of the entries are distinct
         floats = {key: (float(entry), float(1 - entry)) for key, entry in known.items()}
         both = np.array([[floats[id(entry)] for entry in row] for row in exact], np.float64)
@@ -497,7 +497,7 @@ class PartitionSums:
         self.matrix = matrix
         self.size = size
 
-        def over(weights: np.ndarray, within: slice | np.ndarray = slice(None)) -> np.ndarray:
+        def sum_by_part(weights: np.ndarray, within: slice | np.ndarray = slice(None)) -> np.ndarray:
             return np.bincount(part[within], weights=weights[within], minlength=size)
 
         def table(
@@ -512,11 +512,11 @@ class PartitionSums:
         self.shown = table(shown, m, shown.value)[:, 0]
         self.rows = self.held.sum(axis=1)
         self.likeness, self.mean, self.rest, self.variance, self.itself = map(
-            over, (found.likeness, found.mean, found.rest, found.variance, found.itself)
+            sum_by_part, (found.likeness, found.mean, found.rest, found.variance, found.itself)
         )
         mixed = np.flatnonzero(found.several)
         self.blocks, self.unchanged, self.chance = (
-            over(each, mixed) for each in (found.several, found.unchanged, found.chance)
+            sum_by_part(each, mixed) for each in (found.several, found.unchanged, found.chance)
         )
         self.moved = None
         if size * m * m <= MAX_TRANSITION_ENTRIES or size == 1:
@@ -525,7 +525,7 @@ class PartitionSums:
             known = np.flatnonzero(~found.several[shown.block])
             self.moved = table(shown, m * m, true[shown.block] * m + shown.value, known)
 
-    def tested(self, share: float | None = None) -> PartitionTests:
+    def run_tests(self, share: float | None = None) -> PartitionTests:
         """Run the tests on what is published; or, with `share`, on what is expected if that share of the rows was left
         as it was.
         """

@@ -26,7 +26,7 @@ from reticent.engines.engine import DEFAULT_CONTEXT, MULTIPLICITY, PART_NUMBER, 
 from reticent.engines.expansion import expand_rows
 from reticent.engines.stream import StreamedRows
 from reticent.errors import JobError
-from reticent.format.rows import BatchColumn
+from reticent.format.row_batches import BatchColumn
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.validation import flag, integer, mapping, optional, text

@@ -29,11 +29,11 @@ from reticent.engines.engine import CountedTable, EngineContext
 from reticent.engines.external_sort import BUCKET_BYTES
 from reticent.engines.spark import tasks
 from reticent.engines.spark.conversion import build_spark_schema, decode_frame
-from reticent.engines.spark.errors import translate_spark_errors
+from reticent.engines.spark.error_translation import translate_spark_errors
 from reticent.engines.spark.rows import WRITE_OPTIONS, SparkRows
 from reticent.engines.spark.session import LITERAL_PATH_OPTIONS, to_file_url
 from reticent.engines.spark.tasks import BUCKET, CELL, ENTRY, ORDINAL, PART, ROW_COUNT, WORD
-from reticent.format.rows import BATCH_ROWS, RowBatch
+from reticent.format.row_batches import BATCH_ROWS, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 

@@ -31,7 +31,7 @@ from reticent.engines.spark.conversion import (
     number_columns,
     to_record_batches,
 )
-from reticent.engines.spark.errors import translate_spark_errors
+from reticent.engines.spark.error_translation import translate_spark_errors
 from reticent.engines.spark.session import LITERAL_PATH_OPTIONS, build_task, to_file_url
 from reticent.errors import ColumnError, pluralize, quote_list
 

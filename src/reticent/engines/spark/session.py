@@ -40,7 +40,11 @@ from pathlib import Path
 from typing import Any
 
 from reticent.engines.spark import shim
-from reticent.engines.spark.errors import make_missing_module_error, translate_spark_errors, translate_start_errors
+from reticent.engines.spark.error_translation import (
+    make_missing_module_error,
+    translate_spark_errors,
+    translate_start_errors,
+)
 from reticent.errors import RequestError, SourceUnreachable
 from reticent.ledger import staging
 

@@ -28,7 +28,7 @@ def wrap_task(archive, payload, shared):
             function, arguments = pickle.loads(payload)
         except ImportError as error:
             raise RuntimeError(f"{MISSING_MODULE_MARK}{error.name};") from None
-        from reticent.engines.spark.errors import encode_fault
+        from reticent.engines.spark.error_translation import encode_fault
 
         try:
             yield from function(batches, *arguments, *(one.value for one in shared))

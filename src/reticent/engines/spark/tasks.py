@@ -84,7 +84,7 @@ class CountedCombinations:
     def build_locator(self) -> tuple[CellLocator, pl.DataFrame]:
         """Build the locator of rows; return it with the texts and their numbers here, which are valid while the texts are referenced."""
         held = cast_texts_to_categories(self.combinations.lazy(), self.combinations.columns).collect()
-        return CellLocator.of(held, self.cell), held
+        return CellLocator.from_combinations(held, self.cell), held
 
 
 def number_rows(

@@ -23,7 +23,9 @@ class GroupValues:
     count: np.ndarray
 
     @classmethod
-    def of(cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, groups: int, values: int) -> GroupValues:
+    def from_entries(
+        cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, groups: int, values: int
+    ) -> GroupValues:
         """Make groups from entries in any order; equal entries are added up."""
         key, at = np.unique(group.astype(np.int64) * values + value, return_inverse=True)
         total = np.bincount(at.reshape(-1), weights=count, minlength=len(key)).astype(np.int64)

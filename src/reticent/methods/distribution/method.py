@@ -21,8 +21,8 @@ from reticent.data.cells import Cells
 from reticent.errors import JobError
 from reticent.exact_arithmetic import floor_shares
 from reticent.methods.base import Method
+from reticent.methods.distribution.analysis_groups import choose_subgroup_size, divide_groups, group_cells
 from reticent.methods.distribution.generalization import GroupValues, add_fakes, generalize_groups, sum_ranges
-from reticent.methods.distribution.grouping import choose_subgroup_size, divide_groups, group_cells
 from reticent.methods.distribution.targets import choose_weights, compute_target_masses
 from reticent.methods.distribution.value_domain import ValueDomain, ValueTree, make_value_domain
 from reticent.models.p_privacy import PPrivacy
@@ -113,7 +113,7 @@ class Distribution(Method):
         if self.within == "hilbert" and size is None:
             size = choose_subgroup_size(cells, top.of_cell, values, tree, self.workload, rng)
         group, above = divide_groups(cells, top.of_cell, self.within, size)
-        held = GroupValues.of(group, value, cells.counts, len(above), len(values.texts))
+        held = GroupValues.from_entries(group, value, cells.counts, len(above), len(values.texts))
         found = []
         for at, tops in _group_equal_targets(wants):
             mine = np.flatnonzero(np.isin(above, tops))

@@ -35,7 +35,7 @@ class CapTables:
     rules: np.ndarray
 
     @classmethod
-    def of(cls, cells: Cells, caps: tuple[tuple[int, Caps], ...]) -> CapTables:
+    def build(cls, cells: Cells, caps: tuple[tuple[int, Caps], ...]) -> CapTables:
         """Build the tables; only the columns that have a cap are in them."""
         views = {_make_view_key(column, cap): (column, cap) for column, cap in caps}
         names = sorted(views)
@@ -107,7 +107,7 @@ class Acceptance:
         self.nodes = nodes
         self.caps = (*promises.caps, *(caps for check in promises.checks for caps in getattr(check, "caps", ())))
         self.checks = tuple(check for check in promises.checks if not hasattr(check, "caps"))
-        self.rules = rules or CapTables.of(nodes.cells, self.caps)
+        self.rules = rules or CapTables.build(nodes.cells, self.caps)
         self.least_size = max([promises.least_size, *(compute_least_size(caps) for _, caps in self.caps)])
 
     def for_nodes(self, nodes: PartitionNodes) -> Acceptance:
@@ -181,7 +181,7 @@ class CutSides(CandidateGroups):
         if column not in self._counts:
             nodes = self._nodes
             counts = np.empty((len(self), self.cells.sensitive[column].size), np.int64)
-            tally_sides(self._cuts, nodes.words, nodes.atom, nodes.first, nodes.held(column), counts)
+            tally_sides(self._cuts, nodes.words, nodes.atom, nodes.first, nodes.get_cell_contents(column), counts)
             self._counts[column] = counts
         return self._counts[column]
 
@@ -255,7 +255,7 @@ class CutMask:
         return CutMask(self.begin[kept], self.allowed)
 
     @classmethod
-    def of(
+    def build(
         cls, nodes: PartitionNodes, asked: np.ndarray, side: np.ndarray, rules: CapTables, spans: SpanLosses
     ) -> CutMask:
         """Make the mask; `side` is the least number of rows of a side, for each node in `asked`."""

@@ -146,7 +146,7 @@ class LossCuts:
             mask = mask.take_nodes(left)
             slots *= CANDIDATE_GROWTH
             if mask.empty and self.accepts.caps and bound_cut_counts(self.nodes, trying).max(initial=0) > CROWDED_CUTS:
-                mask = CutMask.of(self.nodes, trying, side[trying], self.accepts.rules, self.spans)
+                mask = CutMask.build(self.nodes, trying, side[trying], self.accepts.rules, self.spans)
                 slots = slots if self.accepts.checks else most
         return CutOptions.join(found)
 

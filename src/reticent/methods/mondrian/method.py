@@ -94,12 +94,12 @@ class Mondrian(Method):
             return (
                 make_known_member_nodes(cells, bound, promises)
                 if promises.labels == "sets"
-                else PartitionNodes.of(cells)
+                else PartitionNodes.from_cells(cells)
             )
 
         # Groups whose labels are equal are published as one: harmless where a union keeps what its parts keep.
         apart = labels == "nodes" and not promises.union_closed
-        spans = SpanLosses.of(
+        spans = SpanLosses.from_domains(
             cells.quasi, resolve_weights([domain.name for domain in cells.quasi], self.weights), apart=apart
         )
         if self.cuts == "blind":

@@ -48,7 +48,7 @@ class PartitionNodes:
         self._measure()
 
     @classmethod
-    def of(cls, cells: Cells) -> PartitionNodes:
+    def from_cells(cls, cells: Cells) -> PartitionNodes:
         """Make one node that holds every cell."""
         fresh = np.ones(len(cells), bool)
         fresh[1:] = (cells.codes[1:] != cells.codes[:-1]).any(axis=1)
@@ -72,7 +72,7 @@ class PartitionNodes:
         """Return the codes of some rows, each in a column of its own."""
         return self.words[row, column // 2] >> (32 * (column % 2)).astype(np.uint64) & np.uint64(0x7FFFFFFF)
 
-    def held(self, column: int) -> np.ndarray:
+    def get_cell_contents(self, column: int) -> np.ndarray:
         """Return what each cell holds: its count and its value in a sensitive column."""
         if column not in self._held:
             self._held[column] = np.column_stack([self.cells.counts, self.cells.values[:, column]]).astype(np.int64)
@@ -153,7 +153,7 @@ def make_known_member_nodes(cells: Cells, bound: BoundPromises, promises: Promis
                 why="Numbers and dates of two groups can lie under one node.",
                 attempt=f"no hierarchy for {domain.name!r}: it is then published as ranges.",
             )
-    nodes = _split_by_null_pattern(PartitionNodes.of(cells))
+    nodes = _split_by_null_pattern(PartitionNodes.from_cells(cells))
     kept = bound.allow(_make_candidate_groups(cells, nodes.group_of_cell()))
     if not kept.all():
         raise PromiseUnreachable(
@@ -198,7 +198,7 @@ class SpanLosses:
     least: np.ndarray
 
     @classmethod
-    def of(cls, domains: tuple[Domain, ...], weights: np.ndarray, *, apart: bool = False) -> SpanLosses:
+    def from_domains(cls, domains: tuple[Domain, ...], weights: np.ndarray, *, apart: bool = False) -> SpanLosses:
         widest = max([domain.size for domain in domains], default=1)
         values: list[np.ndarray] = []
         leasts = [np.frexp(np.maximum(np.arange(widest + 1), 1))[1] - 1]  # the logarithm to base 2

@@ -27,7 +27,7 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.data.domain import MAX_LOSS_TABLE_CODES, Domain, RangeDomain, TreeDomain
-from reticent.data.labels import SnappedDomain
+from reticent.data.label_styles import SnappedDomain
 from reticent.methods.base import resolve_weights
 from reticent.models.caps import Caps
 from reticent.models.l_diversity import EntropyLDiversity, RecursiveLDiversity
@@ -185,7 +185,7 @@ class LossSpace:
 def compute_planned_losses(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Compute what spans lose or, where labels are snapped and a table holds it, what their labels will lose."""
     if isinstance(domain, SnappedDomain) and domain.size <= MAX_LOSS_TABLE_CODES:
-        return domain.planned_loss(lower, upper)
+        return domain.compute_planned_loss(lower, upper)
     return domain.loss(lower, upper)
 
 

@@ -87,9 +87,9 @@ class ChainSweeps:
         ended = np.cumsum(ends) - ends
         fresh = make_tiling(cell[members], ended, np.ones(len(cell), np.int64))
         block = np.searchsorted(starts[blocks[:, 1]], np.flatnonzero(ends), side="right")
-        return TilingProposal.of(now, blocks, fresh, np.bincount(block, minlength=len(blocks))).add_untouched_groups(
-            rest
-        )
+        return TilingProposal.from_blocks(
+            now, blocks, fresh, np.bincount(block, minlength=len(blocks))
+        ).add_untouched_groups(rest)
 
 
 def _compute_needed_rows(caps: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,7 @@ from reticent.methods.mosaic.tiling import SweepBudget, SweepWatch, Tiling, make
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import merge_equal_labels as coalesce
+from reticent.recipe.group_labels import merge_equal_labels as coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters
 
@@ -173,7 +173,7 @@ class Mosaic(Method):
     def plan(self, cells: Cells, promises: Promises, rng: Random, watch: SweepWatch | None = None) -> Recipe:
         """Plan the groups; `watch` is called with the loss after every sweep and returns True to have the best so far published."""
         self.refuse(promises)
-        sweeps = SweepBudget.of(self.effort, watch, self.threads)
+        sweeps = SweepBudget.from_options(self.effort, watch, self.threads)
         bound = bind_reachable_promises(cells, promises, self.name)
         space = make_loss_space(cells, self.weights)
         rule = make_kernel_rule(cells, promises, bound)

@@ -111,7 +111,7 @@ class QuotaSweeps:
         fresh = found[0][0]
         for tiling, _ in found[1:]:
             fresh = fresh.join_tiling(tiling)
-        return TilingProposal.of(now, blocks, fresh, np.concatenate([groups for _, groups in found]))
+        return TilingProposal.from_blocks(now, blocks, fresh, np.concatenate([groups for _, groups in found]))
 
     def _grow_cutters(self, now: Tiling) -> None:
         if self.room[0] < 2 * len(now.cell) or self.room[1] < 2 * len(now):

@@ -60,7 +60,7 @@ class SweepBudget:
     began: float
 
     @classmethod
-    def of(cls, effort: str | int | float, watch: SweepWatch | None, threads: int | None) -> SweepBudget:
+    def from_options(cls, effort: str | int | float, watch: SweepWatch | None, threads: int | None) -> SweepBudget:
         threads = min(os.cpu_count() or 1, 8) if threads is None else integer(threads, "threads")
         if threads < 1:
             raise JobError("threads must be 1 or more.", attempt="threads = 2, or leaving it out.")
@@ -207,7 +207,7 @@ class TilingProposal:
     block: np.ndarray
 
     @classmethod
-    def of(cls, old: Tiling, blocks: np.ndarray, fresh: Tiling, groups: np.ndarray) -> TilingProposal:
+    def from_blocks(cls, old: Tiling, blocks: np.ndarray, fresh: Tiling, groups: np.ndarray) -> TilingProposal:
         """Make a proposal; `groups` is how many groups each of the blocks (first, last + 1, seed) has become."""
         numbers = np.arange(len(blocks))
         return cls(old, np.repeat(numbers, blocks[:, 1] - blocks[:, 0]), fresh, np.repeat(numbers, groups))

@@ -105,17 +105,20 @@ def compute_retentions(
     """Compute the largest p for a promise: by the tight bound, and by the theorem as printed."""
     skew = parse_fraction(lambda_, "lambda")
 
-    def at(p: Fraction) -> CorruptionSetting:
+    def make_setting(p: Fraction) -> CorruptionSetting:
         return CorruptionSetting(p, k, domain, skew)
 
     if rho2 is not None:
         before = parse_fraction(rho1, "rho1")
         after = parse_fraction(rho2, "rho2")
-        tight = bounds.find_largest_p(lambda p: bounds.compute_rho2(at(p), before) <= after)
-        return {"p": tight, "p_theorem2": bounds.find_largest_p(lambda p: bounds.theorem2_holds(at(p), before, after))}
+        tight = bounds.find_largest_p(lambda p: bounds.compute_rho2(make_setting(p), before) <= after)
+        return {
+            "p": tight,
+            "p_theorem2": bounds.find_largest_p(lambda p: bounds.theorem2_holds(make_setting(p), before, after)),
+        }
     most = parse_fraction(delta, "delta")
-    tight = bounds.find_largest_p(lambda p: bounds.delta_holds(at(p), most))
-    return {"p": tight, "p_theorem3": bounds.find_largest_p(lambda p: bounds.theorem3_holds(at(p), most))}
+    tight = bounds.find_largest_p(lambda p: bounds.delta_holds(make_setting(p), most))
+    return {"p": tight, "p_theorem3": bounds.find_largest_p(lambda p: bounds.theorem3_holds(make_setting(p), most))}
 
 
 def answer_calibration(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def group_by_cuts(cells: Cells, promises: Promises, k: int, cuts: str, weights: 
     """Return the group of each cell, by strict cuts."""
     bound, nodes = make_start_nodes(cells, promises, k)
     accepts = Acceptance(bound, nodes)
-    spans = SpanLosses.of(cells.quasi, resolve_weights([domain.name for domain in cells.quasi], weights))
+    spans = SpanLosses.from_domains(cells.quasi, resolve_weights([domain.name for domain in cells.quasi], weights))
     chooser: LossCuts | MedianCuts = (
         LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
         if cuts == "loss"

@@ -198,4 +198,4 @@ def _build_recipe(
         "sets",
         published=published,
     )
-    return SampledRecipe.of(plain, mechanism)
+    return SampledRecipe.from_recipe(plain, mechanism)

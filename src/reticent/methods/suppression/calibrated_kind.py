@@ -207,7 +207,7 @@ class CalibratedSuppression:
             start = table.level(int(rng.integers(table.width)))
             if _draw_event(compute_cut_probability(table, start) * table.width, rng):
                 return np.array(table.cut(start)[0])
-        return SafeSuppression().published(counts, l)
+        return SafeSuppression().publish_counts(counts, l)
 
     def outcomes(self, counts: np.ndarray, l: int) -> Iterator[SuppressionOutcome]:
         table = _make_violating_table(counts, l)
@@ -217,12 +217,12 @@ class CalibratedSuppression:
             published = compute_cut_probability(table, start)
             left -= published
             yield published, np.array(table.cut(start)[0])
-        yield left, SafeSuppression().published(counts, l)
+        yield left, SafeSuppression().publish_counts(counts, l)
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
         table = _make_violating_table(counts, l)
         by_cut = _compute_cut_likelihood(table, published)
-        if np.array_equal(SafeSuppression().published(counts, l), published):
+        if np.array_equal(SafeSuppression().publish_counts(counts, l), published):
             by_cut += 1 - sum(
                 (compute_cut_probability(table, table.level(number)) for number in range(table.width)), Fraction(0)
             )
@@ -234,7 +234,7 @@ class CalibratedSuppression:
         Where `safe` publishes the same, one open level, drawn, stands for all.
         """
         table = _make_violating_table(counts, l)
-        if not np.array_equal(SafeSuppression().published(counts, l), published):
+        if not np.array_equal(SafeSuppression().publish_counts(counts, l), published):
             return _compute_cut_likelihood(table, published)
         if not table.width:
             return Fraction(1)
@@ -245,7 +245,7 @@ class CalibratedSuppression:
             else Fraction(1)
         )
 
-    def expected(self, counts: np.ndarray, l: int) -> float:
+    def compute_expected_withheld(self, counts: np.ndarray, l: int) -> float:
         table = _make_violating_table(counts, l)
         saved = _average(
             float(compute_cut_probability(table, level))

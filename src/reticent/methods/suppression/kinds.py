@@ -51,7 +51,7 @@ def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
     start = np.asarray(start, np.int64)
     gone = int(counts[0]) - start
 
-    def above(level: np.ndarray) -> np.ndarray:
+    def count_above(level: np.ndarray) -> np.ndarray:
         """Records above a level, that is withheld at its start beyond `gone`."""
         higher = np.searchsorted(-rest, -level, side="left")
         return np.maximum(start - level, 0) + total[higher] - higher * level
@@ -59,14 +59,16 @@ def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
     next_lower = int(counts[l]) if l < len(counts) else 0
     candidate = np.minimum(int(counts[l - 1]), np.maximum(start, next_lower))  # F'_l once S_1 is cut
     withheld = np.maximum(gone, rows // l + 1 - candidate)
-    level = _find_least_level(lambda at: above(at) <= withheld - gone, np.maximum(start, int(rest.max(initial=0))))
-    extra = withheld - gone - above(level)
+    level = _find_least_level(
+        lambda at: count_above(at) <= withheld - gone, np.maximum(start, int(rest.max(initial=0)))
+    )
+    extra = withheld - gone - count_above(level)
     fits = l * level <= rows - withheld
     if not fits.all():
-        below = _find_least_level(lambda at: l * (at + 1) > rows - gone - above(at + 1), level - 1)
+        below = _find_least_level(lambda at: l * (at + 1) > rows - gone - count_above(at + 1), level - 1)
         level = np.where(fits, level, below)
         extra = np.where(fits, extra, 0)
-        withheld = np.where(fits, withheld, gone + above(level))
+        withheld = np.where(fits, withheld, gone + count_above(level))
     return StopLevels(start, level, extra, withheld)
 
 
@@ -106,7 +108,7 @@ class SuppressionKind(Protocol):
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction: ...
 
-    def expected(self, counts: np.ndarray, l: int) -> float: ...
+    def compute_expected_withheld(self, counts: np.ndarray, l: int) -> float: ...
 
 
 class DeterministicSuppression:
@@ -114,20 +116,20 @@ class DeterministicSuppression:
 
     name: ClassVar[str]
 
-    def published(self, counts: np.ndarray, l: int) -> np.ndarray:
+    def publish_counts(self, counts: np.ndarray, l: int) -> np.ndarray:
         raise NotImplementedError
 
     def draw(self, counts: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
-        return self.published(counts, l)
+        return self.publish_counts(counts, l)
 
     def outcomes(self, counts: np.ndarray, l: int) -> Iterator[SuppressionOutcome]:
-        yield Fraction(1), self.published(counts, l)
+        yield Fraction(1), self.publish_counts(counts, l)
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
-        return Fraction(np.array_equal(self.published(counts, l), published))
+        return Fraction(np.array_equal(self.publish_counts(counts, l), published))
 
-    def expected(self, counts: np.ndarray, l: int) -> float:
-        return float(counts.sum() - self.published(counts, l).sum())
+    def compute_expected_withheld(self, counts: np.ndarray, l: int) -> float:
+        return float(counts.sum() - self.publish_counts(counts, l).sum())
 
 
 class UnsafeSuppression(DeterministicSuppression):
@@ -135,7 +137,7 @@ class UnsafeSuppression(DeterministicSuppression):
 
     name = "unsafe"
 
-    def published(self, counts: np.ndarray, l: int) -> np.ndarray:
+    def publish_counts(self, counts: np.ndarray, l: int) -> np.ndarray:
         found = find_stops(counts, l, counts[:1])
         return cut_counts(counts, int(counts[0]), int(found.level[0]), int(found.extra[0]))
 
@@ -145,7 +147,7 @@ class SafeSuppression(DeterministicSuppression):
 
     name = "safe"
 
-    def published(self, counts: np.ndarray, l: int) -> np.ndarray:
+    def publish_counts(self, counts: np.ndarray, l: int) -> np.ndarray:
         return np.minimum(counts, counts[l - 1])
 
 
@@ -187,7 +189,7 @@ class RandomizedSuppression:
                     chance += Fraction(max(min(high, most) - max(low, least) + 1, 0), l * (high - low + 1))
         return chance
 
-    def expected(self, counts: np.ndarray, l: int) -> float:
+    def compute_expected_withheld(self, counts: np.ndarray, l: int) -> float:
         means = [
             find_stops(counts, l, _space_levels(low, high, MAX_LEVELS)).withheld.mean()
             for low, high in self.intervals(counts, l)

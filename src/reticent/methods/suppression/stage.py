@@ -85,7 +85,7 @@ class Suppression:
         if is_eligible(falling, self.l):
             return 0.0
         require_enough_values(len(falling), self.l, "the given counts")
-        return SUPPRESSION_KINDS[self.kind].expected(falling, self.l)
+        return SUPPRESSION_KINDS[self.kind].compute_expected_withheld(falling, self.l)
 
     @classmethod
     def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
@@ -107,7 +107,7 @@ class Suppression:
         for value in np.flatnonzero(taken):
             among = np.flatnonzero(cells.values[:, column] == value)
             withheld[among] = choose_rows(cells.counts[among], int(taken[value]), draw)
-        return PreparedCells.of(cells, withheld)
+        return PreparedCells.from_cells(cells, withheld)
 
 
 def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
@@ -135,7 +135,8 @@ def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, An
     if not found["eligible"]:
         fits = len(counts) >= l
         found["withheld"] = {
-            name: kind.expected(counts, l) if fits else None for name, kind in SUPPRESSION_KINDS.items()
+            name: kind.compute_expected_withheld(counts, l) if fits else None
+            for name, kind in SUPPRESSION_KINDS.items()
         }
     return found
 

@@ -198,7 +198,7 @@ class BackgroundKnowledge:
     smoothing: Fraction = Fraction(0)
     distances: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def of(self, column: str) -> Bandwidth:
+    def get_bandwidth(self, column: str) -> Bandwidth:
         if isinstance(self.bandwidth, Mapping):
             return self.bandwidth[column]
         return self.bandwidth
@@ -253,7 +253,7 @@ class BackgroundAdversary:
         weights = []
         for axis, domain in enumerate(cells.quasi):
             occurring, code = np.unique(codes[:, axis], return_inverse=True)
-            bandwidth = knowledge.of(domain.name)
+            bandwidth = knowledge.get_bandwidth(domain.name)
             apart = (
                 _compute_limited_distances(domain, occurring, knowledge)
                 if bandwidth not in (0, WHOLE_BANDWIDTH)

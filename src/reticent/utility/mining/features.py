@@ -61,7 +61,7 @@ class LabelPlaces:
         found[self.place + 1, self.label] = self.share[self.label]
         return np.cumsum(found, axis=0, out=found)
 
-    def ranked(self, rank: np.ndarray) -> LabelPlaces:
+    def reorder_places(self, rank: np.ndarray) -> LabelPlaces:
         """Return the same with places in another order."""
         return LabelPlaces(self.first, rank[self.place].astype(np.int32), self.places)
 
@@ -108,7 +108,7 @@ def make_feature(
     number, distinct = encode_distinct(labels.cast(pl.String))
     texts = distinct.to_list()
     if entry.type == "categorical" and not entry.hierarchy and not entry.values:
-        entry = entry.at(values=sorted({text for text in texts if text is not None}))
+        entry = entry.with_changes(values=sorted({text for text in texts if text is not None}))
     lines = make_scale(entry, texts)
     extents = read_leaf_extents(lines, distinct) if isinstance(lines, TreeScale) else _read_extents(lines, texts)
     tree = isinstance(lines, TreeScale)
@@ -123,7 +123,7 @@ def make_feature(
         )
         order = np.argsort(np.divide(first, rows, out=np.full(len(known), -np.inf), where=rows > 0), kind="stable")
         rank[order] = np.arange(len(known))
-        covered = covered.ranked(rank)
+        covered = covered.reorder_places(rank)
     return Feature(entry, lines, known, rank, covered), number.astype(np.int32)
 
 

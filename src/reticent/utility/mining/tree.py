@@ -61,7 +61,7 @@ class PerturbedClasses:
     matrix: np.ndarray
 
     @classmethod
-    def named(cls, manifest: Manifest, categories: Mapping[Any, Sequence[Any]] | None) -> PerturbedClasses:
+    def from_categories(cls, manifest: Manifest, categories: Mapping[Any, Sequence[Any]] | None) -> PerturbedClasses:
         """Make classes from `categories`, the values of each class; None: each value is a class of its own."""
         own = manifest.own
         column = manifest.sensitive
@@ -279,7 +279,7 @@ class Grower:
         counts = [self._classes(side[fine]) for side in sides]
         before = self._classes(total[None])
         gain = _compute_gini(before)[0] - _compute_gini(counts[0]) - _compute_gini(counts[1])
-        apart = self._apart(counts, [n[fine] for n in rows], [e[fine] for e in error])
+        apart = self._has_significant_difference(counts, [n[fine] for n in rows], [e[fine] for e in error])
         found[fine] = np.where(apart, gain, -np.inf)
         return found
 
@@ -318,7 +318,9 @@ class Grower:
     def _classes(self, seen: np.ndarray) -> np.ndarray:
         return self.classes.maximize_likelihood(seen) if self.em else seen
 
-    def _apart(self, counts: list[np.ndarray], rows: list[np.ndarray], error: list[np.ndarray]) -> np.ndarray:
+    def _has_significant_difference(
+        self, counts: list[np.ndarray], rows: list[np.ndarray], error: list[np.ndarray]
+    ) -> np.ndarray:
         """Whether the share of some class differs by more than z standard errors between the sides."""
         spread = self.contribution.var(axis=0) + 0.25  # of one row's contribution, whatever it holds
         shares = [np.clip(c / n[:, None], 0, 1) for c, n in zip(counts, rows, strict=True)]
@@ -394,7 +396,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         if self.by not in ("inversion", "em"):
             raise RequestError(f"Reconstruction by {self.by!r} is not known.", attempt='by = "inversion" or "em".')
         frame = _convert_to_frame(X)
-        classes = PerturbedClasses.named(self.manifest, self.categories)
+        classes = PerturbedClasses.from_categories(self.manifest, self.categories)
         shown = classes.places(_convert_to_series(y))
         weight = _read_weights(frame, sample_weight)
         first = classes.contribution[shown, 0]
@@ -408,7 +410,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
 
     def _entries(self, frame: pl.DataFrame) -> list[Any]:
         assert self.manifest is not None
-        entries = {entry.name: entry for entry in self.manifest.named(Role.QUASI)}
+        entries = {entry.name: entry for entry in self.manifest.find_columns_with_role(Role.QUASI)}
         wanted = list(entries if self.columns is None else self.columns)
         unknown = [name for name in wanted if name not in entries or name not in frame.columns]
         if unknown:

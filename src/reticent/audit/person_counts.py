@@ -1,0 +1,147 @@
+"""Counts of people under the published labels: a population's for k-map, the source's for non-uniform entropy.
+
+Where persons have several rows, `GroupPersons` counts who is in which group by the column that names persons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.groups import number_values, pack_columns
+from reticent.audit.kind import RecomputedRelease
+from reticent.audit.row_matching import LabelAxis, cover_labels
+from reticent.audit.source_comparison import read_as_stated, read_source
+from reticent.data.grammar import format_value_label
+from reticent.errors import ColumnError, pluralize, quote_list
+from reticent.labels.cover import CoveredRegions, join_boxes
+from reticent.utility.loss import compute_entropy_bits
+
+MAX_PAIRS = 20_000_000
+"""The most pairs of a box and a row under it that are in memory at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPersons:
+    """Which persons are in which groups: `person` is in `group`, each pair once.
+
+    `most` is the greatest number of rows of one person.
+    """
+
+    group: np.ndarray
+    person: np.ndarray
+    groups: int
+    most: int
+
+    @classmethod
+    def from_rows(cls, person: np.ndarray, group: np.ndarray, groups: int) -> GroupPersons:
+        """Build from the number of the person and of the group of every row.
+
+        Rows without a person count as those of one person.
+        """
+        persons = int(person.max(initial=0)) + 1
+        distinct = np.unique(group.astype(np.int64) * persons + person)
+        return cls(distinct // persons, distinct % persons, groups, int(np.bincount(person).max(initial=1)))
+
+    @property
+    def count(self) -> int:
+        return len(np.unique(self.person))
+
+    @property
+    def each(self) -> np.ndarray:
+        """Number of persons in each group."""
+        return np.bincount(self.group, minlength=self.groups)
+
+    def count_persons_in(self, groups: np.ndarray) -> int:
+        """Count the persons who have a row in one of the groups that the mask `groups` chooses."""
+        return len(np.unique(self.person[groups[self.group]]))
+
+
+def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int) -> np.ndarray:
+    """Count the persons under each box, where every point is a row of one `person`."""
+    found = np.zeros(boxes, np.int64)
+    persons = int(person.max(initial=0)) + 1
+    for chosen in _split_regions(regions):
+        point, box = CoveredRegions(
+            regions.order, regions.box[chosen], regions.start[chosen], regions.stop[chosen]
+        ).pairs()
+        distinct = np.unique(box.astype(np.int64) * persons + person[point])
+        found += np.bincount(distinct // persons, minlength=boxes)
+    return found
+
+
+def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
+    """Yield stretches of whole boxes, with at most MAX_PAIRS pairs unless one box has more."""
+    order = np.argsort(regions.box, kind="stable")
+    boxes, starts = np.unique(regions.box[order], return_index=True)
+    if not len(boxes):
+        return
+    pairs = np.add.reduceat((regions.stop - regions.start)[order], starts)
+    chunk = np.cumsum(pairs) // MAX_PAIRS
+    ends = np.append(starts[1:], len(order))
+    for first in np.flatnonzero(np.diff(chunk, prepend=-1)).tolist():
+        last = int(np.searchsorted(chunk, chunk[first], side="right")) - 1
+        yield order[starts[first] : ends[last]]
+
+
+def count_population(
+    found: RecomputedRelease, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
+) -> np.ndarray:
+    """Count the people of a population table whom each published combination fits (Sweeney 2002's k-map).
+
+    The table's rows are people; where it has one of the columns that name `persons`, persons are counted instead.
+    """
+    subject = found.subject
+    names = [entry.name for entry in subject.quasi]
+    population = read_source(population, missing)
+    naming = [number_values(population[name]).codes for name in persons if name in population.columns]
+    people = read_as_stated(population, subject.columns)
+    absent = [name for name in names if name not in people.columns]
+    if absent:
+        raise ColumnError(
+            f"The population table lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
+            attempt="a table with the same columns.",
+        )
+    covers = []
+    codes = []
+    for entry in subject.quasi:
+        covered, values = cover_labels(
+            entry, _list_labels(found, entry.name), number_values(people[entry.name]), foreign=subject.foreign
+        )
+        covers.append(covered)
+        codes.append(values)
+    if naming:
+        rows = np.column_stack([column.codes for column in codes])
+        regions = join_boxes(covers, found.groups.labels, rows)
+        return np.minimum.reduce([count_persons_under(regions, person, len(found.groups)) for person in naming])
+    word = pack_columns(codes, len(people))
+    distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
+    row = np.empty(len(distinct), np.int64)
+    row[of_row] = np.arange(len(people))
+    points = np.column_stack([column.codes[row] for column in codes])
+    return join_boxes(covers, found.groups.labels, points).total(count.astype(np.int64), len(found.groups))
+
+
+def _list_labels(found: RecomputedRelease, name: str) -> pl.Series:
+    """List a quasi-identifier's distinct labels; an exact value is its own label."""
+    distinct = found.labels[name].distinct
+    if found.labelled or found.sampling is not None:
+        return distinct
+    texts = distinct.cast(pl.String).to_list()
+    return pl.Series([None if text is None else format_value_label(text) for text in texts], dtype=pl.String)
+
+
+def compute_source_entropy(found: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
+    """Compute non-uniform entropy in bits, over all cells of a source with `rows` rows."""
+    bits = 0.0
+    for axis in axes:
+        labels = found.labels[axis.name]
+        under = join_boxes(
+            [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.held)).reshape(-1, 1)
+        ).total(axis.held, len(labels))
+        bits += compute_entropy_bits(labels.times(found.times), under, axis.held, rows - found.rows)
+    return bits

@@ -1,0 +1,511 @@
+"""Gives a domain on a line its column's labels: tight, snapped to round ends, or padded by secret amounts.
+
+A method plans on values as they are, so that cuts and promises are those of tight labels; snapped and padded labels
+(`SnappedDomain`, `PaddedDomain`) print wider, so that they do not end at people's values. `mosaic` takes into account
+what a snapped label will lose (`compute_planned_loss`). A group of one value prints that value: all of its rows have it, and
+none of them stands out. Fractions and times are as good as a name: `coarse` ones are rounded whatever the group.
+
+Without a declaration, dates and fractions are snapped (ADR 6), and so are whole numbers that single people out: if at
+least one in ten of a column's distinct values belongs to one person alone, and its range has room for a round step.
+Other whole numbers are tight. The counts are of the column's own values and rows, which are the same in every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.catalogue.job_fields import TREE_STYLES
+from reticent.data.columns import Column, Role
+from reticent.data.domain import BandDomain, Domain, NodeEnds, RangeDomain, TreeDomain
+from reticent.data.grammar import format_range_label
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.hierarchy_builders import parse_node_ends
+from reticent.data.label_options import LabelOptions
+from reticent.data.parsing import parse_dtype, parse_texts
+from reticent.data.rounding import (
+    RangeEnd,
+    StepEnds,
+    choose_date_step,
+    choose_round_step,
+    find_date_steps,
+    find_number_steps,
+    format_decimal,
+    format_iso,
+    to_positions,
+)
+from reticent.errors import ColumnError
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WidenedDomain(RangeDomain):
+    label_options: LabelOptions
+    column: Column
+    coarse: bool
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether the column declares its labels, as opposed to having them by default."""
+        return self.column.labels is not None
+
+    @property
+    def tight(self) -> RangeDomain:
+        return RangeDomain(**copy_range_fields(self))
+
+    def find_ranges(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Find spans that print as a range with other ends than their own.
+
+        Nulls, `*` and values that are printed as they are do not.
+        """
+        return (upper != self.null_code) & ((lower != upper) | self.coarse)
+
+    def compute_range_loss(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Compute the loss of ranges (equation 2 of paper 1)."""
+        reach = self.span[1] - self.span[0]
+        return (high - low) / reach if reach > 0 else np.zeros(len(low))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SnappedDomain(WidenedDomain):
+    """A domain with snapped labels; `places` are the ends of the step that each code lies in."""
+
+    places: StepEnds
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        found = RangeDomain.labels(self, lower, upper)
+        for at in np.flatnonzero(self.find_ranges(lower, upper)).tolist():
+            found[at] = format_range_label(self.places.lower[lower[at]], self.places.upper[upper[at]])
+        return found
+
+    def compute_printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        ranged = self.find_ranges(lower, upper)
+        found = self.loss(lower, upper)
+        found[ranged] = self.compute_range_loss(self.places.low[lower[ranged]], self.places.high[upper[ranged]])
+        return found
+
+    def compute_planned_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Return the mean of the loss of spans and the loss of their labels.
+
+        A method that saw labels alone would end groups on the grid, where few people are, and isolate them again (ADR
+        6 has the figures).
+        """
+        return (self.loss(lower, upper) + self.compute_printed_loss(lower, upper)) / 2
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PaddedDomain(WidenedDomain):
+    """A domain with padded labels.
+
+    Ends are whole multiples of `unit` (1, a day, an hour, a round fraction), moved by at most `max_pad`, by no more
+    than the declared share of the span, and not past `limits`.
+    """
+
+    first: np.ndarray  # by code, the greatest multiple that is not above it
+    last: np.ndarray  # by code, the least multiple that is not below it
+    unit: Any
+    max_pad: int
+    limits: tuple[RangeEnd | None, RangeEnd | None]
+
+    def find_max_pads(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Return the most that the ends of each span are moved by, in multiples of the unit.
+
+        It is 0 where no range is printed.
+        """
+        found = np.zeros(len(lower), np.int64)
+        ranged = np.flatnonzero(self.find_ranges(lower, upper))
+        spans = (self.last[upper[ranged]] - self.first[lower[ranged]]).tolist()
+        found[ranged] = [self.label_options.find_max_pad(max(span, 0), self.max_pad) for span in spans]
+        return found
+
+    def format_moved_ends(
+        self, lower: np.ndarray, upper: np.ndarray, pads: np.ndarray
+    ) -> tuple[list[str | None], np.ndarray]:
+        """Format labels of spans whose ends are moved outwards by `pads`, (spans, 2) multiples of the unit.
+
+        Returns the labels and their loss.
+        """
+        found = RangeDomain.labels(self, lower, upper)
+        lost = self.loss(lower, upper)
+        here = np.flatnonzero(self.find_ranges(lower, upper))
+        below, low = self._format_ends(self.first[lower[here]] - pads[here, 0], 0)
+        above, high = self._format_ends(self.last[upper[here]] + pads[here, 1], 1)
+        for at, least, most in zip(here.tolist(), below, above, strict=True):
+            found[at] = format_range_label(least, most)
+        lost[here] = self.compute_range_loss(low, high)
+        return found, lost
+
+    def format_unit(self, unit: int) -> RangeEnd:
+        """Format one multiple of the unit as an end."""
+        texts, places = self._format_ends(np.array([unit], object), 0)
+        return RangeEnd(texts[0], float(places[0]))
+
+    def _format_ends(self, units: np.ndarray, side: int) -> tuple[list[str], np.ndarray]:
+        """Format ends, held within the limit of their side; also return their positions."""
+        places = np.array([float(unit * self.unit - self.origin) for unit in units.tolist()], np.float64)
+        if self.kind == "numeric":
+            texts = [format_decimal(Decimal(unit) * self.unit) for unit in units.tolist()]
+        else:
+            texts = format_iso(
+                pl.Series([unit * self.unit for unit in units.tolist()], dtype=pl.Int64).cast(parse_dtype(self.dtype))
+            )
+        limit = self.limits[side]
+        if limit is None:
+            return texts, places
+        past = places > limit.position if side else places < limit.position
+        return [limit.text if out else text for text, out in zip(texts, past.tolist(), strict=True)], np.where(
+            past, limit.position, places
+        )
+
+
+def copy_range_fields(domain: RangeDomain) -> dict[str, Any]:
+    """Return the fields that every domain on a line has."""
+    return {field.name: getattr(domain, field.name) for field in fields(RangeDomain)}
+
+
+MIN_PAD_UNITS = 20  # a pad of fractions is a multiple of a round unit of which its width has at least as many
+_UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
+
+
+LONE_ONE_IN = 10
+MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
+"""From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
+MAX_EXACT_INTEGER = (
+    2**53
+)  # doubles beyond this lie further apart than 1: a round number near one of them may be no double
+
+
+def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Declare tight labels for quasi-identifiers that declare none.
+
+    For a release whose labels must not be wider than its groups, or that has no labels.
+    """
+    tight = LabelOptions("tight")
+    return {
+        name: replace(column, labels=tight) if column.role is Role.QUASI and column.labels is None else column
+        for name, column in columns.items()
+    }
+
+
+def apply_label_style(
+    domain: Domain, column: Column, alone: Fraction = Fraction(0), tree: Hierarchy | None = None
+) -> Domain:
+    """Return the domain with its column's labels.
+
+    `alone` is the share of the column's distinct values that one person alone has; `tree` is the hierarchy that the
+    column declares.
+    """
+    style = column.labels.style if column.labels is not None else None
+    if style == "tight" or not domain.texts:
+        return domain
+    if isinstance(domain, RangeDomain) and domain.kind in ("numeric", "date"):
+        return _style_line(domain, column, alone=alone)
+    if isinstance(domain, BandDomain) and not domain.is_from_steward and style in (None, "snapped"):
+        return _snap_bands(domain, column, alone, tree)
+    plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
+    if style is None or (plain_tree and style in TREE_STYLES):
+        return replace(domain, style=style) if isinstance(domain, TreeDomain) and style is not None else domain
+    what = "categories" if plain_tree else "an order" if domain.kind == "ordinal" else "a hierarchy"
+    raise ColumnError(
+        f"Column {domain.name!r} has {what}, and its labels cannot be {style}.",
+        attempt='labels = "nodes" or "sets".'
+        if plain_tree
+        else "leaving labels out, or giving a step and nothing else.",
+    )
+
+
+def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Fraction:
+    """Compute the share of a column's distinct values that one person alone has, or may have.
+
+    Those are the values of at most `rows_per_person` rows.
+    """
+    held = (
+        pl.DataFrame({"value": series, "rows": counts}).drop_nulls("value").group_by("value").agg(pl.col("rows").sum())
+    )
+    if not len(held):
+        return Fraction(0)
+    return Fraction(int((held["rows"] <= rows_per_person).sum()), len(held))
+
+
+def singles_out(domain: RangeDomain | BandDomain, alone: Fraction) -> bool:
+    """Tell whether whole numbers are snapped by default.
+
+    They are if many are one person's alone, and a round step of two or more fits their range.
+    """
+    if domain.kind != "numeric" or alone < MIN_LONE_SHARE:
+        return False
+    numbers = [Decimal(domain.texts[at]) for at in (0, -1)]
+    if max(abs(number) for number in numbers) > MAX_EXACT_INTEGER:
+        return False
+    return choose_round_step(numbers[0], numbers[1]) > 1
+
+
+def explain_snapping(quasi: Sequence[Domain]) -> list[str]:
+    """Explain to the owner which columns of whole numbers are snapped by default, and why."""
+    chosen = [
+        domain.name
+        for domain in quasi
+        if isinstance(domain, SnappedDomain | BandDomain)
+        and domain.kind == "numeric"
+        and domain.label_options is not None
+        and not domain.is_requested
+        and not _has_fractions(domain)
+    ]
+    return [
+        f"At least one in {LONE_ONE_IN} of the distinct values of {name!r} is one person's alone: a range that ended there would "
+        'single that person out, so its ranges end on round numbers (labels = "snapped"). labels = "tight" ends them at values '
+        "of people."
+        for name in chosen
+    ]
+
+
+def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hierarchy | None) -> BandDomain:
+    """Give nodes of a built hierarchy ends of their own: calendar steps, the edges of bands, or round numbers."""
+    asked = column.labels
+    fine = _has_fractions(domain)
+    if asked is None and not (fine or domain.kind == "date" or singles_out(domain, alone)):
+        return domain
+    if asked is not None and asked.step is not None:
+        raise ColumnError(
+            f"Column {domain.name!r} has a built hierarchy, whose nodes are its steps.",
+            attempt='labels = "snapped" without a step, or no hierarchy.',
+        )
+    if domain.kind == "date" and domain.dtype != "Date":
+        return domain
+    if domain.kind == "numeric":
+        step = choose_round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
+        places = find_number_steps(domain.texts, step if fine else max(step, Decimal(1)), whole=not fine)
+    else:
+        values = parse_texts([text.strip()[:10] for text in domain.texts], domain.dtype)
+        places = find_date_steps(values, choose_date_step(values))
+    limits = _find_limits(domain, column)
+    built = getattr(tree, "request", None) or {}
+    found = [parse_node_ends(str(built.get("build")), label) for label in domain.hierarchy.labels]
+    lower, upper = (
+        tuple(None if ends is None else _limit_end(domain, ends[side], limits, side) for ends in found)
+        for side in (0, 1)
+    )
+    how = asked or LabelOptions("snapped")
+    return replace(
+        domain,
+        ends=NodeEnds(lower, upper, _clip_steps(places, limits)),
+        label_options=how,
+        is_requested=asked is not None,
+    )
+
+
+def _limit_end(domain: BandDomain, end: str, limits: tuple[RangeEnd | None, RangeEnd | None], side: int) -> str:
+    """Return an end of a node, or the limit that it goes past."""
+    limit = limits[side]
+    if limit is None:
+        return end
+    at = _locate_end(domain, end).position
+    return limit.text if (at < limit.position, at > limit.position)[side] else end
+
+
+def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
+    """Tell whether a column of type Float or Decimal holds a number that is not whole.
+
+    It is False if a number is too large for round steps.
+    """
+    real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
+    if not real or max(abs(Decimal(text)) for text in domain.texts) > MAX_EXACT_INTEGER:
+        return False
+    return any(not _is_integer(Decimal(text)) for text in domain.texts)
+
+
+def _is_integer(number: Decimal) -> bool:
+    return number == number.to_integral_value()
+
+
+def _style_line(
+    domain: RangeDomain, column: Column, within: tuple[int, int] | None = None, alone: Fraction = Fraction(0)
+) -> RangeDomain:
+    fine = _has_fractions(domain) or domain.dtype.startswith("Datetime")
+    snapped = fine or domain.kind == "date" or singles_out(domain, alone)
+    asked = column.labels or LabelOptions("snapped" if snapped else "tight")
+    if asked.style in TREE_STYLES:
+        raise ColumnError(
+            f"Column {domain.name!r} has numbers or dates, and labels = {asked.style!r} is for categories.",
+            attempt='labels = "tight", "snapped" or "padded".',
+        )
+    if asked.style == "tight":
+        return domain
+    make = _make_padded if asked.style == "padded" else _make_snapped
+    return make(domain, column, asked, fine, within or (0, len(domain.texts) - 1))
+
+
+def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
+    """Choose the same labels for the codes first .. last.
+
+    Values that were withheld beyond these codes then leave no trace in a step or a limit.
+    """
+    alone = (
+        MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
+    )  # what was chosen for all values is kept
+    return _style_line(domain.tight, domain.column, (first, last), alone)
+
+
+def _make_snapped(
+    domain: RangeDomain, column: Column, asked: LabelOptions, coarse: bool, within: tuple[int, int]
+) -> SnappedDomain:
+    first, last = within
+    if domain.kind == "numeric":
+        step = _choose_number_step(domain, asked.step, within, whole=not coarse)
+        places = find_number_steps(domain.texts, step, whole=not coarse, origin=domain.origin)
+    else:
+        if asked.step is not None and not isinstance(asked.step, str):
+            raise _make_step_error(domain, "a calendar step", '"month"')
+        values = parse_texts(domain.texts, domain.dtype)
+        places = find_date_steps(values, asked.step or choose_date_step(values[first : last + 1]), domain.origin)
+    if asked.step is not None and len(domain.texts) > 1 and len(set(places.lower)) == 1:
+        raise ColumnError(
+            f"Column {domain.name!r}: all of its {len(domain.texts):,} distinct values lie in one step of the grid.",
+            why="Every range would read the same, and say nothing.",
+            attempt='a smaller step, or labels = "snapped", which chooses one.',
+        )
+    places = _clip_steps(places, _find_limits(domain, column))
+    span = domain.span if column.domain is not None else (float(places.low[first]), float(places.high[last]))
+    return SnappedDomain(
+        **copy_range_fields(domain) | {"span": span}, label_options=asked, column=column, coarse=coarse, places=places
+    )
+
+
+def _choose_number_step(domain: RangeDomain, asked: Any, within: tuple[int, int], *, whole: bool) -> Decimal:
+    if isinstance(asked, str):
+        raise _make_step_error(domain, "a number", "5")
+    if asked is None:
+        step = choose_round_step(Decimal(domain.texts[within[0]]), Decimal(domain.texts[within[1]]))
+        return max(step, Decimal(1)) if whole else step
+    if whole and not isinstance(asked, int):
+        raise _make_step_error(domain, "a whole number", str(max(round(asked), 1)))
+    return Decimal(str(asked))
+
+
+def _make_padded(
+    domain: RangeDomain, column: Column, asked: LabelOptions, coarse: bool, within: tuple[int, int]
+) -> PaddedDomain:
+    unit, most, per = _choose_pad_unit(domain, asked.width)
+    if asked.share is not None and coarse:
+        raise ColumnError(
+            f"Column {domain.name!r} has fractions or times, which are as good as a name in narrow ranges too: share is for whole "
+            "numbers and days.",
+            attempt=f'labels = {{ style = "padded", width = {asked.width} }}.',
+        )
+    stands = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _to_physical(domain)
+    with localcontext(Context(prec=60)):
+        first, last = (
+            np.array([int((value / unit).to_integral_value(way)) for value in stands], object)
+            for way in (ROUND_FLOOR, ROUND_CEILING)
+        )
+        floor = int(first[within[0]]) // most * most
+        ceiling = -(-int(last[within[1]]) // most) * most
+    free = PaddedDomain(
+        **copy_range_fields(domain),
+        label_options=asked,
+        column=column,
+        coarse=coarse,
+        first=first,
+        last=last,
+        unit=per,
+        max_pad=most,
+        limits=(None, None),
+    )
+    low, high = _find_limits(domain, column, (free.format_unit(floor), free.format_unit(ceiling)))
+    assert low is not None and high is not None
+    room = high.position - low.position if column.domain is not None else float(stands[-1] - stands[0])
+    if most * float(per) > room and len(stands) > 1:
+        raise ColumnError(
+            f"Column {domain.name!r}: its labels may be padded by more than its whole domain is wide.",
+            why="Every end would be moved to the domain's own, and every range would read the same.",
+            attempt="a smaller width, or a wider domain.",
+        )
+    return replace(
+        free, span=domain.span if column.domain is not None else (low.position, high.position), limits=(low, high)
+    )
+
+
+def _to_physical(domain: RangeDomain) -> list[Decimal]:
+    return [Decimal(at) for at in parse_texts(domain.texts, domain.dtype).to_physical().to_list()]
+
+
+def _choose_pad_unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
+    """Return the unit that pads are multiples of, how many of it the width has, and the unit on the line's own scale."""
+    exact = Decimal(str(width))
+    if _has_fractions(domain):
+        unit = choose_round_step(Decimal(0), exact, MIN_PAD_UNITS)
+        return unit, int(exact / unit), unit
+    if exact != int(exact):
+        raise ColumnError(
+            f"Column {domain.name!r} has values of the type {domain.dtype}: its pads are whole"
+            f" {'days' if domain.kind == 'date' else 'numbers'}.",
+            attempt=f'labels = {{ style = "padded", width = {max(round(exact), 1)} }}.',
+        )
+    if domain.kind == "numeric" or domain.dtype == "Date":
+        return Decimal(1), int(exact), Decimal(1) if domain.kind == "numeric" else 1
+    hour = _UNITS_PER_HOUR[getattr(parse_dtype(domain.dtype), "time_unit", "us")]
+    return Decimal(hour), int(exact) * 24, hour
+
+
+def _find_limits(
+    domain: RangeDomain | BandDomain, column: Column, otherwise: tuple[RangeEnd, RangeEnd] | None = None
+) -> tuple[RangeEnd | None, RangeEnd | None]:
+    """Return the positions that no label goes past.
+
+    They come from the declared domain (or `otherwise`), top and bottom, and what the type can hold.
+    """
+    low: list[Any] = [column.bottom, *(column.domain or ())[:1]]
+    high: list[Any] = [column.top, *(column.domain or ())[1:]]
+    if domain.dtype.startswith(("Int", "UInt")):
+        room = np.iinfo(domain.dtype.lower())
+        low.append(int(room.min))
+        high.append(int(room.max))
+    elif domain.dtype == "Date":  # others read no year before 1 and none of five digits
+        low.append("0001-01-01")
+        high.append("9999-12-31")
+    least = [_locate_end(domain, end) for end in low if end is not None]
+    most = [_locate_end(domain, end) for end in high if end is not None]
+    if otherwise is not None and column.domain is None:
+        least.append(otherwise[0])
+        most.append(otherwise[1])
+    return max(least, key=lambda end: end.position, default=None), min(most, key=lambda end: end.position, default=None)
+
+
+def _locate_end(domain: RangeDomain | BandDomain, end: Any) -> RangeEnd:
+    origin = domain.origin if isinstance(domain, RangeDomain) else 0
+    if domain.kind == "numeric":
+        return RangeEnd(format_decimal(Decimal(str(end))), float(Decimal(str(end)) - origin) if origin else float(end))
+    bound = date.fromisoformat(end[:10]) if domain.dtype == "Date" else datetime.fromisoformat(end)
+    series = pl.select(pl.lit(bound, parse_dtype(domain.dtype))).to_series()
+    return RangeEnd(format_iso(series)[0], float(to_positions(series, origin)[0]))
+
+
+def _clip_steps(places: StepEnds, limits: tuple[RangeEnd | None, RangeEnd | None]) -> StepEnds:
+    lower = places.lower
+    upper = places.upper
+    low = places.low
+    high = places.high
+    if (least := limits[0]) is not None:
+        lower = tuple(
+            least.text if out else end for end, out in zip(lower, (low < least.position).tolist(), strict=True)
+        )
+        low = np.maximum(low, least.position)
+    if (most := limits[1]) is not None:
+        upper = tuple(
+            most.text if out else end for end, out in zip(upper, (high > most.position).tolist(), strict=True)
+        )
+        high = np.minimum(high, most.position)
+    return StepEnds(lower, upper, low, high)
+
+
+def _make_step_error(domain: RangeDomain, wanted: str, example: str) -> ColumnError:
+    return ColumnError(
+        f"Column {domain.name!r} has values of the type {domain.dtype}: its step is {wanted}.",
+        attempt=f'labels = {{ style = "snapped", step = {example} }}.',
+    )

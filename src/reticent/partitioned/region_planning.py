@@ -1,0 +1,190 @@
+"""The second level of partitioned planning: each region is planned where its cells are, against the totals of the whole table.
+
+`route_cells` moves cells into one part for each region; `plan_regions` plans every region and writes its plan to a file
+of its own.  A region's plan is a function of its cells and of the key, so a region that is planned twice writes the
+same file twice.
+
+The labels of all regions are numbered column by column where regions are planned, so that the publishing process holds
+none of them. Equal labels of two regions are one.  The labels of a column are written in order to a shared file, and a
+label's number is its place there (`number_labels`, `look_up_labels`).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.data.cells import Cells, combine_sensitive_like
+from reticent.data.domain import Domain
+from reticent.engines.engine import MULTIPLICITY, Frames, Partitions
+from reticent.methods.base import Method
+from reticent.methods.recipe_planning import count_lone_people
+from reticent.methods.regions import RegionTree
+from reticent.models.promise import Promises
+from reticent.partitioned.cell_encoding import ColumnCodings, to_matrix
+from reticent.randomness import Random
+from reticent.recipe.column_entries import select_telling_labels
+from reticent.recipe.group_labels import draw_padded_ends, merge_equal_labels
+from reticent.recipe.loss import compute_label_loss, compute_total_loss
+from reticent.recipe.recipe import Recipe
+
+LabelTexts = tuple[list[str | None], ...]
+_LABEL_COLUMN = "label"
+_LABELS_PER_BATCH = 1 << 16  # labels that a lookup reads at once
+
+
+def write_region_labels(folder: Path, region: int, texts: LabelTexts) -> None:
+    """Write the labels of a region, by column."""
+    write_atomically(folder / f"region-{region}.labels", pickle.dumps(texts, protocol=5))
+
+
+def read_region_labels(folder: Path, region: int) -> LabelTexts:
+    return pickle.loads((folder / f"region-{region}.labels").read_bytes())  # our own file, where only we can enter
+
+
+def number_labels(folder: Path, column: int, domain: Domain, regions: int) -> list[str | None]:
+    """Number a column's labels; return those that determine the manifest's entry of the column."""
+    found = {text for region in range(regions) for text in read_region_labels(folder, region)[column]}
+    labels = pl.Series(_LABEL_COLUMN, list(found), dtype=pl.String).sort(nulls_last=True)
+    packed = io.BytesIO()
+    labels.to_frame().write_parquet(packed, row_group_size=_LABELS_PER_BATCH)
+    write_atomically(folder / f"labels-{column}.parquet", packed.getvalue())
+    return select_telling_labels(domain, found)
+
+
+def read_column_labels(folder: Path, column: int) -> pl.Series:
+    """Read the labels of a column, each at the place that is its number."""
+    return pl.read_parquet(folder / f"labels-{column}.parquet", memory_map=False, glob=False)[_LABEL_COLUMN]
+
+
+def look_up_labels(folder: Path, column: int, wanted: np.ndarray) -> pl.Series:
+    """Look up some labels of a column by their sorted numbers; the others are read, and not kept in memory."""
+    import pyarrow.parquet as pq
+
+    found = [pl.Series(_LABEL_COLUMN, [], pl.String)]
+    start = 0
+    with pq.ParquetFile(folder / f"labels-{column}.parquet") as opened:
+        for batch in opened.iter_batches(_LABELS_PER_BATCH, use_threads=False):
+            first, end = np.searchsorted(wanted, (start, start + len(batch)))
+            labels = pl.Series(_LABEL_COLUMN, batch.column(0), dtype=pl.String)
+            found.append(labels.gather(wanted[first:end] - start))
+            start += len(batch)
+    return pl.concat(found)
+
+
+def find_label_numbers(labels: pl.Series, texts: list[str | None]) -> np.ndarray:
+    """Find the numbers of some labels of a column."""
+    known = pl.DataFrame({_LABEL_COLUMN: labels}).with_row_index("number")
+    asked = pl.DataFrame({_LABEL_COLUMN: texts}, schema={_LABEL_COLUMN: pl.String})
+    found = asked.join(known, on=_LABEL_COLUMN, how="left", nulls_equal=True, maintain_order="left")["number"]
+    return found.to_numpy().astype(np.int32)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: another attempt may be writing it too, with the same content."""
+    made = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    made.write_bytes(content)
+    os.replace(made, path)
+
+
+REGION_COLUMN = "\x00region"
+
+
+@dataclass(frozen=True, eq=False)
+class RegionRequest:
+    """What is needed to plan a region.
+
+    `promises` have the totals of the whole table; `whole` tells how several sensitive columns are combined into one.
+    """
+
+    method: Method
+    promises: Promises
+    codes: ColumnCodings
+    whole: Cells
+    rng: Random
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class RegionSummary:
+    """Summary of a region's plan: its groups, its rows, the loss of its labels beside tight ones, and groups of one row."""
+
+    region: int
+    groups: int
+    rows: int
+    tight: float
+    printed: float
+    alone: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class RegionPlan:
+    """A region's plan as it is stored; its labels are in a file of their own; `of_group` has the labels of each group."""
+
+    recipe: Recipe
+    of_group: np.ndarray
+
+    @classmethod
+    def read(cls, folder: Path, number: int) -> RegionPlan:
+        return pickle.loads(
+            _locate_plan(folder, number).read_bytes()
+        )  # our own file, in a folder that only we can enter
+
+
+def _locate_plan(folder: Path, number: int) -> Path:
+    return folder / f"region-{number}.plan"
+
+
+def number_regions(tree: RegionTree) -> np.ndarray:
+    """Number regions in the order of their leaves."""
+    found = np.full(len(tree.column), -1, np.int32)
+    found[tree.leaves] = np.arange(len(tree.leaves))
+    return found
+
+
+def route_cells(parts: Partitions, codes: ColumnCodings, tree: RegionTree) -> Partitions:
+    """Move cells into one part for each region."""
+    schema = {**codes.schema, MULTIPLICITY: pl.Int64(), REGION_COLUMN: pl.Int32()}
+    return parts.map_partitions(_route_part, schema, codes, tree).repartition(REGION_COLUMN, len(tree.leaves))
+
+
+def _route_part(frames: Frames, number: int, codes: ColumnCodings, tree: RegionTree) -> Iterator[pl.DataFrame]:
+    region = number_regions(tree)
+    for frame in frames:
+        leaf = tree.route(to_matrix(frame, codes.columns[: len(codes.quasi)]))
+        yield frame.select(*codes.columns, MULTIPLICITY).with_columns(pl.Series(REGION_COLUMN, region[leaf]))
+
+
+def plan_regions(parts: Partitions, asked: RegionRequest) -> list[RegionSummary]:
+    """Plan every region; return the summaries."""
+    found = parts.map_collect(_plan_part, asked, doing="Planning regions")
+    return sorted((one for told in found for one in told), key=lambda one: one.region)
+
+
+def _plan_part(frames: Frames, asked: RegionRequest) -> list[RegionSummary]:
+    held = pl.concat(list(frames))
+    return [_plan_region(part, int(part[REGION_COLUMN][0]), asked) for part in held.partition_by(REGION_COLUMN)]
+
+
+def _plan_region(held: pl.DataFrame, number: int, asked: RegionRequest) -> RegionSummary:
+    cells = asked.codes.build_cells(held, asked.whole.rows_per_person)
+    rng = asked.rng.derive(f"region {number}")
+    planned = asked.method.plan(combine_sensitive_like(cells, asked.whole), asked.promises, rng)
+    recipe, found = merge_equal_labels(draw_padded_ends(replace(planned, cells=cells), rng))
+    recipe.require_conserved()
+    kept = RegionPlan(replace(recipe, padded={}), found.of_group)
+    write_atomically(_locate_plan(asked.folder, number), pickle.dumps(kept, protocol=5))
+    write_region_labels(asked.folder, number, found.texts)
+    weights: Any = getattr(asked.method, "weights", None)
+    tight = compute_total_loss(recipe, weights)
+    printed = compute_label_loss(recipe, weights) * cells.rows
+    return RegionSummary(number, recipe.groups, cells.rows, tight, printed, count_lone_people(recipe))

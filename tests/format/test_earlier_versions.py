@@ -1,0 +1,95 @@
+"""Releases, jobs and ledgers that an earlier version wrote are still opened, audited, asked and recognised.
+
+`tests/fixtures/formats/` has a folder for each version that wrote some.  What a later version refuses of them stands in
+`REFUSED`, and in the changelog.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import reticent as rt
+
+FORMATS = Path(__file__).parents[1] / "fixtures" / "formats"
+VERSIONS = sorted(path for path in FORMATS.iterdir() if (path / "VERSION").exists())
+RELEASES = [path for version in VERSIONS for path in sorted((version / "releases").iterdir())]
+BATCHES = [path for version in VERSIONS for path in sorted((version / "batches").iterdir()) if path.is_dir()]
+JOBS = [path for version in VERSIONS for path in sorted(version.glob("*.toml"))]
+SOURCES = {"visits": "visits", "suppressed": "skewed", "anatomy-suppressed": "skewed"}
+"""The source of a release by its job's name, where it is not `people`."""
+
+REFUSED = dict.fromkeys(
+    ("perturbed-generalization-undeclared-csv", "perturbed-generalization-undeclared-parquet"),
+    "needs a declared domain",
+)
+"""Jobs that a later version refuses, by the words of the refusal."""
+
+
+def name_of(path: Path) -> str:
+    return f"{path.parents[1].name if path.parent.name in ('releases', 'batches') else path.parent.name}-{path.stem}"
+
+
+def source_of(release: Path) -> Path:
+    name = release.name.rsplit("-", 1)[0]
+    return release.parents[1] / f"{SOURCES.get(name, 'people')}.csv"
+
+
+@pytest.mark.parametrize("folder", RELEASES, ids=name_of)
+def test_a_frozen_release_opens_and_its_files_pass_the_audit(folder):
+    release = rt.open(folder)
+    assert len(release.frame()) == release.manifest.rows
+    population = folder.parents[1] / "population.csv" if folder.name.startswith("k-map") else None
+    audit = rt.audit(folder, population=population)
+    assert audit.kept is not False, str(audit)
+
+
+@pytest.mark.parametrize("folder", RELEASES, ids=name_of)
+def test_a_frozen_release_agrees_with_its_source(folder):
+    population = folder.parents[1] / "population.csv" if folder.name.startswith("k-map") else None
+    audit = rt.audit(folder, source=source_of(folder), population=population)
+    assert audit.source.passed and audit.kept is not False, str(audit)
+
+
+@pytest.mark.parametrize("folder", RELEASES, ids=name_of)
+def test_a_frozen_release_answers_questions_about_its_rows(folder):
+    release = rt.open(folder)
+    everybody = release.query("SELECT COUNT(*) FROM release")
+    rows = len(pl.read_csv(source_of(folder)))
+    assert everybody.estimate in (rows, rows - release.manifest.withheld)
+    by_city = release.query("SELECT city, COUNT(*) FROM release GROUP BY city")
+    assert by_city and all(answer.estimate is None or answer.estimate >= 0 for answer in by_city)
+
+
+@pytest.mark.parametrize("folder", BATCHES, ids=name_of)
+def test_frozen_batches_open_and_pass_the_audit(folder):
+    assert rt.open(folder).manifest.rows
+    assert rt.audit(folder).kept is not False
+
+
+@pytest.mark.parametrize("path", JOBS, ids=name_of)
+def test_a_frozen_job_still_publishes_what_its_release_promised(path, tmp_path):
+    job = rt.Job.read(path)
+    if path.stem in REFUSED:
+        with pytest.raises(rt.RequestError, match=REFUSED[path.stem]):
+            rt.publish(job, to=tmp_path / "release", seed=7)
+        return
+    release = rt.publish(job, to=tmp_path / "release", seed=7)
+    frozen = rt.open(path.parent / "releases" / path.stem)
+    assert release.audited.kept is not False
+    assert release.manifest.promises == frozen.manifest.promises
+    assert release.manifest.kind == frozen.manifest.kind
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
+def test_a_frozen_ledger_knows_the_rows_that_were_published(version, tmp_path):
+    ledger = tmp_path / "ledger"
+    shutil.copytree(version / "ledger", ledger)
+    ledger.chmod(0o700)
+    job = rt.Job.read(version / "mondrian-parquet.toml")
+    with pytest.raises(rt.RequestError, match="same rows were published before"):
+        rt.publish(job, to=tmp_path / "release", seed=7, ledger=ledger)
+    assert not (tmp_path / "release").exists()
