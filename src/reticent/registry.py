@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reticent import catalogue
 from reticent.catalogue import Field, MethodRow, PromiseRow
@@ -29,34 +29,38 @@ if TYPE_CHECKING:
     from reticent.models.promise import Promise
     from reticent.recipe.kind import Writer
 
+Row = TypeVar("Row")
+
 
 def load_promise_class(name: str) -> type[Promise]:
-    return _load_class(catalogue.PROMISES, "model", name, "promise")
+    return catalogue.load_object(_find_row(catalogue.PROMISES, name, "promise").model)
 
 
 def load_method_class(name: str) -> type[Method]:
-    return _load_class(catalogue.METHODS, "made_by", name, "method")
+    return catalogue.load_object(_find_row(catalogue.METHODS, name, "method").made_by)
 
 
 def load_stage_class(name: str) -> type[Stage]:
-    return _load_class(catalogue.STAGES, "made_by", name, "preparing stage")
+    return catalogue.load_object(_find_row(catalogue.STAGES, name, "preparing stage").made_by)
 
 
 def load_writer(kind: str) -> type[Writer]:
     """Return the class that writes recipes of a release kind."""
-    return _load_class(catalogue.KINDS, "writer", kind, "release kind")
+    return catalogue.load_object(_find_row(catalogue.KINDS, kind, "release kind").writer)
 
 
 def load_engine(name: str | Engine) -> Engine:
     """Return the engine of that name, or the engine itself; an engine is no part of any job."""
-    return _load_class(catalogue.ENGINES, "made_by", name, "engine") if isinstance(name, str) else name
+    if not isinstance(name, str):
+        return name
+    return catalogue.load_object(_find_row(catalogue.ENGINES, name, "engine").made_by)
 
 
-def _load_class(rows: Mapping[str, Any], attribute: str, name: str, what: str) -> Any:
-    """Load the object that the row of this name has under an attribute."""
+def _find_row(rows: Mapping[str, Row], name: str, what: str) -> Row:
+    """Find the row of a name; one that is not known is refused with those that are."""
     if not isinstance(name, str) or name not in rows:
         raise JobError(f"Unknown {what} {shorten_text(repr(name), 80)}.", attempt=suggest(str(name), rows))
-    return catalogue.load_object(getattr(rows[name], attribute))
+    return rows[name]
 
 
 def make_promise(entry: Mapping[str, Any]) -> Promise:
