@@ -37,7 +37,7 @@ from reticent.catalogue import Field, Relation
 from reticent.catalogue.fields import MAX_WEIGHT
 from reticent.errors import JobError, OutOfMemory, RequestError, quote_list, shorten_text, suggest
 from reticent.fork_safety import require_not_forked
-from reticent.limits import require_moderate_number
+from reticent.limits import is_moderate_number, require_moderate_number
 
 ArgumentCheck = Callable[[Any, str], Any]
 Arguments = ParamSpec("Arguments")
@@ -260,8 +260,10 @@ def _parse_double(value: Any) -> int | float:
 def _accept_decimal(field: Field, value: Any, name: str, owner: str) -> int | float:
     """Accept a number or its text; it is stored as an integer where it is whole, else as a double."""
     try:
+        if isinstance(value, bool) or not is_moderate_number(value):
+            raise ValueError
         number = Decimal(str(value))
-        if isinstance(value, bool) or not number.is_finite():
+        if not number.is_finite():
             raise ValueError
     except (ArithmeticError, ValueError):
         raise _make_refusal(field, value, name, owner) from None
@@ -290,7 +292,7 @@ def _accept_range(field: Field, value: Any, name: str, owner: str) -> tuple[Any,
         least, greatest = value
         if float(least) <= float(greatest):
             return least, greatest
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise _make_refusal(field, value, name, owner)
 

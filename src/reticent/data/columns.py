@@ -69,7 +69,7 @@ def is_numeric_range(domain: Sequence[Any]) -> bool:
     """Tell whether a declared domain is the least and the greatest number, not a list of values."""
     try:
         return len(domain) == 2 and float(domain[0]) <= float(domain[1])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 
