@@ -26,7 +26,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
-from inspect import BoundArguments, Signature, signature
+from inspect import BoundArguments, Signature, cleandoc, signature
 from keyword import iskeyword
 from math import inf
 from numbers import Real
@@ -42,6 +42,7 @@ from reticent.limits import is_moderate_number, require_moderate_number
 ArgumentCheck = Callable[[Any, str], Any]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Class = TypeVar("Class")
 
 
 def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
@@ -142,6 +143,19 @@ def add_keyword_suffix(name: str) -> str:
 def find_catalogue_row(name: str) -> catalogue.PromiseRow | catalogue.MethodRow | None:
     """Return the catalogue's row of a promise, method or stage; None if the catalogue does not have it."""
     return catalogue.PROMISES.get(name) or catalogue.METHODS.get(name) or catalogue.STAGES.get(name)
+
+
+def document_parameters(
+    row: catalogue.PromiseRow | catalogue.MethodRow | catalogue.JobTableRow,
+) -> Callable[[type[Class]], type[Class]]:
+    """Decorate a class so that its docstring lists its parameters, as the fields of its row describe them."""
+
+    def add_lines(kind: type[Class]) -> type[Class]:
+        lines = [f"- `{add_keyword_suffix(name)}`: {field.doc}." for name, field in row.fields.items()]
+        kind.__doc__ = "\n".join([cleandoc(kind.__doc__ or ""), "", "Parameters:", "", *lines])
+        return kind
+
+    return add_lines
 
 
 def check_parameters(

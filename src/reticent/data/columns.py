@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 import polars as pl
 
+from reticent.catalogue import JOB_TABLES
 from reticent.catalogue.job_fields import COLUMN_FIELDS, RANGE_FIELD, VALUES_FIELD
 from reticent.data.csv import count_odd_names, is_record, suggest_column
 from reticent.data.label_options import LabelOptions
@@ -38,6 +39,7 @@ from reticent.validation import (
     accept_parameter,
     check_texts_and_flags,
     describe_type,
+    document_parameters,
     flag,
     format_declared_value,
     mapping,
@@ -161,20 +163,10 @@ class Role(StrEnum):
 PUBLISHED_ROLES = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
 
 
+@document_parameters(JOB_TABLES["column"])
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column as the steward declares it.
-
-    `type` None is decided from the data: numbers and dates of a typed source are ranges, everything else a category.
-    `hierarchy` is a path, rows in ARX layout, or a `Hierarchy`. `order` lists an ordinal column's values. `domain` is
-    the least and the greatest number that can occur, of a sensitive column also a list of values. `missing` decides
-    about a null in a sensitive column: refused, or a published category of its own. `top` and `bottom` of a
-    quasi-identifier are the bounds beyond which a value is published as the bound. `round_to` is the step an
-    insensitive number is rounded to, `acknowledge` lets a near-unique one pass. `rows_per_person` of an identifying
-    column is the most rows one person has: k-anonymity then counts persons. `format` is how dates or numbers are
-    written as text: `%m/%d/%Y`, `1,234.5` (see `data/text_formats.py`). `labels` of a quasi-identifier is how its
-    groups print (see `data/label_options.py`).
-    """
+    """One column as the steward declares it."""
 
     role: Role
     type: str | None = None

@@ -15,18 +15,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from reticent.catalogue import JOB_TABLES
 from reticent.catalogue.job_fields import LABEL_FIELDS, LABEL_RELATIONS
 from reticent.errors import JobError, suggest
-from reticent.validation import accept_parameter, check_relations
+from reticent.validation import accept_parameter, check_relations, document_parameters
 
 
+@document_parameters(JOB_TABLES["labels"])
 @dataclass(frozen=True, slots=True)
 class LabelOptions:
-    """Style of a column's labels and its measures.
-
-    `step` of snapped labels and `width` of padded ones are numbers, or of dates a calendar step and a number of days;
-    `share` is the most that an end is moved by, as a share of its own range.
-    """
+    """Style of a column's labels, and its measures."""
 
     style: str
     step: Any = None

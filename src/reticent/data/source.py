@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from reticent.catalogue import JOB_TABLES
 from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data import csv
 from reticent.data.columnar import scan_columnar
@@ -33,18 +34,16 @@ from reticent.data.files import (
 )
 from reticent.errors import ReticentError, SourceError, SourceUnreachable, pluralize, quote_list
 from reticent.redaction import is_address
+from reticent.validation import document_parameters
 
 _NUMBER_PATTERN = r"^[+-]?\d+(\.\d+)?$"
 _DAY_PATTERN = r"^\d{4}-\d{2}-\d{2}$"
 
 
+@document_parameters(JOB_TABLES["source"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`.
-
-    `missing` lists the texts that mean null, beside the empty field of a CSV; in columns of numbers and days, the
-    numbers and days that are written like them.
-    """
+    """A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`."""
 
     path: str | None = None
     url: str | None = None

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reticent import catalogue, html_repr, registry
+from reticent.catalogue import JOB_TABLES
 from reticent.data.columns import Column, parse_columns
 from reticent.data.source import Source
 from reticent.errors import JobError, suggest
@@ -28,6 +29,7 @@ from reticent.redaction import redact
 from reticent.validation import (
     check_parameters,
     describe_type,
+    document_parameters,
     flag,
     is_output,
     optional,
@@ -108,14 +110,10 @@ PASSWORD_COMMENT = """\
 """
 
 
+@document_parameters(JOB_TABLES["release"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.
-
-    `formulas` "quote" puts an apostrophe before texts of a CSV that a spreadsheet would take for formulas.
-    `part_rows` cuts a data file of more rows into parts of so many: `data-00000.parquet`, `data-00001.parquet`, ...
-    `together` is the greatest belief in a value that this release and earlier ones of the same people may leave together.
-    """
+    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld."""
 
     undeclared: str = "refuse"
     format: str = "parquet"

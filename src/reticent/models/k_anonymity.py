@@ -25,16 +25,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import PROMISES
 from reticent.data.cells import Cells
 from reticent.data.population import count_population, locate_values
 from reticent.kernels.cover_counts import count_covered
 from reticent.models.caps import Caps, list_excluded_values, make_upper_caps
 from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
 from reticent.models.rational_bounds import Number, find_fraction_below
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 from reticent.validation import path_or_table as a_table
 
 
+@document_parameters(PROMISES["alpha-k-anonymity"])
 @dataclass(frozen=True, slots=True)
 class AlphaKAnonymity(Promise):
     """size >= k and count <= alpha * size for every value."""
@@ -67,6 +69,7 @@ class AlphaKAnonymity(Promise):
         ]
 
 
+@document_parameters(PROMISES["k-anonymity"])
 @dataclass(frozen=True, slots=True)
 class KAnonymity(Promise):
     """size >= k."""
@@ -84,6 +87,7 @@ class KAnonymity(Promise):
         return [Caps(len(totals), least_size=self.k)]
 
 
+@document_parameters(PROMISES["k-map"])
 @dataclass(frozen=True, slots=True)
 class KMap(Promise):
     """Each group's labels cover at least k rows of `population`: a path, a `Source` or a frame."""

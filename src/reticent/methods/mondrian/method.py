@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.methods.base import Method, bind_reachable_promises, resolve_weights
 from reticent.methods.mondrian.acceptance import Acceptance
@@ -28,7 +29,7 @@ from reticent.methods.mondrian.nodes import PartitionNodes, SpanLosses, make_kno
 from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 
 def plan_blind_cuts(
@@ -61,15 +62,10 @@ def plan_blind_cuts(
         size = size * 5 // 4 + 1
 
 
+@document_parameters(METHODS["mondrian"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mondrian(Method):
-    """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
-    next widest column; "blind" looks at no sensitive value but to find how large groups must be.  `labels` "sets"
-    publishes the exact values of a group instead of their common ancestor; by default the labels are what the promises
-    need, and "nodes" where they need nothing. `thorough` (loss only) tries the best four cuts of every node one level
-    ahead: less loss in about four times the time. `weights` is how much the loss of each column counts; 1 for a column
-    that is not named.
-    """
+    """Cuts groups in two, one column at a time, as long as both sides keep every promise."""
 
     cuts: Literal["loss", "median", "blind"] = "loss"
     fallback: bool = True

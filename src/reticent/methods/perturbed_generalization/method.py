@@ -44,7 +44,7 @@ from reticent.models.promise import Promises, order_rows_by_group
 from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe, SampledRecipe, SamplingMechanism
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 
 def perturb_codes(codes: np.ndarray, p: Fraction, domain: int, rng: np.random.Generator) -> np.ndarray:
@@ -74,14 +74,10 @@ def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator)
     return first[cell] + (place - (until[found] - cells.counts[cell])), cell
 
 
+@document_parameters(METHODS["perturbed-generalization"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedGeneralization(Method):
-    """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
-
-    `domain` lists the values that the sensitive column can hold where no hierarchy, order or domain of the column does.
-    `cuts` and `weights` are mondrian's; `categories` are the classes that specialization looks at: lists of sensitive
-    values, one list for each class.
-    """
+    """One row of each group, its labels the group's and its sensitive value perturbed."""
 
     p: Fraction | None = None
     k: int | None = None

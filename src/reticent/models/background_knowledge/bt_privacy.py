@@ -40,7 +40,7 @@ from reticent.models.background_knowledge.posteriors import compute_js_divergenc
 from reticent.models.caps import NO_VALUE, list_excluded_values
 from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
 from reticent.models.rational_bounds import Number, parse_fraction
-from reticent.validation import accept_parameter, check_parameters
+from reticent.validation import accept_parameter, check_parameters, document_parameters
 
 LN2 = 0.6931471805599453
 
@@ -336,6 +336,7 @@ def _format_bandwidth(bandwidth: Bandwidth) -> Any:
     return bandwidth if bandwidth == WHOLE_BANDWIDTH else float(bandwidth)
 
 
+@document_parameters(PROMISES["bt-privacy"])
 @dataclass(frozen=True, slots=True)
 class BTPrivacy(Promise):
     """An adversary of this bandwidth moves no belief by more than t."""
@@ -396,6 +397,7 @@ class BTPrivacy(Promise):
         return [propose_skyline(self, groups, planned)]
 
 
+@document_parameters(PROMISES["skyline"])
 @dataclass(frozen=True, slots=True)
 class Skyline(Promise):
     """Each point { bandwidth, t } is a promise of (B,t)-privacy."""
