@@ -5,6 +5,7 @@ Where no C compiler works, nothing is compiled and the package is installed all 
 that an error, and `KERNELS=none` asks for it.  `KERNEL=name` restricts a build to one of them.
 """
 
+import ast
 import multiprocessing
 import os
 import re
@@ -25,6 +26,9 @@ DIRECTIVES |= {"initializedcheck": False, "auto_pickle": False, "binding": False
 FOLDER = Path("src/reticent/kernels")
 # What Cython needs for any array is compiled once, in this module, and not once for each kernel.
 SHARED = "reticent.kernels._shared"
+# What kernels inline from one another is written once, as Python, and made a header that they cimport.
+INLINED = "inline_functions"
+HEADERS = Path("build/cython/headers")
 REQUIRED = os.environ.get("KERNELS") == "required"
 
 
@@ -43,7 +47,7 @@ def flags(name: str) -> list[str]:
 def kernels() -> list[Extension]:
     """One extension module for each source file, and the one they share."""
     only = os.environ.get("KERNEL")
-    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("__init__", INLINED))
     chosen = [
         Extension(f"reticent.kernels.{name}", [f"{FOLDER}/{name}.py"], extra_compile_args=flags(name))
         for name in names
@@ -84,10 +88,12 @@ class Kernels(build_ext):
         """From Python to C, where the source is newer than its last result."""
         from Cython.Build import cythonize
 
+        write_header(FOLDER / f"{INLINED}.py", HEADERS / "reticent" / "kernels" / f"{INLINED}.pxd")
         forks = multiprocessing.get_start_method() == "fork"  # elsewhere a child would run this file again
         translated = cythonize(
             [Extension(extension.name, extension.sources) for extension in self.extensions],
             compiler_directives=DIRECTIVES,
+            include_path=[str(HEADERS)],
             shared_utility_qualified_name=SHARED,
             build_dir="build/cython",
             quiet=True,
@@ -96,6 +102,24 @@ class Kernels(build_ext):
         for extension, done in zip(self.extensions, translated, strict=True):
             extension.sources = done.sources
             inline_ours(Path(done.sources[0]))
+
+
+def write_header(source: Path, header: Path) -> None:
+    """Write the functions of a module as `cdef inline` functions: Cython inlines across modules only what a header has.
+
+    Bodies stay as they are; of each function only its first line differs.
+    """
+    parts = ["cimport cython"]
+    for function in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(function, ast.FunctionDef):
+            arguments = ", ".join(f"{ast.unparse(each.annotation)} {each.arg}" for each in function.args.args)
+            body = "\n".join(f"    {line}" for part in function.body for line in ast.unparse(part).splitlines())
+            result = ast.unparse(function.returns)
+            parts.append(f"cdef inline {result} {function.name}({arguments}) noexcept nogil:\n{body}")
+    text = "\n\n".join(parts) + "\n"
+    header.parent.mkdir(parents=True, exist_ok=True)
+    if not header.exists() or header.read_text(encoding="utf-8") != text:
+        header.write_text(text, encoding="utf-8")
 
 
 def inline_ours(source: Path) -> None:

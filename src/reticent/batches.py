@@ -96,7 +96,8 @@ def publish_batches(
     require_separate_folders(to, book.folder)
     recover(book.folder, [to])
     progress("reading")
-    source, scanned = job.source if frame is None else None, worker.scan(job.source, frame)
+    source = job.source if frame is None else None
+    scanned = worker.scan(job.source, frame).rows
     rows = worker.cache(scanned)
     stamp = ChangeStamp.read(source if rows is scanned else None)  # rows in memory stay what they are
     names = rows.collect_schema().names()

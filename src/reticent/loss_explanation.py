@@ -230,7 +230,7 @@ def _propose_families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iter
 def _apply_hierarchy(cells: Cells, column: int, tree: Any) -> Cells:
     """Return the cells with a sensitive column under another hierarchy: its codes in the hierarchy's order."""
     old = cells.sensitive[column]
-    new = build_tree_domain(old.name, old.dtype, tree, null=old.null, given=True)
+    new = build_tree_domain(old.name, old.dtype, tree, null=old.null, is_from_steward=True)
     place = {text: code for code, text in enumerate(new.texts)}
     code = np.array([*(place[text] for text in old.texts), *([new.null_code] if old.null else [])], np.int32)
     values = cells.values.copy()

@@ -26,7 +26,6 @@ import polars as pl
 from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
 from reticent.composition_check import CompositionCheck, check_composition
-from reticent.data import source as sources
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.change_stamp import ChangeStamp
 from reticent.data.column_types import apply_source_types, describe_types, has_types, require_supported_types
@@ -396,9 +395,9 @@ def read_rows(job: Job, frame: Any = None, engine: Engine | None = None) -> tupl
 
 def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str, Column]]:
     """Return the rows as the source has them, lazily, and the declaration of each declared column."""
-    lazy = engine.scan(job.source, frame)
-    present = sources.list_source_columns(job.source, frame, lazy)
-    columns = resolve_columns(job.columns, present, job.release.undeclared)
+    scan = engine.scan(job.source, frame)
+    lazy = scan.rows
+    columns = resolve_columns(job.columns, scan.names, job.release.undeclared)
     columns = columns if may_relabel(job) else use_tight_labels(columns)
     schema = lazy.collect_schema()
     if not find_columns_with_role(columns, Role.QUASI):

@@ -26,7 +26,7 @@ except ImportError:
 
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.columns import parse_columns as columns_of
-from reticent.data.source import Source, collect_frame, list_source_columns, scan_source
+from reticent.data.source import Source, collect_frame, open_source
 from reticent.errors import ColumnError, JobError, RequestError, pluralize, quote_list
 from reticent.format.manifest import ColumnEntry
 from reticent.job.job import Job, Output
@@ -185,11 +185,10 @@ def _read_table(given: Any) -> pl.DataFrame:
         raise RequestError(
             "Columns are known by their names, and an array has none.", attempt="a pandas or Polars frame."
         )
-    lazy = scan_source(Source(), given)
-    names = list_source_columns(Source(), given, lazy)
-    if len(set(names)) < len(names):
+    scan = open_source(Source(), given)
+    if len(set(scan.names)) < len(scan.names):
         raise ColumnError("The table has a column name twice.", attempt="renaming one of them.")
-    return collect_frame(lazy, "Reading the rows")
+    return collect_frame(scan.rows, "Reading the rows")
 
 
 def _restore_table_type(found: pl.DataFrame, given: Any) -> Any:

@@ -36,8 +36,8 @@ def defined(points: beliefs.BeliefTable, each: list[np.ndarray | None]) -> list[
     """Equation 2, one point after the other, in fractions."""
     found = []
     for one in points.codes:
-        total = [Fraction(0)] * points.held.shape[1]
-        for other, held in zip(points.codes, points.held, strict=True):
+        total = [Fraction(0)] * points.value_counts.shape[1]
+        for other, held in zip(points.codes, points.value_counts, strict=True):
             weight = Fraction(1)
             for w, i, j in zip(each, one, other, strict=True):
                 weight *= Fraction(int(i == j)) if w is None else Fraction(1 if w.shape == (1, 1) else float(w[i, j]))
@@ -54,7 +54,7 @@ def test_priors_are_those_of_the_definition_whichever_way_they_are_added_up(way,
     for _ in range(12):
         points, each = table(rng)
         found, terms = beliefs.compute_priors(points, each)
-        unit = Fraction(2 * (terms + 8 * len(each) + points.held.shape[1]), 2**53)
+        unit = Fraction(2 * (terms + 8 * len(each) + points.value_counts.shape[1]), 2**53)
         for ours, exact in zip(found, defined(points, each), strict=True):
             assert all(abs(Fraction(float(a)) - b) <= unit * b for a, b in zip(ours, exact, strict=True))
 
@@ -67,7 +67,7 @@ def test_less_work_decides_which_way(monkeypatch):
     near = np.maximum(1 - np.abs(np.subtract.outer(np.arange(30), np.arange(30))) / 2, 0)
     codes = np.array([[i, i] for i in range(30)])  # each point has a key of its own
     apart = beliefs.BeliefTable(codes, np.eye(30, 4, dtype=np.int64) + 1, np.array([0]), np.ones((1, 4), np.int64))
-    together = beliefs.BeliefTable(codes % 3, apart.held, np.array([0]), np.ones((1, 4), np.int64))
+    together = beliefs.BeliefTable(codes % 3, apart.value_counts, np.array([0]), np.ones((1, 4), np.int64))
     beliefs.compute_priors(apart, [None, near])
     beliefs.compute_priors(together, [near[:3, :3], near[:3, :3]])
     assert taken == ["_compute_priors_by_point", "_compute_priors_by_grid"]

@@ -25,7 +25,7 @@ def test_rows_in_source_order_are_found_and_shuffled_ones_are_not():
     draw = random.Random(3)
     theirs = np.array([draw.choice([0, 0, 1, 2, 3]) for _ in range(200)])
     assert not assess_agreement(theirs, theirs).shuffled
-    assert assess_order(np.zeros(200), borne=(theirs, theirs)).statistic == "agreement in place"
+    assert assess_order(np.zeros(200), shared_values=(theirs, theirs)).statistic == "agreement in place"
     for seed in range(50):
         assert assess_agreement(np.random.default_rng(seed).permutation(theirs), theirs).shuffled
 
@@ -49,4 +49,4 @@ def test_the_bound_is_the_one_that_is_cited():
 
 
 def test_no_score_at_all_is_the_canonical_order():
-    assert assess_order(None, borne=None) is CANONICAL_ORDER
+    assert assess_order(None, shared_values=None) is CANONICAL_ORDER

@@ -1,5 +1,7 @@
 """Ends that were rounded or moved may equal a withheld value by chance; an end that stands where nobody moved it is still found."""
 
+from datetime import date
+
 import polars as pl
 import pytest
 
@@ -79,3 +81,14 @@ def test_a_label_beyond_the_declared_step_is_refused_whatever_it_equals(tmp_path
     resealed(folder)
     with pytest.raises(BundleDamaged, match="not end on the step that the manifest says"):
         rt.audit(folder, source=source)
+
+
+def test_a_range_that_ends_with_the_last_day_of_the_calendar_is_published(tmp_path):
+    """31 December 9999 is a usual mark for "until now": there is no next day at which a step could begin."""
+    days = [date(2020, 1, 5), date(2020, 2, 7), date(9999, 12, 30), date(9999, 12, 31)] * 3
+    columns = {"until": rt.quasi(type="date", labels={"style": "snapped", "step": "month"}), "s": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(6)])
+    frame = pl.DataFrame({"until": days, "s": ["x", "y"] * 6})
+    release = rt.publish(job, frame=frame, to=tmp_path / "release", seed=3)
+    assert "[9999-12-01, 9999-12-31]" in release.frame()["until"].to_list()
+    assert rt.audit(release).kept

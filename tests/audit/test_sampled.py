@@ -206,7 +206,7 @@ def test_honest_draws_pass_and_unperturbed_ones_do_not():
     assert assess_draws(pairs // m, pairs % m, count, honest, p, m).passed
     forged = assess_draws(pairs // m, pairs % m, count, drawn_value, p, m)
     assert not forged.passed
-    assert forged.telling
+    assert forged.has_power
 
 
 def test_the_loss_of_flat_columns_is_that_of_any_other_column(folder):

@@ -90,7 +90,7 @@ def test_values_left_as_they_were_in_a_region_are_found(what, region):
 
 def test_as_many_neighbours_as_are_said_to_be_found_are_found():
     rng = np.random.default_rng(14)
-    least = judged(honest(rng)).regions.least
+    least = judged(honest(rng)).regions.detectable_groups
     assert least is not None and least < GROUPS / 6
     order = order_neighbours(PLACES)["'post'"]
     missed = 0

@@ -62,7 +62,7 @@ def test_the_source_reads_as_what_is_published_from_a_frame_and_from_csv(name: s
         assert found.frame[name].dtype == shown.dtype
         assert found.frame[name].sort().equals(shown, null_equal=True)
         assert not found.unread
-        assert found.whole.all()
+        assert found.readable.all()
 
 
 def entry(dtype: str, role: str = "quasi-identifying", **more) -> ColumnEntry:
@@ -112,7 +112,7 @@ def test_what_is_no_value_of_the_published_type_is_null_and_counted(values, dtyp
     found = convert_source(pl.DataFrame({"x": values}), [entry(dtype)])
     assert found.frame["x"].null_count() == len(values)
     assert found.unread == {"x": len(values)}
-    assert not found.whole.any()
+    assert not found.readable.any()
 
 
 def test_carried_numbers_are_rounded_and_carried_not_a_numbers_stay():

@@ -194,7 +194,7 @@ def test_a_hierarchy_cut_down_covers_what_its_labels_say():
     )
     from reticent.data.domain import build_tree_domain, prune_hierarchy
 
-    domain = build_tree_domain("q", "String", tree, null=False, given=False)
+    domain = build_tree_domain("q", "String", tree, null=False, is_from_steward=False)
     rows = prune_hierarchy(domain, ["1", "x", "a", "*", None])
     assert rows == [
         ["a", "x", "1", "*"],

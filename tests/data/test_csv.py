@@ -64,12 +64,9 @@ def test_exactly_the_files_whose_records_are_equally_wide_pass(tmp_path_factory,
     csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([["x", "y"], *rows])
     path = tmp_path_factory.mktemp("t") / "t.csv"
     path.write_text(text.getvalue(), newline="")
-    before, data_csv._CHECK_BYTES = data_csv._CHECK_BYTES, at_once
     try:
-        data_csv.require_even_rows(path, ",", '"')
+        data_csv.require_even_rows(path, ",", '"', chunk_bytes=at_once)
         passed = True
     except SourceError:
         passed = False
-    finally:
-        data_csv._CHECK_BYTES = before
     assert passed == all(len(row) == 2 for row in rows)

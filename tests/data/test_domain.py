@@ -16,7 +16,7 @@ def tree_domains(draw):
     values = draw(names("v", 1, 7)) + draw(st.lists(st.sampled_from(AWKWARD), max_size=3, unique=True))
     rows = draw(trees(values, 4))
     null = draw(st.booleans())
-    return rows, null, build_tree_domain("q", "String", Hierarchy.from_rows(rows), null=null, given=True)
+    return rows, null, build_tree_domain("q", "String", Hierarchy.from_rows(rows), null=null, is_from_steward=True)
 
 
 def all_spans(domain):
@@ -112,7 +112,7 @@ def test_sets_name_just_their_members(made, data):
 
 def test_split_is_the_depth_at_which_neighbours_part():
     tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    assert build_tree_domain("q", "String", tree, null=True, given=True).split.tolist() == [1, 0, 0]
+    assert build_tree_domain("q", "String", tree, null=True, is_from_steward=True).split.tolist() == [1, 0, 0]
     assert build_range_domain("q", "numeric", "Int64", ["1", "2"], np.array([1, 2]), null=True).split.tolist() == [1, 0]
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from reticent.data.columns import insensitive, quasi, resolve_columns, sensitive
-from reticent.data.source import Source, collect_frame, list_source_columns, scan_source
+from reticent.data.source import Source, collect_frame, open_source, scan_source
 from reticent.errors import ColumnError, ReticentError, SourceError
 
 CANARY = "CANARY-7391"
@@ -33,7 +33,7 @@ def put(tmp_path):
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 def test_the_delimiter_of_a_csv_is_sniffed_and_quotes_are_read(put, mark):
     path = put(f'age{mark}job\n20{mark}"clerk, senior"\n31{mark}\n')
-    assert read(Source(path=path)).equals(ROWS) and list_source_columns(Source(path=path)) == ["age", "job"]
+    assert read(Source(path=path)).equals(ROWS) and open_source(Source(path=path)).names == ["age", "job"]
 
 
 def test_a_tsv_has_tabs_and_other_marks_are_declared(put):
@@ -48,18 +48,18 @@ def test_encodings_are_declared(put, encoding):
     source = Source(path=path, encoding=encoding, delimiter=",")
     assert read(source).rows() == [("1", "Köln")]
     if encoding != "utf-16":
-        assert list_source_columns(source) == ["größe", "stadt"]
+        assert open_source(source).names == ["größe", "stadt"]
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(put):
     source = Source(path=put("\ufeffage,job\n1,a\n"))
-    assert list_source_columns(source) == ["age", "job"] and read(source).columns == ["age", "job"]
+    assert open_source(source).names == ["age", "job"] and read(source).columns == ["age", "job"]
 
 
 def test_line_ends_of_any_system_are_read(put):
     for end in ("\n", "\r\n"):
         source = Source(path=put(f"age,job{end}1,a{end}2,b"))
-        assert read(source).rows() == [("1", "a"), ("2", "b")] and list_source_columns(source) == ["age", "job"]
+        assert read(source).rows() == [("1", "a"), ("2", "b")] and open_source(source).names == ["age", "job"]
 
 
 def test_numbers_of_a_csv_stay_as_they_are_written(put):
@@ -88,7 +88,7 @@ def test_typed_files_keep_their_types(tmp_path, suffix):
     path = tmp_path / f"data{suffix}"
     frame.write_parquet(path) if suffix in (".parquet", ".pq") else frame.write_ipc(path)
     source = Source(path=str(path))
-    assert read(source).equals(frame) and list_source_columns(source) == frame.columns
+    assert read(source).equals(frame) and open_source(source).names == frame.columns
     assert read(source).schema == frame.schema
 
 
@@ -98,7 +98,7 @@ def test_frames_of_any_make_are_read_alike(made):
     given = made(frame)
     found = read(Source(), given)
     assert found["n"].to_list() == [1, 2] and found["s"].to_list() == ["a", None]
-    assert list_source_columns(Source(), given) == ["n", "s", "d"]
+    assert open_source(Source(), given).names == ["n", "s", "d"]
 
 
 def test_an_index_of_pandas_is_no_column():
@@ -118,9 +118,9 @@ def test_a_category_of_pandas_is_its_text():
 
 def test_repeated_columns_are_named_and_refused(put):
     source = Source(path=put("age,job,age\n1,a,2\n"))
-    assert list_source_columns(source) == ["age", "job", "age"]
+    assert open_source(source).names == ["age", "job", "age"]
     with pytest.raises(ColumnError, match="'age'"):
-        resolve_columns({"age": quasi(), "job": sensitive()}, list_source_columns(source))
+        resolve_columns({"age": quasi(), "job": sensitive()}, open_source(source).names)
 
 
 BAD = [
@@ -175,7 +175,7 @@ def test_a_job_without_a_source_says_so():
 
 def test_a_header_alone_has_columns_and_no_rows(put):
     source = Source(path=put("a,b\n"))
-    assert read(source).shape == (0, 2) and list_source_columns(source) == ["a", "b"]
+    assert read(source).shape == (0, 2) and open_source(source).names == ["a", "b"]
 
 
 def test_undeclared_columns_are_refused_or_dropped_never_kept():
@@ -200,7 +200,7 @@ def test_a_source_is_a_plain_value():
 
 def test_arrow_tables_keep_their_names_and_nulls():
     table = pa.table({"a": pa.array([1, None]), "b": pa.array(["x", None]).dictionary_encode()})
-    assert list_source_columns(Source(), table) == ["a", "b"] and read(Source(), table)["b"].cast(
+    assert open_source(Source(), table).names == ["a", "b"] and read(Source(), table)["b"].cast(
         pl.String
     ).to_list() == [
         "x",

@@ -89,5 +89,5 @@ def test_rows_that_are_tried_again_are_counted_once():
     """Two rows have room for 64 combinations, however often they are tried."""
     tallies = counting.CombinationCounter()
     piece = pl.DataFrame({"number": [0, 99]})
-    assert not tallies.add(piece) and not tallies.add(piece, again=True)
+    assert not tallies.add(piece) and not tallies.add(piece, came_before=True)
     assert tallies.add(piece)

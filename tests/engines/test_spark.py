@@ -54,7 +54,7 @@ def test_every_method_publishes_the_same_values_by_spark_and_carried_ones_stay_w
 @pytest.mark.parametrize("partitions", [1, 5])
 def test_any_partitioning_and_row_order_give_the_same_values(partitions):
     release, job, table = by_local(FIRST["burel"], "carried")
-    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).rows.session
     mixed = table.sample(fraction=1.0, shuffle=True, seed=4)
     frame = session.createDataFrame(mixed.to_arrow().to_pylist()).repartition(partitions)
     assert_alike(release, rt.publish(job, frame=frame, seed=11, engine=spark()))
@@ -62,7 +62,7 @@ def test_any_partitioning_and_row_order_give_the_same_values(partitions):
 
 def test_a_task_that_fails_and_runs_again_loses_and_duplicates_nothing():
     release, job, table = by_local(FIRST["burel"], "carried")
-    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).rows.session
     frame = session.createDataFrame(table.to_arrow().to_pylist()).repartition(3)
 
     def fails_at_first(batches):

@@ -179,7 +179,7 @@ def test_a_column_that_spark_does_not_read_is_refused_by_name_where_it_is_asked_
 
 
 def test_a_frame_of_spark_with_types_of_its_own_is_published_without_them():
-    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).rows.session
     frame = session.sql(
         "select id % 4 as q, cast(id % 3 as string) as s, make_ym_interval(1, int(id)) as span, array(now()) as times, "
         "timestamp_seconds(id % 2) as at from range(48)"
@@ -192,7 +192,7 @@ def test_a_frame_of_spark_with_types_of_its_own_is_published_without_them():
 
 
 def test_the_package_is_shipped_from_a_folder_of_any_name(tmp_path, monkeypatch):
-    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).rows.session
     place = tmp_path / "a b#c 50%" / "reticent.zip"
     place.parent.mkdir()
     shutil.copy(build_archive()[0], place)

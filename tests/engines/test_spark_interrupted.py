@@ -38,7 +38,7 @@ def interruptible():
 
 
 def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path, tmp_path_factory, interruptible, caplog):
-    session = spark().scan(rt.Source(), people(60)).session
+    session = spark().scan(rt.Source(), people(60)).rows.session
     frame = session.createDataFrame(people(60).to_arrow().to_pylist())
     begun = tmp_path_factory.mktemp("begun") / "begun"
     name = str(begun)
@@ -66,7 +66,7 @@ def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path, t
 
 @pytest.mark.parametrize("regions", [None, 2])
 def test_a_full_disk_of_an_executor_ends_with_74_and_leaves_nothing(regions, job, tmp_path):
-    session = spark().scan(rt.Source(), people(60)).session
+    session = spark().scan(rt.Source(), people(60)).rows.session
     frame = session.createDataFrame(people(60).to_arrow().to_pylist())
 
     def fills(batches):
@@ -84,7 +84,7 @@ def test_a_full_disk_of_an_executor_ends_with_74_and_leaves_nothing(regions, job
 
 
 def test_a_task_that_always_fails_leaves_nothing_and_quotes_nothing(carrying, tmp_path):
-    session = spark().scan(rt.Source(), people(60)).session
+    session = spark().scan(rt.Source(), people(60)).rows.session
     frame = session.createDataFrame(people(60).to_arrow().to_pylist())
 
     def fails(batches):

@@ -59,7 +59,7 @@ def test_a_task_that_fails_and_runs_again_changes_no_region_and_no_row_comes_to_
     from pyspark.sql.readwriter import DataFrameWriter
 
     job = rt.Job(columns={**COLUMNS, "note": rt.insensitive(acknowledge=True)}, promises=KB)
-    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).rows.session
     frame = session.createDataFrame(people.to_arrow().to_pylist()).repartition(2)
 
     def fails_at_first(batches):

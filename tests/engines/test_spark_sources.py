@@ -103,7 +103,7 @@ def test_a_value_that_does_not_read_as_declared_is_refused_as_by_local():
 
 
 def test_tables_of_a_catalogue_and_behind_jdbc_are_read():
-    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).rows.session
     frame = session.createDataFrame([{"q": 20 + at % 4, "s": "abc"[at % 3]} for at in range(24)])
     frame.createOrReplaceGlobalTempView("people")
     url = "jdbc:derby:memory:reticent;create=true"
@@ -120,7 +120,7 @@ def test_tables_of_a_catalogue_and_behind_jdbc_are_read():
 
 
 def test_opening_a_catalogue_leaves_nothing_in_the_working_directory():
-    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).rows.session
     session.sql("show tables").toArrow()  # whatever asks the catalogue makes its folder
     made = Path(unquote(urlsplit(session.conf.get("spark.sql.warehouse.dir")).path))
     assert made.is_dir()
@@ -129,7 +129,7 @@ def test_opening_a_catalogue_leaves_nothing_in_the_working_directory():
 
 @pytest.mark.parametrize("regions", [None, 2])
 def test_a_second_release_is_not_joined_with_the_first_because_the_driver_reads_no_rows(regions, tmp_path):
-    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).rows.session
     frame = session.createDataFrame([{"q": 20 + at % 8, "s": "abc"[at % 3]} for at in range(48)])
     job = rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(3)])
     how = {"frame": frame, "seed": 1, "ledger": tmp_path / "ledger", "engine": replace(spark(), regions=regions)}

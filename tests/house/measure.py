@@ -68,7 +68,10 @@ class Trace:
 
 
 def trace_publish() -> Trace:
-    """Publish the six rows of the README's CSV twice, and count the second time, when everything is imported."""
+    """Publish the six rows of the README's CSV twice, and count the second time, when everything is imported.
+
+    The file is touched in between: it is a new version, of which nothing is known.
+    """
     columns = {
         "name": rt.identifying(),
         "age": rt.quasi(),
@@ -81,6 +84,7 @@ def trace_publish() -> Trace:
         source.write_text(PATIENTS, encoding="utf-8")
         job = rt.Job(source=str(source), columns=columns, promises=[rt.KAnonymity(3), rt.BetaLikeness(1)])
         rt.publish(job, to=folder / "first", ledger=folder / "first-ledger")
+        source.touch()
         trace = Trace(source)
         trace.run(lambda: rt.publish(job, to=folder / "second", ledger=folder / "second-ledger"))
     return trace

@@ -108,7 +108,7 @@ def test_more_axes_than_a_key_has_bits_still_make_classes():
     quasi = tuple(
         build_range_domain(f"x{i}", "numeric", "Int64", ["0", "1"], np.arange(2), null=False) for i in range(70)
     )
-    flat = build_tree_domain("s", "String", Hierarchy.flat(["a", "b"]), null=False, given=False)
+    flat = build_tree_domain("s", "String", Hierarchy.flat(["a", "b"]), null=False, is_from_steward=False)
     cells, _ = build_cells(
         quasi,
         (flat,),

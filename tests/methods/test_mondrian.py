@@ -27,7 +27,7 @@ def numbers(name: str, size: int, *, null: bool = False) -> Domain:
 
 
 def tree(name: str, rows: list[list[str]], *, null: bool = False) -> Domain:
-    return build_tree_domain(name, "String", Hierarchy.from_rows(rows), null=null, given=True)
+    return build_tree_domain(name, "String", Hierarchy.from_rows(rows), null=null, is_from_steward=True)
 
 
 def flat(name: str, values: str) -> Domain:

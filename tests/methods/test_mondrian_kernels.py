@@ -28,7 +28,7 @@ def kernels(request, monkeypatch):
 def random_tree(rng: np.random.Generator, leaves: int, *, null: bool) -> TreeDomain:
     low = np.sort(rng.integers(0, max(leaves // 2, 1), leaves))
     rows = [[f"v{i}", f"n{low[i]}", f"m{low[i] // 2}", "*"] for i in range(leaves)]
-    return build_tree_domain("tree", "String", Hierarchy.from_rows(rows), null=null, given=True)
+    return build_tree_domain("tree", "String", Hierarchy.from_rows(rows), null=null, is_from_steward=True)
 
 
 def random_range(rng: np.random.Generator, size: int, *, null: bool) -> Domain:

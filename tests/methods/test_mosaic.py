@@ -150,7 +150,7 @@ def test_promises_on_two_sensitive_columns_are_both_kept():
     for number in range(20):
         one = random_cells(number, most_rows=80, null=False)
         rng = np.random.default_rng(number)
-        other = build_tree_domain("z", "String", Hierarchy.flat(["a", "b", "c"]), null=False, given=True)
+        other = build_tree_domain("z", "String", Hierarchy.flat(["a", "b", "c"]), null=False, is_from_steward=True)
         rows = np.repeat(np.arange(len(one)), one.counts)
         values = np.column_stack([one.values[rows, 0], rng.integers(0, 3, len(rows))]).astype(np.int32)
         cells = build_cells(one.quasi, (*one.sensitive, other), one.codes[rows], values, np.ones(len(rows), np.int64))[
@@ -203,10 +203,10 @@ def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatc
 
     compiled = recipes()
     carriers = pure("mosaic_carriers")
-    monkeypatch.setattr(mosaic_segments, "mosaic_segment", pure("mosaic_segment"))
+    monkeypatch.setattr(mosaic_segments, "Segmenter", pure("mosaic_pools").Segmenter)
     monkeypatch.setattr(mosaic_orders, "mosaic_order", pure("mosaic_order"))
     monkeypatch.setattr(mosaic_quotas, "Cutter", pure("mosaic_cuts").Cutter)
-    monkeypatch.setattr(mosaic_chains, "Chainer", pure("mosaic_chains").Chainer)
+    monkeypatch.setattr(mosaic_chains, "Chainer", pure("mosaic_pools").Chainer)
     monkeypatch.setattr(mosaic_swaps, "Swapper", pure("mosaic_swaps").Swapper)
     monkeypatch.setattr(mosaic_carriers, "find_carrier_box", carriers.find_carrier_box)
     monkeypatch.setattr(mosaic_carriers, "take_rows", carriers.take_rows)
@@ -223,13 +223,13 @@ def test_kernels_and_domains_agree_on_every_span(kind: str, size: int, null: boo
             "q", "numeric", "Int64", [str(i) for i in range(size)], np.sort(rng.random(size)), null=null
         )
     else:
-        domain = build_tree_domain("q", "String", random_tree(rng, size, "q"), null=null, given=True)
-    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+        domain = build_tree_domain("q", "String", random_tree(rng, size, "q"), null=null, is_from_steward=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, is_from_steward=True)
     cells = build_cells(
         (domain,), (sensitive,), np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), np.ones(1, np.int64)
     )[0]
     space = make_loss_space(cells)
-    span = pure("mosaic_segment").span
+    span = pure("inline_functions").compute_span
     ends = np.sort(rng.integers(0, domain.size, (300, 2)), axis=1)
     ends = np.vstack([ends, [[0, domain.size - 1], [domain.size - 1] * 2, [domain.size - 2, domain.size - 1]]])
     found = [span(space.spans, space.places, 0, int(lo), int(hi)) for lo, hi in ends]
@@ -245,8 +245,8 @@ def test_columns_of_very_many_values_need_no_table(promise: object):
         "income", "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=False
     )
     codes = [[f"c{i}", f"b{i // 30}", f"a{i // 900}", "*"] for i in range(70_000)]
-    icd = build_tree_domain("icd", "String", Hierarchy.from_rows(codes), null=False, given=True)
-    sensitive = build_tree_domain("s", "String", Hierarchy.flat(list("abcde")), null=False, given=True)
+    icd = build_tree_domain("icd", "String", Hierarchy.from_rows(codes), null=False, is_from_steward=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(list("abcde")), null=False, is_from_steward=True)
     drawn = np.column_stack([rng.integers(0, size, rows), rng.integers(0, 70_000, rows)]).astype(np.int32)
     values = np.minimum(rng.integers(0, 7, (rows, 1)), 4).astype(np.int32)
     cells = build_cells((income, icd), (sensitive,), drawn, values, np.ones(rows, np.int64))[0]
@@ -286,7 +286,7 @@ def test_small_tables_are_solved_to_the_least_loss_nearly_always():
         quasi = tuple(
             build_range_domain(f"q{j}", "numeric", "Int64", list("012345"), np.arange(6), null=False) for j in range(2)
         )
-        sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+        sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, is_from_steward=True)
         cells = build_cells(
             quasi, (sensitive,), points.astype(np.int32), np.zeros((8, 1), np.int32), np.ones(8, np.int64)
         )[0]

@@ -31,15 +31,17 @@ def many_values(rows: int, number: int = 0, *, null: bool = False) -> Cells:
     )
     quasi = (
         build_range_domain("income", "numeric", "Float64", [str(x) for x in income], income, null=null),
-        build_tree_domain("code", "String", prefixes, null=null, given=True),
-        build_tree_domain("sex", "String", Hierarchy.flat(["f", "m"]), null=False, given=True),
-        build_tree_domain("state", "String", Hierarchy.flat([f"{i:02}" for i in range(20)]), null=False, given=True),
+        build_tree_domain("code", "String", prefixes, null=null, is_from_steward=True),
+        build_tree_domain("sex", "String", Hierarchy.flat(["f", "m"]), null=False, is_from_steward=True),
+        build_tree_domain(
+            "state", "String", Hierarchy.flat([f"{i:02}" for i in range(20)]), null=False, is_from_steward=True
+        ),
     )
     codes = np.column_stack([(rng.random(rows) ** 2 * domain.size).astype(np.int32) for domain in quasi])
     codes[:, 0] = rng.permutation(rows)
     if null:
         codes[rng.random(rows) < 0.1, 0] = quasi[0].size - 1
-    sensitive = build_tree_domain("s", "String", Hierarchy.flat(list("abcdef")), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(list("abcdef")), null=False, is_from_steward=True)
     values = rng.integers(0, 6, (rows, 1)).astype(np.int32)
     return build_cells(quasi, (sensitive,), codes, values, np.ones(rows, np.int64))[0]
 
@@ -79,7 +81,7 @@ def test_groups_along_an_order_by_cuts_are_narrow_in_several_columns_of_many_val
     texts = [str(i) for i in range(rows)]
     quasi = tuple(build_range_domain(name, "numeric", "Int64", texts, np.arange(rows), null=False) for name in "abc")
     codes = np.column_stack([rng.permutation(rows) for _ in quasi]).astype(np.int32)
-    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, is_from_steward=True)
     cells = build_cells(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
     space = make_loss_space(cells)
     least = (5, 1)
@@ -102,10 +104,12 @@ def test_rows_with_equal_values_are_neighbours():
 def test_a_column_in_which_nothing_can_be_told_apart_is_left_for_the_others():
     rows = 400
     quasi = (
-        build_tree_domain("id", "String", Hierarchy.flat([f"{i:04}" for i in range(rows)]), null=False, given=True),
+        build_tree_domain(
+            "id", "String", Hierarchy.flat([f"{i:04}" for i in range(rows)]), null=False, is_from_steward=True
+        ),
         build_range_domain("n", "numeric", "Int64", [str(i) for i in range(rows)], np.arange(rows), null=False),
     )
-    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, is_from_steward=True)
     codes = np.column_stack([np.random.default_rng(2).permutation(rows), np.arange(rows)]).astype(np.int32)
     cells = build_cells(quasi, (sensitive,), codes, np.zeros((rows, 1), np.int32), np.ones(rows, np.int64))[0]
     numbers = cells.codes[order_by_cuts(cells.codes, make_loss_space(cells), 5, 9), 1]

@@ -24,7 +24,7 @@ from reticent.randomness import Random
 from reticent.recipe.group_labels import merge_equal_labels
 
 LINE = build_range_domain("q", "numeric", "Int64", list("0123456789"), np.arange(10), null=False)
-VALUES = build_tree_domain("s", "String", Hierarchy.flat(list("abc")), null=False, given=True)
+VALUES = build_tree_domain("s", "String", Hierarchy.flat(list("abc")), null=False, is_from_steward=True)
 
 
 def release(points: tuple[int, ...], values: tuple[int, ...], promise: object) -> tuple:

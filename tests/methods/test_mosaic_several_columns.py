@@ -26,7 +26,9 @@ def cells_of(rows: list[tuple[int, str, str]]) -> Cells:
     null = any(row[1] == "-" for row in rows)
     quasi = build_range_domain("n", "numeric", "Int64", [str(i) for i in range(9)], np.arange(9), null=False)
     domains = [
-        build_tree_domain(name, "String", Hierarchy.flat(list(letters)), null=null and name == "s", given=True)
+        build_tree_domain(
+            name, "String", Hierarchy.flat(list(letters)), null=null and name == "s", is_from_steward=True
+        )
         for name, letters in (("s", "abcd"), ("z", "uvwxyz"))
     ]
     codes = np.array([[row[0]] for row in rows], np.int32)

@@ -158,7 +158,7 @@ def test_a_chain_is_cut_as_well_as_any_way_of_cutting_it(number: int, promises: 
     cell = np.repeat(np.arange(len(cells)), cells.counts).astype(np.int32)
     sweep = ChainSweeps(cells, space, rule, sweeps)
     units = np.ascontiguousarray(cells.codes[cell]), sweep.values[cell]
-    chainer = pure("mosaic_chains").Chainer(
+    chainer = pure("mosaic_pools").Chainer(
         units, (space.spans, space.places), sweep.limits, (MAX_POOL_ROWS, 9), np.zeros(len(cell), np.int32)
     )
     chainer.pool[1, : len(cell)] = np.arange(len(cell))
@@ -169,7 +169,8 @@ def test_a_chain_is_cut_as_well_as_any_way_of_cutting_it(number: int, promises: 
             tiling = make_tiling(cell, group, np.ones(len(cell), np.int64))
             if bound.allow(tiling.groups(cells)).all():
                 least = min(least, tiling.loss(cells, space) * cells.rows)
-    assert chainer.cut(1, len(cell), 1e299) == pytest.approx(least)
+    chainer.pool_size = len(cell)
+    assert chainer.cut_chain(0, 1e299) == pytest.approx(least)
 
 
 @pytest.mark.parametrize("kind", ["sweep_pools", "sweep_runs", "sweep_bands"])

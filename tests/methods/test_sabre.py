@@ -40,7 +40,7 @@ def test_the_worst_case_is_the_greatest_distance_of_any_draw(name: str):
     for number in range(60):
         rng = np.random.default_rng(number)
         domain = build_tree_domain(
-            "s", "String", random_tree(rng, int(rng.integers(3, 6)), "s"), null=False, given=True
+            "s", "String", random_tree(rng, int(rng.integers(3, 6)), "s"), null=False, is_from_steward=True
         )
         totals = rng.integers(0, 6, domain.size)
         totals[rng.choice(domain.size, 2, replace=False)] += 1
@@ -57,14 +57,16 @@ def test_the_worst_case_is_the_greatest_distance_of_any_draw(name: str):
 def test_buckets_hold_every_value_once(name: str):
     for number in range(30):
         rng = np.random.default_rng(number)
-        domain = build_tree_domain("s", "String", random_tree(rng, 6, "s"), null=False, given=True)
+        domain = build_tree_domain("s", "String", random_tree(rng, 6, "s"), null=False, is_from_steward=True)
         totals = rng.integers(0, 9, 6) + (np.arange(6) < 2)
         buckets = bucketize(TCloseness("0.9", name), domain, totals, Fraction(number, 40))
         assert sorted(v for bucket in buckets for v in bucket) == np.flatnonzero(totals).tolist()
 
 
 def test_a_smaller_t_needs_more_buckets():
-    domain = build_tree_domain("s", "String", random_tree(np.random.default_rng(1), 6, "s"), null=False, given=True)
+    domain = build_tree_domain(
+        "s", "String", random_tree(np.random.default_rng(1), 6, "s"), null=False, is_from_steward=True
+    )
     totals = np.array([5, 9, 2, 7, 7, 3])
     counts = [len(bucketize(TCloseness("0.9"), domain, totals, Fraction(t, 10))) for t in (8, 5, 2, 0)]
     assert counts == sorted(counts)

@@ -39,7 +39,9 @@ def several_columns(rng: np.random.Generator) -> Cells:
     for i in range(int(rng.integers(2, 4))):
         size = int(rng.integers(2, 6))
         null = bool(rng.random() < 0.25)
-        domains.append(build_tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, given=True))
+        domains.append(
+            build_tree_domain(f"s{i}", "String", random_tree(rng, size, f"s{i}"), null=null, is_from_steward=True)
+        )
         weights = rng.random(size + null) ** 2 + 0.05
         drawn = rng.choice(size + null, rows, p=weights / weights.sum())
         follows = rng.random(rows) < 0.6 if i and rng.random() < 0.3 else np.zeros(rows, bool)

@@ -20,13 +20,13 @@ def table(rows: int, number: int = 0, *, sizes: tuple[int, ...] = (40, 9, 6), va
     quasi = (
         build_range_domain("n", "numeric", "Int64", [str(i) for i in range(sizes[0])], np.arange(sizes[0]), null=False),
         *(
-            build_tree_domain(f"q{i}", "String", random_tree(rng, size, f"q{i}"), null=False, given=True)
+            build_tree_domain(f"q{i}", "String", random_tree(rng, size, f"q{i}"), null=False, is_from_steward=True)
             for i, size in enumerate(sizes[1:])
         ),
     )
     codes = np.column_stack([(rng.random(rows) ** 2 * size).astype(np.int32) for size in sizes])
     drawn = np.minimum((rng.random(rows) ** 2 * values * (0.5 + codes[:, 0] / sizes[0])).astype(np.int32), values - 1)
-    sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=False, given=True)
+    sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=False, is_from_steward=True)
     return build_cells(quasi, (sensitive,), codes, drawn[:, None], np.ones(rows, np.int64))[0]
 
 

@@ -20,7 +20,7 @@ def random_tree(rng: np.random.Generator, leaves: int, prefix: str) -> Hierarchy
 def random_domain(rng: np.random.Generator, name: str, size: int) -> Domain:
     if rng.random() < 0.5:
         return build_range_domain(name, "numeric", "Int64", [str(i) for i in range(size)], np.arange(size), null=False)
-    return build_tree_domain(name, "String", random_tree(rng, size, name), null=False, given=True)
+    return build_tree_domain(name, "String", random_tree(rng, size, name), null=False, is_from_steward=True)
 
 
 def random_cells(number: int, *, most_rows: int = 60, null: bool | None = None) -> Cells:
@@ -31,7 +31,7 @@ def random_cells(number: int, *, most_rows: int = 60, null: bool | None = None) 
     values = int(rng.integers(2, 7))
     null = rng.random() < 0.3 if null is None else null
     quasi = tuple(random_domain(rng, f"q{i}", int(rng.integers(1, 8))) for i in range(columns))
-    sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=null, given=True)
+    sensitive = build_tree_domain("s", "String", random_tree(rng, values, "s"), null=null, is_from_steward=True)
     weights = rng.random(values + null) ** 2 + 0.02
     codes = np.column_stack([rng.integers(0, domain.size, rows) for domain in quasi]).astype(np.int32)
     drawn = rng.choice(values + null, rows, p=weights / weights.sum())
@@ -58,7 +58,7 @@ def line(values: list[int], positions: list[int] | None = None) -> Cells:
         "x", "numeric", "Int64", [str(i) for i in range(max(positions) + 1)], np.arange(max(positions) + 1), null=False
     )
     flat = build_tree_domain(
-        "s", "String", Hierarchy.flat([f"v{i}" for i in range(max(values) + 1)]), null=False, given=False
+        "s", "String", Hierarchy.flat([f"v{i}" for i in range(max(values) + 1)]), null=False, is_from_steward=False
     )
     return build_cells(
         (domain,),

@@ -55,6 +55,16 @@ from reticent.ledger.witness import read_witness
 from reticent.release.anatomized import COUNT_COLUMN, GROUP_COLUMN, value_type
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
+OPEN = (
+    "; whether the source's people can have been put into these groups could not be decided: nothing was found that rules it out, "
+    "and no way to do it either"
+)
+HOW_TO_DECIDE = {
+    True: "; the witness in the owner's notes does not fit: this release and this source are not the ones of that publication",
+    False: "; an audit decides it where the release was published, with the owner's notes and the ledger (RETICENT_LEDGER) of then, "
+    "which keep a witness",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class GroupHistograms:
@@ -99,20 +109,20 @@ class GroupHistograms:
     def _mark_repeated(self) -> np.ndarray:
         """Mark groups whose histogram equals that of the group before, among the groups of the most frequent length."""
         length = int(np.bincount(self.lengths).argmax())
-        usual = self.lengths == length
-        usual[1:] &= usual[:-1]
-        usual[0] = False
-        other = np.ones(len(self.value), bool)
-        np.not_equal(self.value[length:], self.value[:-length], out=other[length:])
+        repeats = self.lengths == length
+        repeats[1:] &= repeats[:-1]
+        repeats[0] = False
+        differs = np.ones(len(self.value), bool)
+        np.not_equal(self.value[length:], self.value[:-length], out=differs[length:])
         if not self.alone:
-            other[length:] |= self.count[length:] != self.count[:-length]
-        return usual & ~np.logical_or.reduceat(other, self.starts)
+            differs[length:] |= self.count[length:] != self.count[:-length]
+        return repeats & ~np.logical_or.reduceat(differs, self.starts)
 
-    def _drop_groups(self, gone: np.ndarray) -> GroupHistograms:
-        entry = np.repeat(~gone, self.lengths)
-        starts = np.cumsum(self.lengths[~gone]) - self.lengths[~gone]
+    def _drop_groups(self, dropped: np.ndarray) -> GroupHistograms:
+        entry = np.repeat(~dropped, self.lengths)
+        starts = np.cumsum(self.lengths[~dropped]) - self.lengths[~dropped]
         return GroupHistograms(
-            self.groups[~gone], starts, self.value[entry], self.count[entry], self.totals, self.null, self.ordered
+            self.groups[~dropped], starts, self.value[entry], self.count[entry], self.totals, self.null, self.ordered
         )
 
     def _merge_equal_groups(self) -> GroupCounts:
@@ -122,30 +132,30 @@ class GroupHistograms:
         mix = np.random.default_rng().integers(0, 1 << 64, len(self.totals), np.uint64)
         key = np.add.reduceat(mix[self.value] * self.count.astype(np.uint64), self.starts)
         _, first, number = np.unique(key, return_index=True, return_inverse=True)
-        alike = first[number.reshape(-1)]
-        same = self.lengths[alike] == self.lengths
+        candidate = first[number.reshape(-1)]
+        is_equal = self.lengths[candidate] == self.lengths
         offset = np.arange(len(self.value)) - np.repeat(self.starts, self.lengths)
-        other = np.minimum(np.repeat(self.starts[alike], self.lengths) + offset, len(self.value) - 1)
+        other = np.minimum(np.repeat(self.starts[candidate], self.lengths) + offset, len(self.value) - 1)
         equal = (self.value[other] == self.value) & (self.count[other] == self.count)
-        same &= np.logical_and.reduceat(equal, self.starts)
+        is_equal &= np.logical_and.reduceat(equal, self.starts)
         keep = np.zeros(len(self.starts), bool)
         keep[first] = True
-        keep |= ~same
+        keep |= ~is_equal
         entry = np.repeat(keep, self.lengths)
         group = np.repeat(np.arange(int(keep.sum())), self.lengths[keep])
         return GroupCounts(group, self.value[entry].astype(np.int64), self.count[entry].astype(np.int64), self.totals)
 
 
-def read_histograms(column: ColumnEntry, held: pl.DataFrame) -> GroupHistograms:
+def read_histograms(column: ColumnEntry, sensitive: pl.DataFrame) -> GroupHistograms:
     """Read the histograms from the sensitive file and number its values; a value listed twice for a group is damage."""
-    numbered = number_values(held[column.name])
+    numbered = number_values(sensitive[column.name])
     rank, _ = rank_values(column, numbered.distinct)
     size = int(rank.max()) + 1
-    group = held[GROUP_COLUMN].to_numpy()
-    count = held[COUNT_COLUMN].to_numpy()
+    group = sensitive[GROUP_COLUMN].to_numpy()
+    count = sensitive[COUNT_COLUMN].to_numpy()
     value = take_in_pieces(rank.astype(np.int32), numbered.codes)
-    same = group[1:] == group[:-1]
-    if not ((group[1:] > group[:-1]) | (same & (value[1:] > value[:-1]))).all():
+    same_group = group[1:] == group[:-1]
+    if not ((group[1:] > group[:-1]) | (same_group & (value[1:] > value[:-1]))).all():
         raise BundleDamaged(
             "The groups' values are not listed once each, sorted by group and value.",
             why="Another order can say which row of a group has which value.",
@@ -153,41 +163,30 @@ def read_histograms(column: ColumnEntry, held: pl.DataFrame) -> GroupHistograms:
         )
     null = np.zeros(size, bool)
     null[rank] = numbered.distinct.is_null().to_numpy()
-    starts = np.flatnonzero(np.append(True, ~same))
+    starts = np.flatnonzero(np.append(True, ~same_group))
     totals = np.bincount(value, weights=None if int(count.max()) == 1 else count, minlength=size).astype(np.int64)
-    one = np.zeros(size, np.int64)  # a value of each rank
-    one[rank] = np.arange(len(rank))
-    return GroupHistograms(group[starts], starts, value, count, totals, null, numbered.distinct.gather(one))
-
-
-OPEN = (
-    "; whether the source's people can have been put into these groups could not be decided: nothing was found that rules it out, "
-    "and no way to do it either"
-)
-HOW_TO_DECIDE = {
-    True: "; the witness in the owner's notes does not fit: this release and this source are not the ones of that publication",
-    False: "; an audit decides it where the release was published, with the owner's notes and the ledger (RETICENT_LEDGER) of then, "
-    "which keep a witness",
-}
+    value_of_rank = np.zeros(size, np.int64)  # a value of each rank
+    value_of_rank[rank] = np.arange(len(rank))
+    return GroupHistograms(group[starts], starts, value, count, totals, null, numbered.distinct.gather(value_of_rank))
 
 
 class GroupValueCheck:
-    """Checks the values that groups list (`held`) against the source, from one part of the rows after another.
+    """Checks the values that groups list (`sensitive`) against the source, from one part of the rows after another.
 
     `read_witness` takes a number of bytes and returns the owner's witness of that size: the value of each published row
-    in the order of the file, as the place of its first appearance in `held`; None where there is no witness.
+    in the order of the file, as the place of its first appearance in `sensitive`; None where there is no witness.
     """
 
     def __init__(
-        self, held: pl.DataFrame, column: str, read_witness: Callable[[int], bytes | None] = lambda size: None
+        self, sensitive: pl.DataFrame, column: str, read_witness: Callable[[int], bytes | None] = lambda size: None
     ):
-        values = number_values(held[column])
+        values = number_values(sensitive[column])
         self.values = values.distinct
         self.listed = values.codes.astype(np.int64)
-        self.group = held[GROUP_COLUMN].to_numpy().astype(np.int64)
-        self.count = held[COUNT_COLUMN].to_numpy()
-        self.shown = np.bincount(self.listed, weights=self.count, minlength=len(values))
-        self.true = np.zeros(len(values))
+        self.group = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
+        self.count = sensitive[COUNT_COLUMN].to_numpy()
+        self.listed_totals = np.bincount(self.listed, weights=self.count, minlength=len(values))
+        self.source_totals = np.zeros(len(values))
         self.pairs = np.zeros(0, np.int64)
         self.certain = np.zeros(0, np.int64)
         self.unlisted = 0  # people who hold a value that no group lists
@@ -214,19 +213,21 @@ class GroupValueCheck:
 
     def add(self, link: LinkedRows, group: pl.Series, people: pl.Series) -> None:
         """Add published rows with their `group`, and the value of each of the `people` whose row can be read."""
-        both = number_values(pl.concat([self.values, people.rename(self.values.name)]))
-        true = both.codes[len(self.values) :].astype(np.int64)
-        place = np.full(len(both), -1)
-        place[both.codes[: len(self.values)]] = np.arange(len(self.values))
-        times = link.rows[1].each[link.whole]
-        known = place[true] >= 0
-        self.true += np.bincount(place[true][known], weights=times[known], minlength=len(self.values))
+        combined = number_values(pl.concat([self.values, people.rename(self.values.name)]))
+        source_code = combined.codes[len(self.values) :].astype(np.int64)
+        place = np.full(len(combined), -1)
+        place[combined.codes[: len(self.values)]] = np.arange(len(self.values))
+        times = link.rows[1].multiplicities[link.readable]
+        is_listed = place[source_code] >= 0
+        self.source_totals += np.bincount(
+            place[source_code][is_listed], weights=times[is_listed], minlength=len(self.values)
+        )
         of_row = group.to_numpy().astype(np.int64)
-        told, value, many, undetermined = _find_determined(link, of_row, true)
-        self._note_undetermined(link, of_row, place[true], undetermined)
+        determined_group, value, people_count, undetermined = _find_determined(link, of_row, source_code)
+        self._note_undetermined(link, of_row, place[source_code], undetermined)
         value = place[value]
-        self.unlisted += int(many[value < 0].sum())
-        self._gather(told[value >= 0] * len(self.values) + value[value >= 0], many[value >= 0])
+        self.unlisted += int(people_count[value < 0].sum())
+        self._gather(determined_group[value >= 0] * len(self.values) + value[value >= 0], people_count[value >= 0])
 
     def _note_undetermined(
         self, link: LinkedRows, group: np.ndarray, value: np.ndarray, undetermined: np.ndarray
@@ -236,18 +237,18 @@ class GroupValueCheck:
             ours = undetermined[link.ours]
             theirs = undetermined[link.theirs]
             unlisted = np.where(value < 0, len(self.values), value)
-            rows = (link.ours[ours] + self._combinations, group[ours], link.rows[0].each[ours])
+            rows = (link.ours[ours] + self._combinations, group[ours], link.rows[0].multiplicities[ours])
             people = (
                 link.theirs[theirs] + self._combinations,
                 unlisted[theirs],
-                link.rows[1].each[link.whole][theirs],
+                link.rows[1].multiplicities[link.readable][theirs],
             )
             self._open_rows.append(np.stack(rows))
             self._open_people.append(np.stack(people))
             if self._witness is not None:
                 place = _places_in_file(link.rows[0], ours, len(self._witness))
-                each = [np.repeat(codes, rows[2]) for codes in rows[:2]]
-                self._open_witnessed.append(np.stack([*each, self._witness[place]]))
+                row_codes = [np.repeat(codes, rows[2]) for codes in rows[:2]]
+                self._open_witnessed.append(np.stack([*row_codes, self._witness[place]]))
         self._combinations += link.size
 
     def _decide_assignment(self) -> str:
@@ -256,31 +257,35 @@ class GroupValueCheck:
         """
         size = len(self.values)
         listed = PairTally(self.group, self.listed, self.count.astype(np.int64))
-        left = listed.take_away(self.pairs // size, self.pairs % size, self.certain)
+        remaining = listed.take_away(self.pairs // size, self.pairs % size, self.certain)
         if not self._open_rows:
-            return ASSIGNMENT_EXISTS if not len(left) else NO_ASSIGNMENT
+            return ASSIGNMENT_EXISTS if not len(remaining) else NO_ASSIGNMENT
         rows, people = (
             PairTally.add_up(*np.concatenate(parts, axis=1)) for parts in (self._open_rows, self._open_people)
         )
-        if self._open_witnessed and is_assignment(rows, left, people, *np.concatenate(self._open_witnessed, axis=1)):
+        if self._open_witnessed and is_assignment(
+            rows, remaining, people, *np.concatenate(self._open_witnessed, axis=1)
+        ):
             return ASSIGNMENT_EXISTS
-        return decide_assignment(rows, left, people)
+        return decide_assignment(rows, remaining, people)
 
-    def _gather(self, pairs: np.ndarray, many: np.ndarray) -> None:
-        both = np.concatenate([self.pairs, pairs])
-        self.pairs, at = np.unique(both, return_inverse=True)
-        weights = np.concatenate([self.certain, many])
-        self.certain = np.bincount(at, weights=weights, minlength=len(self.pairs)).astype(np.int64)
+    def _gather(self, pairs: np.ndarray, people_count: np.ndarray) -> None:
+        all_pairs = np.concatenate([self.pairs, pairs])
+        self.pairs, code = np.unique(all_pairs, return_inverse=True)
+        weights = np.concatenate([self.certain, people_count])
+        self.certain = np.bincount(code, weights=weights, minlength=len(self.pairs)).astype(np.int64)
 
     def finding(self) -> SourceFinding:
-        foreign = int(np.maximum(self.shown - self.true, 0).sum())
+        foreign = int(np.maximum(self.listed_totals - self.source_totals, 0).sum())
         stated = self.group * len(self.values) + self.listed
         order = np.argsort(stated, kind="stable")
         stated = stated[order]
         count = self.count[order]
-        at = np.minimum(np.searchsorted(stated, self.pairs), max(len(stated) - 1, 0))
-        lacking = np.where(stated[at] == self.pairs, count[at], 0) if len(stated) else np.zeros(len(self.pairs))
-        misplaced = int(np.maximum(self.certain - lacking, 0).sum()) + self.unlisted
+        position = np.minimum(np.searchsorted(stated, self.pairs), max(len(stated) - 1, 0))
+        listed_count = (
+            np.where(stated[position] == self.pairs, count[position], 0) if len(stated) else np.zeros(len(self.pairs))
+        )
+        misplaced = int(np.maximum(self.certain - listed_count, 0).sum()) + self.unlisted
         assignment = NO_ASSIGNMENT if foreign or misplaced else self._decide_assignment()
         sentences = {
             ASSIGNMENT_EXISTS: "",
@@ -305,7 +310,7 @@ def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> n
     """
     if published.places is None:
         return np.flatnonzero(chosen)
-    times = published.each[chosen]
+    times = published.multiplicities[chosen]
     places = published.places[chosen].astype(np.int64)
     first = (places - times * (times - 1) // 2) // times
     following = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
@@ -313,32 +318,32 @@ def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> n
 
 
 def _find_determined(
-    link: LinkedRows, group: np.ndarray, true: np.ndarray
+    link: LinkedRows, group: np.ndarray, source_value: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """List the (group, value, rows) that are determined: the people of a combination share a value, or all of them are
     in one group.
 
     The last array marks published combinations that are not determined.
     """
-    least = np.full(link.size, np.iinfo(np.int64).max)
-    most = np.full(link.size, -1)
-    np.minimum.at(least, link.theirs, true)
-    np.maximum.at(most, link.theirs, true)
-    first = np.full(link.size, np.iinfo(np.int64).max)
-    last = np.full(link.size, -1)
-    np.minimum.at(first, link.ours, group)
-    np.maximum.at(last, link.ours, group)
-    published, there = link.counts
-    one_value = least == most
-    one_group = (first == last) & (published == there) & ~one_value
+    lowest_value = np.full(link.size, np.iinfo(np.int64).max)
+    highest_value = np.full(link.size, -1)
+    np.minimum.at(lowest_value, link.theirs, source_value)
+    np.maximum.at(highest_value, link.theirs, source_value)
+    lowest_group = np.full(link.size, np.iinfo(np.int64).max)
+    highest_group = np.full(link.size, -1)
+    np.minimum.at(lowest_group, link.ours, group)
+    np.maximum.at(highest_group, link.ours, group)
+    published, in_source = link.counts
+    one_value = lowest_value == highest_value
+    one_group = (lowest_group == highest_group) & (published == in_source) & ~one_value
     ours = one_value[link.ours]
     theirs = one_group[link.theirs]
-    of_group = last[link.theirs[theirs]]
-    of_value = most[link.ours[ours]]
-    rows, people = link.rows[0].each[ours], link.rows[1].each[link.whole][theirs]
+    of_group = highest_group[link.theirs[theirs]]
+    of_value = highest_value[link.ours[ours]]
+    rows, people = link.rows[0].multiplicities[ours], link.rows[1].multiplicities[link.readable][theirs]
     return (
         np.concatenate([group[ours], of_group]),
-        np.concatenate([of_value, true[theirs]]),
+        np.concatenate([of_value, source_value[theirs]]),
         np.concatenate([rows, people]),
         ~one_value & ~one_group & (published > 0),
     )
@@ -352,61 +357,61 @@ class AnatomizedAuditor:
         manifest, folder = _require_manifest(subject)
         files = find_data_files(folder, manifest)
         schemas = list_schemas(manifest)
-        held = read_data(files["sensitive"], schemas["sensitive"])
+        sensitive = read_data(files["sensitive"], schemas["sensitive"])
         quasi = [column.name for column in subject.quasi]
-        whole = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
-        if whole:
+        row_by_row = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
+        if row_by_row:
             frame = read_data(files["quasi"], schemas["quasi"])
             times = None
-            alike = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy()
+            class_sizes = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy()
             rows = frame[GROUP_COLUMN]
         else:
             frame, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=quasi)
-            alike = times
+            class_sizes = times
             rows = read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
-        reader_for(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": held}, manifest)
-        listed = _build_matching_histograms(rows, held, manifest.sensitive, manifest.rows)
+        reader_for(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": sensitive}, manifest)
+        listed = _build_matching_histograms(rows, sensitive, manifest.sensitive, manifest.rows)
         if thorough:
             require_sorted_rows(
-                subject, [frame] if whole else read_row_batches(files["quasi"], schemas["quasi"]), frame
+                subject, [frame] if row_by_row else read_row_batches(files["quasi"], schemas["quasi"]), frame
             )
         column = make_sensitive_column(manifest.sensitive, list_views(listed.distinct(), listed.null), listed.ordered)
-        achieved = {"k-anonymity": int(alike.min()), **measure_column(replace(column, paths=None))}
+        achieved = {"k-anonymity": int(class_sizes.min()), **measure_column(replace(column, paths=None))}
         utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
         return RecomputedRelease(
             subject,
             frame,
-            alike,
+            class_sizes,
             listed.sizes,
             [column],
             achieved,
             utility,
             times,
             notes=(EXACT_QUASI_NOTE,),
-            beside={"sensitive": held},
+            other_tables={"sensitive": sensitive},
         )
 
-    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match rows by all columns of `quasi`.
 
         Compare each group's values with those of the people whose group is determined.
         """
-        subject = recounted.subject
-        held = recounted.beside["sensitive"]
-        shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
+        subject = recount.subject
+        sensitive = recount.other_tables["sensitive"]
+        names = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         column = subject.find_columns_with_role(Role.SENSITIVE)[0].name
-        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
         unmatched = 0
-        told = GroupValueCheck(held, column, partial(read_witness, _require_manifest(subject)[1]))
+        value_check = GroupValueCheck(sensitive, column, partial(read_witness, _require_manifest(subject)[1]))
         for ours, theirs in source.parts(
-            make_exact_keys(subject.columns, shown), [entry.name for entry in subject.columns]
+            make_exact_keys(subject.columns, names), [entry.name for entry in subject.columns]
         ):
-            there = convert_source(theirs.frame, subject.columns)
-            link = link_rows(ours, there, theirs, shown)
+            converted = convert_source(theirs.frame, subject.columns)
+            link = link_rows(ours, converted, theirs, names)
             unmatched += link.unmatched
-            kept.add(theirs, link.stray)
-            told.add(link, ours.frame[GROUP_COLUMN], there.frame[column].filter(there.whole))
-        return SourceMatching(unmatched, kept.values, findings=(told.finding(),))
+            published_values.add(theirs, link.stray)
+            value_check.add(link, ours.frame[GROUP_COLUMN], converted.frame[column].filter(converted.readable))
+        return SourceMatching(unmatched, published_values.values, findings=(value_check.finding(),))
 
 
 def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
@@ -416,7 +421,7 @@ def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
 
 
 def _build_matching_histograms(
-    rows: pl.Series, held: pl.DataFrame, column: ColumnEntry, stated: int
+    rows: pl.Series, sensitive: pl.DataFrame, column: ColumnEntry, stated: int
 ) -> GroupHistograms:
     """Build the groups' histograms if both files have the same groups, with as many rows as values.
 
@@ -429,18 +434,18 @@ def _build_matching_histograms(
         faults.append("there are no rows")
     if (
         rows.null_count()
-        or held[GROUP_COLUMN].null_count()
-        or held[COUNT_COLUMN].null_count()
-        or (held[COUNT_COLUMN] < 1).any()
+        or sensitive[GROUP_COLUMN].null_count()
+        or sensitive[COUNT_COLUMN].null_count()
+        or (sensitive[COUNT_COLUMN] < 1).any()
     ):
         faults.append("a group or a count is missing or not positive")
-    if not faults and not len(held):
+    if not faults and not len(sensitive):
         faults.append("no group has values")
     if not faults:
-        listed = read_histograms(column, held)
-        if not (wrong := count_uneven_groups(rows.to_numpy(), listed.groups, listed.sizes)):
+        listed = read_histograms(column, sensitive)
+        if not (uneven := count_uneven_groups(rows.to_numpy(), listed.groups, listed.sizes)):
             return listed
-        faults.append(f"{pluralize(wrong, 'group', 'has', 'have')} not as many rows as values")
+        faults.append(f"{pluralize(uneven, 'group', 'has', 'have')} not as many rows as values")
     raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
 
 
@@ -451,15 +456,15 @@ def count_uneven_groups(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray)
     if (rows[1:] < rows[:-1]).any():
         rows = np.sort(rows)
     starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
-    mine = rows[starts]
+    row_groups = rows[starts]
     lengths = np.diff(np.append(starts, len(rows)))
-    if np.array_equal(mine, groups):
+    if np.array_equal(row_groups, groups):
         return int((lengths != sizes).sum())
-    both = np.union1d(mine, groups)
-    has, holds = np.zeros((2, len(both)), np.int64)
-    has[np.searchsorted(both, mine)] = lengths
-    holds[np.searchsorted(both, groups)] = sizes
-    return int((has != holds).sum())
+    all_groups = np.union1d(row_groups, groups)
+    row_counts, value_counts = np.zeros((2, len(all_groups)), np.int64)
+    row_counts[np.searchsorted(all_groups, row_groups)] = lengths
+    value_counts[np.searchsorted(all_groups, groups)] = sizes
+    return int((row_counts != value_counts).sum())
 
 
 AUDITOR = AnatomizedAuditor()

@@ -1,6 +1,9 @@
 """The audit: recount a release from its published files, by formulas of its own, and judge every promise.
 
-The procedure is the same for every kind; what only a kind knows is in its `Auditor` (`audit/<kind>.py`).
+`audit` reads the subject (a release folder, or a table of another tool), its source and a population; `audit_staged`
+audits a release that `publish` has just written. Both end in `_audit_subject`: recount the files, count the population,
+compare with the source, judge the promises, and put the result together. The procedure is the same for every kind; what
+only a kind knows is in its `Auditor` (`audit/<kind>.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +17,13 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.evidence import Evidence, Perturbation, SourceRows
-from reticent.audit.kind import RecomputedRelease, auditor_for, infer_withheld_rows, list_third_party_notes
+from reticent.audit.kind import (
+    RecomputedRelease,
+    SourceMatching,
+    auditor_for,
+    infer_withheld_rows,
+    list_third_party_notes,
+)
 from reticent.audit.manifest_checks import find_disagreements, require_described_columns
 from reticent.audit.passthrough import measure_passthrough
 from reticent.audit.person_counts import compute_source_entropy, count_population
@@ -39,7 +48,7 @@ SourceTable = pl.DataFrame | pl.LazyFrame
 
 @dataclass(frozen=True, eq=False)
 class AuditContext:
-    """What `publish` gives the audit beside the files: a population, the source as it was counted, and true values.
+    """What `publish` hands to the audit beside the files: a population, the source as it was counted, and true values.
 
     `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the
     published people who have each value.
@@ -87,198 +96,73 @@ def audit(
     With a release folder, a `job` defines how the source is read, and what the manifest must repeat of it; without one
     the source is read as the owner's job beside the release defines.
     """
-    given = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
-    if is_plain_table(release):
+    roles = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
+    if _is_plain_table(release):
         if expect_digest is not None:
             raise JobError(
                 "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
             )
-        asked = [*promises, *(job.promises if job is not None else ())]
-        subject = read_table_subject(
-            find_folder(release),
-            resolve_declared_columns(job, given),
-            asked,
-            missing=_find_null_values(job, missing),
-            jointly=bool(getattr(job, "jointly", False)),
-        )
+        subject = _read_plain_table(release, job, roles, promises, missing)
     else:
-        require_no_roles(given)
-        subject = read_folder_subject(find_folder(release), expect_digest, promises)
-    rows, read_as = (None, "") if source is None else _read_source_rows(release, source, job, missing)
-    found = _audit_subject(
-        infer_withheld_rows(subject, rows),
-        rows,
-        AuditContext(_read_population(release, population, job, missing)),
-        missing,
-    )
-    if read_as:
-        found = replace(found, notes=(*found.notes, f"The source was read as it was published: {read_as}."))
-    notes = () if job is None or subject.foreign else find_disagreements(subject, job)
-    identity = identify_folder(subject.path, expect_digest) if subject.manifest is not None and subject.path else None
-    page = check_page(subject.path) if identity is not None and subject.path else None
-    return replace(found, disagreements=notes, identity=identity, page=page)
-
-
-def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[SourceTable, str]:
-    """Read the source as `publish` read it, and describe how that differs from reading it plainly.
-
-    Read lazily where it is large.
-    """
-    given, frame = resolve_source(release, source, job, missing=missing)
-    little = is_plain_table(release) or is_small_source(given, frame)
-    rows = scan_source(given, frame, by_pieces=not little)
-    return (collect_frame(rows, "Reading the source") if little else rows), describe_source_options(given)
-
-
-def _read_population(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:
-    """Read the population as the source is read."""
-    if population is None:
-        return None
-    given, frame = resolve_source(release, population, job, missing=missing)
-    return collect_frame(scan_source(given, frame), "Reading the population")
-
-
-def audit_staged(folder: Path, handed: AuditContext) -> Audit:
-    """Audit a release before `publish` keeps it: the promises, from the files and what `publish` hands over."""
-    return _audit_subject(read_folder_subject(folder), None, handed, (), staged=True)
-
-
-def _audit_subject(
-    subject: Subject, source: SourceTable | None, handed: AuditContext, missing: Sequence[str], *, staged: bool = False
-) -> Audit:
-    with translate_read_errors(subject, staged=staged):
-        each_row = isinstance(source, pl.DataFrame)
-        found = auditor_for(subject.kind).recount(subject, each_row=each_row, thorough=not staged)
-        if not staged:
-            require_described_columns(found, bytes=source is None)
-    people = None if handed.population is None else count_population(found, handed.population, missing)
-    proven = None
-    redrawing = _find_perturbation(found, handed)
-    utility = dict(found.utility)
-    sampling = found.sampling
-    compared = None
-    if source is not None:
-        compared = compare_with_source(found, source)
-        matching = auditor_for(subject.kind).match(found, compared)
-        redrawing = matching.perturbation or redrawing
-        sampling = matching.sampling or sampling
-        matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(found, compared)))
-        proven = trace_provenance(found, matching, compared)
-        if found.labelled:
-            axes = matching.axes or ()
-            utility["entropy"] = None if proven.uncovered else compute_source_entropy(found, axes, compared.rows)
-    evidence = replace(_collect_evidence(found, people, redrawing, compared, handed), sampling=sampling)
-    with translate_read_errors(subject, staged=staged):
-        verdicts = _judge_promises(subject, evidence)
-    shown = found.labelled or not staged
-    risk = None
-    if shown:
-        risk = compute_group_risk(
-            list(found.labels), found.groups.labels, found.groups.sizes, people, rows_per_person=subject.rows_per_person
-        )
-    withheld = None if subject.foreign and source is None else subject.withheld
-    return Audit(
-        subject.kind,
-        found.rows,
-        len(found.sizes),
-        withheld,
-        verdicts,
-        found.measures,
-        utility,
-        risk,
-        found.by_column,
-        proven,
-        list_notes(found, proven),
-        measure_passthrough(found),
-    )
-
-
-def list_notes(found: RecomputedRelease, proven: Provenance | None = None) -> tuple[str, ...]:
-    """List the kind's notes, notes on a table of another tool, and values that are spelled alike."""
-    lost = (
-        []
-        if proven is None or not (found.labelled and proven.uncovered)
-        else ["entropy is not known: it needs a source row of its own for every published one."]
-    )
-    return (*found.notes, *list_third_party_notes(found), *lost, *_list_similar_spellings(found))
-
-
-def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
-    """Judge the promises.
-
-    A release whose own promise cannot be judged is damaged; a promise that the caller added is a wrong request.
-    """
-    stated = () if subject.manifest is None else subject.manifest.promises
-    found = []
-    for number, promise in enumerate(subject.promises):
-        try:
-            found.append(judge_promise(promise, evidence))
-        except BundleDamaged as error:
-            if number < len(stated):
-                raise
-            attempt = error.attempt or "a promise that fits the column."
-            raise JobError(error.what, why=error.why, attempt=attempt) from None
-    return tuple(found)
-
-
-def _collect_evidence(
-    found: RecomputedRelease,
-    people: np.ndarray | None,
-    redrawing: Perturbation | None,
-    source: SourceComparison | None,
-    handed: AuditContext,
-) -> Evidence:
-    subject = found.subject
+        _require_no_roles(roles)
+        subject = read_folder_subject(_find_folder(release), expect_digest, promises)
     rows = None
+    reading_options = ""
     if source is not None:
-        names = [column.name for column in subject.columns if column.role != Role.INSENSITIVE]
-        rows = SourceRows(lambda: source.count_rows(names).pair)
-    elif (given := handed.source) is not None:
-        rows = SourceRows(lambda: (given, handed.times))
-    return Evidence(
-        found.alike,
-        found.sizes,
-        found.sensitive,
-        subject.withheld,
-        subject.stages,
-        subject.rows_per_person,
-        people,
-        redrawing,
-        subject.columns,
-        found,
-        rows,
-        targeted=found.targeted,
+        rows, reading_options = _read_source_rows(release, source, job, missing)
+    context = AuditContext(_read_population(release, population, job, missing))
+    result = _audit_subject(infer_withheld_rows(subject, rows), rows, context, missing)
+    if reading_options:
+        note = f"The source was read as it was published: {reading_options}."
+        result = replace(result, notes=(*result.notes, note))
+    if job is not None and not subject.foreign:
+        result = replace(result, disagreements=find_disagreements(subject, job))
+    if subject.manifest is None or subject.path is None:
+        return result
+    return replace(result, identity=identify_folder(subject.path, expect_digest), page=check_page(subject.path))
+
+
+def audit_staged(folder: Path, context: AuditContext) -> Audit:
+    """Audit a release before `publish` commits it: the promises, from the files and what `publish` hands over."""
+    return _audit_subject(read_folder_subject(folder), None, context, (), staged=True)
+
+
+def _is_plain_table(release: Any) -> bool:
+    """Whether this is a table that another tool made, not a release folder."""
+    folder = _find_folder(release)
+    return not isinstance(folder, str | Path) or Path(folder).is_file()
+
+
+def _find_folder(release: Any) -> Any:
+    """Return the folder of an opened release, and anything else as it is."""
+    return getattr(release, "folder", release)
+
+
+def _read_plain_table(
+    release: Any, job: Any, roles: Mapping[str, Any], promises: Iterable[Any], missing: Sequence[str]
+) -> Subject:
+    """Read a table of another tool: its promises are the caller's and the job's, its columns those with a role."""
+    table = _find_folder(release)
+    declared = _resolve_declared_columns(job, roles)
+    if job is None:
+        return read_table_subject(table, declared, promises, missing=tuple(missing))
+    return read_table_subject(
+        table,
+        declared,
+        [*promises, *job.promises],
+        missing=tuple(missing) or job.source.missing,
+        jointly=bool(getattr(job, "jointly", False)),
     )
 
 
-def _find_perturbation(found: RecomputedRelease, handed: AuditContext) -> Perturbation | None:
-    """Find the perturbation with its distribution: with withheld rows no file has it, and `publish` hands it over."""
-    redrawing = found.perturbation
-    if redrawing is None or redrawing.distribution is not None or handed.published is None:
-        return redrawing
-    counts = handed.published(found.subject.find_columns_with_role(Role.SENSITIVE)[0].name)
-    return redrawing.with_distribution_of([counts.get(value, 0) for value in redrawing.values])
-
-
-def _list_similar_spellings(found: RecomputedRelease) -> list[str]:
-    """List notes on values that are equal up to case, spaces or Unicode form: they count as different, so diversity may
-    be only spelling.
-    """
-    said = [
-        describe_variants(c.name, found.column(c.name).unique())
-        for c in found.subject.find_columns_with_role(Role.SENSITIVE)
-    ]
-    return [sentence for sentence in said if sentence]
-
-
-def resolve_declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Column]:
+def _resolve_declared_columns(job: Any, roles: Mapping[str, Any]) -> dict[str, Column]:
     """Resolve the roles of a plain table's columns: a job's, or those named."""
-    declared = dict(given["columns"] or (job.columns if job is not None else {}))
-    declared |= {name: Column(Role.QUASI) for name in given["quasi"] or () if name not in declared}
+    declared = dict(roles["columns"] or (job.columns if job is not None else {}))
+    declared |= {name: Column(Role.QUASI) for name in roles["quasi"] or () if name not in declared}
     declared |= {
-        name: Column(Role.SENSITIVE, missing="category") for name in given["sensitive"] or () if name not in declared
+        name: Column(Role.SENSITIVE, missing="category") for name in roles["sensitive"] or () if name not in declared
     }
-    for name, tree in (given["hierarchy"] or {}).items():
+    for name, tree in (roles["hierarchy"] or {}).items():
         if name not in declared:
             raise JobError(
                 f"A hierarchy is given for {name!r}, which has no role.",
@@ -288,9 +172,9 @@ def resolve_declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Co
     return declared
 
 
-def require_no_roles(given: Mapping[str, Any]) -> None:
+def _require_no_roles(roles: Mapping[str, Any]) -> None:
     """Refuse roles for a release folder, which describes its own columns."""
-    named = [name for name, value in given.items() if value]
+    named = [name for name, value in roles.items() if value]
     if named:
         raise JobError(
             f"{' and '.join(named)} describe{'s' if len(named) == 1 else ''} a plain table; a release folder describes itself.",
@@ -298,15 +182,153 @@ def require_no_roles(given: Mapping[str, Any]) -> None:
         )
 
 
-def find_folder(release: Any) -> Any:
-    return getattr(release, "folder", release)
+def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[SourceTable, str]:
+    """Read the source as `publish` read it, lazily where it is large, and describe its reading options."""
+    declared_source, frame = resolve_source(release, source, job, missing=missing)
+    is_small = _is_plain_table(release) or is_small_source(declared_source, frame)
+    lazy = scan_source(declared_source, frame, by_pieces=not is_small)
+    rows = collect_frame(lazy, "Reading the source") if is_small else lazy
+    return rows, describe_source_options(declared_source)
 
 
-def is_plain_table(release: Any) -> bool:
-    """Whether this is a table that another tool made, not a release folder."""
-    folder = find_folder(release)
-    return not isinstance(folder, str | Path) or Path(folder).is_file()
+def _read_population(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:
+    """Read the population as the source is read."""
+    if population is None:
+        return None
+    declared_source, frame = resolve_source(release, population, job, missing=missing)
+    return collect_frame(scan_source(declared_source, frame), "Reading the population")
 
 
-def _find_null_values(job: Any, missing: Sequence[str]) -> tuple[str, ...]:
-    return tuple(missing) or (job.source.missing if job is not None else ())
+def _audit_subject(
+    subject: Subject, source: SourceTable | None, context: AuditContext, missing: Sequence[str], *, staged: bool = False
+) -> Audit:
+    """Recount a subject, compare it with its source where there is one, and judge its promises."""
+    auditor = auditor_for(subject.kind)
+    with translate_read_errors(subject, staged=staged):
+        each_row = isinstance(source, pl.DataFrame)
+        recount = auditor.recount(subject, each_row=each_row, thorough=not staged)
+        if not staged:
+            require_described_columns(recount, bytes=source is None)
+    people = None
+    if context.population is not None:
+        people = count_population(recount, context.population, missing)
+    evidence = _collect_evidence(recount, people, context)
+    utility = dict(recount.utility)
+    provenance = None
+    if source is not None:
+        comparison = compare_with_source(recount, source)
+        matching = auditor.match(recount, comparison)
+        matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(recount, comparison)))
+        provenance = trace_provenance(recount, matching, comparison)
+        evidence = _add_source_evidence(evidence, subject, matching, comparison)
+        if recount.labelled:
+            utility["entropy"] = None
+            if not provenance.uncovered:
+                utility["entropy"] = compute_source_entropy(recount, matching.axes or (), comparison.rows)
+    with translate_read_errors(subject, staged=staged):
+        verdicts = _judge_promises(subject, evidence)
+    risk = None
+    if recount.labelled or not staged:
+        risk = compute_group_risk(
+            list(recount.labels),
+            recount.groups.labels,
+            recount.groups.sizes,
+            people,
+            rows_per_person=subject.rows_per_person,
+        )
+    return Audit(
+        kind=subject.kind,
+        rows=recount.rows,
+        groups=len(recount.sizes),
+        withheld=None if subject.foreign and source is None else subject.withheld,
+        promises=verdicts,
+        exact=recount.measures,
+        utility=utility,
+        risk=risk,
+        by_column=recount.by_column,
+        source=provenance,
+        notes=list_notes(recount, provenance),
+        carried=measure_passthrough(recount),
+    )
+
+
+def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, context: AuditContext) -> Evidence:
+    """Collect what judges may look at: the recount, the population, and what `publish` handed over."""
+    subject = recount.subject
+    source_rows = None
+    if context.source is not None:
+        counted_source = (context.source, context.times)
+        source_rows = SourceRows(lambda: counted_source)
+    return Evidence(
+        class_sizes=recount.class_sizes,
+        sizes=recount.sizes,
+        sensitive=recount.sensitive,
+        withheld=subject.withheld,
+        stages=subject.stages,
+        rows_per_person=subject.rows_per_person,
+        population=people,
+        perturbation=_find_perturbation(recount, context),
+        columns=subject.columns,
+        published=recount,
+        source=source_rows,
+        sampling=recount.sampling,
+        targeted=recount.targeted,
+    )
+
+
+def _find_perturbation(recount: RecomputedRelease, context: AuditContext) -> Perturbation | None:
+    """Find the perturbation with its distribution: with withheld rows no file has it, and `publish` hands it over."""
+    perturbation = recount.perturbation
+    if perturbation is None or perturbation.distribution is not None or context.published is None:
+        return perturbation
+    counts = context.published(recount.subject.find_columns_with_role(Role.SENSITIVE)[0].name)
+    return perturbation.with_distribution_of([counts.get(value, 0) for value in perturbation.values])
+
+
+def _add_source_evidence(
+    evidence: Evidence, subject: Subject, matching: SourceMatching, comparison: SourceComparison
+) -> Evidence:
+    """Add the source's rows, and the parameters that matching them proved or disproved."""
+    names = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
+    return replace(
+        evidence,
+        perturbation=matching.perturbation or evidence.perturbation,
+        sampling=matching.sampling or evidence.sampling,
+        source=SourceRows(lambda: comparison.count_rows(names).pair),
+    )
+
+
+def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
+    """Judge the promises.
+
+    A release whose own promise cannot be judged is damaged; a promise that the caller added is a wrong request.
+    """
+    stated = () if subject.manifest is None else subject.manifest.promises
+    verdicts = []
+    for number, promise in enumerate(subject.promises):
+        try:
+            verdicts.append(judge_promise(promise, evidence))
+        except BundleDamaged as error:
+            if number < len(stated):
+                raise
+            attempt = error.attempt or "a promise that fits the column."
+            raise JobError(error.what, why=error.why, attempt=attempt) from None
+    return tuple(verdicts)
+
+
+def list_notes(recount: RecomputedRelease, provenance: Provenance | None = None) -> tuple[str, ...]:
+    """List the kind's notes, notes on a table of another tool, and values that are spelled alike."""
+    notes = [*recount.notes, *list_third_party_notes(recount)]
+    if provenance is not None and recount.labelled and provenance.uncovered:
+        notes.append("entropy is not known: it needs a source row of its own for every published one.")
+    return (*notes, *_list_similar_spellings(recount))
+
+
+def _list_similar_spellings(recount: RecomputedRelease) -> list[str]:
+    """List notes on values that are equal up to case, spaces or Unicode form.
+
+    They count as different values, so that diversity may be only spelling.
+    """
+    sensitive = [entry.name for entry in recount.subject.find_columns_with_role(Role.SENSITIVE)]
+    sentences = [describe_variants(name, recount.column(name).unique()) for name in sensitive]
+    return [sentence for sentence in sentences if sentence]

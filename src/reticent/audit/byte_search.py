@@ -38,6 +38,14 @@ MAX_PAGE_BYTES = (1 << 31) - 1  # the largest page that the format allows
 PLAIN_ENCODING = 0
 PLAIN_DICTIONARY_ENCODING = 2
 _FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
+MIN_TEXT_BYTES = 4
+CONTEXT_BYTES = 2  # bytes beside a number that show whether it goes on
+MAX_HITS = 1000  # a leak of a thousand values is a leak: what follows is not counted
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_PLACES_PER_STEP = 1 << 20  # places that walk together
+_MAX_LEVELS = 32  # levels below which each text under a node that was reached is searched by itself
+WINDOW_BYTES = 64 << 20  # bytes of a file that are searched together
+MIN_BYTES_NOT_BY_CHANCE = 8  # shorter texts occur by chance in numbers, codes and compressed bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +65,13 @@ class ParquetPage:
     def entries(self) -> list[Any]:
         """Decode the values of a dictionary page: texts as bytes, numbers as they are stored."""
         if self.physical == "BYTE_ARRAY":
-            found = []
-            at = 0
+            texts = []
+            offset = 0
             for _ in range(self.values):
-                size = int.from_bytes(self.body[at : at + 4], "little")
-                found.append(self.body[at + 4 : at + 4 + size])
-                at += 4 + size
-            return found
+                size = int.from_bytes(self.body[offset : offset + 4], "little")
+                texts.append(self.body[offset + 4 : offset + 4 + size])
+                offset += 4 + size
+            return texts
         if self.physical in _FIXED_DTYPES:
             return np.frombuffer(self.body, _FIXED_DTYPES[self.physical], self.values).tolist()
         return []
@@ -83,16 +91,16 @@ def read_pages(path: Path) -> Iterator[ParquetPage]:
     ):
         metadata = file.metadata
         for group in range(metadata.num_row_groups):
-            for at in range(metadata.num_columns):
-                yield from _read_chunk_pages(raw, metadata.row_group(group).column(at))
+            for column in range(metadata.num_columns):
+                yield from _read_chunk_pages(raw, metadata.row_group(group).column(column))
             release_mapped_memory(raw)
 
 
 def _read_chunk_pages(raw: Any, chunk: Any) -> Iterator[ParquetPage]:
-    at = chunk.data_page_offset
+    start = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
-        at = min(at, chunk.dictionary_page_offset)
-    for page in read_page_headers(raw, at, at + chunk.total_compressed_size, MAX_PAGE_BYTES):
+        start = min(start, chunk.dictionary_page_offset)
+    for page in read_page_headers(raw, start, start + chunk.total_compressed_size, MAX_PAGE_BYTES):
         _require_memory(page.size)
         packed = raw[page.start : page.start + page.packed]
         body = _unpack_body(packed, page.size, page.kind, page.type_header, chunk.compression)
@@ -103,33 +111,25 @@ def _read_chunk_pages(raw: Any, chunk: Any) -> Iterator[ParquetPage]:
 
 
 def _require_memory(size: int) -> None:
-    left = get_available_memory() if size > SMALL_TABLE_BYTES else None
-    if left is not None and 2 * size > left:
+    available = get_available_memory() if size > SMALL_TABLE_BYTES else None
+    if available is not None and 2 * size > available:
         raise OutOfMemory(
             "A page of the Parquet file is too large for the memory that is left.",
-            why=f"It opens to {size / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
+            why=f"It opens to {size / 1e9:.1f} GB, and {max(available, 0) / 1e9:.1f} GB are free.",
             attempt="a machine with more memory, or writing the file with smaller pages.",
         )
 
 
-def _unpack_body(packed: bytes, size: int, kind: int, about: Mapping[int, Any], compression: str) -> bytes:
+def _unpack_body(packed: bytes, size: int, kind: int, type_header: Mapping[int, Any], compression: str) -> bytes:
     import pyarrow as pa
 
     if compression == "UNCOMPRESSED":
         return packed
     codec = pa.Codec({"LZ4": "lz4_raw"}.get(compression, compression.lower()))
-    levels = about.get(5, 0) + about.get(6, 0) if kind == DATA_PAGE_V2 else 0
-    if kind == DATA_PAGE_V2 and (about.get(7) is False or size == levels):
+    levels = type_header.get(5, 0) + type_header.get(6, 0) if kind == DATA_PAGE_V2 else 0
+    if kind == DATA_PAGE_V2 and (type_header.get(7) is False or size == levels):
         return packed
     return packed[:levels] + bytes(codec.decompress(packed[levels:], decompressed_size=size - levels))
-
-
-MIN_TEXT_BYTES = 4
-CONTEXT_BYTES = 2  # bytes beside a number that show whether it goes on
-MAX_HITS = 1000  # a leak of a thousand values is a leak: what follows is not counted
-_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_PLACES_PER_STEP = 1 << 20  # places that walk together
-_MAX_LEVELS = 32  # levels below which each text under a node that was reached is searched by itself
 
 
 class TextSearch:
@@ -156,9 +156,9 @@ class TextSearch:
         """Number of bytes of the longest text that is searched."""
         return int(self._sizes[self._wanted].max(initial=0))
 
-    def find_in(self, data: bytes, least: int = MIN_TEXT_BYTES) -> set[str]:
-        """Find the texts of at least `least` bytes that occur, `MAX_HITS` of them at most."""
-        return {self.texts[i] for i in self._find_hits(data, least, MAX_HITS)}
+    def find_in(self, data: bytes, min_bytes: int = MIN_TEXT_BYTES) -> set[str]:
+        """Find the texts of at least `min_bytes` bytes that occur, `MAX_HITS` of them at most."""
+        return {self.texts[i] for i in self._find_hits(data, min_bytes, MAX_HITS)}
 
     def ignore_found_in(self, data: bytes) -> None:
         """Stop searching for the texts that occur in this data."""
@@ -167,11 +167,11 @@ class TextSearch:
             wanted[list(occurring)] = False
             self._plant(wanted)
 
-    def _find_hits(self, data: bytes, least: int, most: int) -> set[int]:
-        hits = self._long.find_in(data, most)
-        if least < 8:
-            hits |= self._short.find_in(data, most)
-        return {i for i in hits if len(self._bytes[i]) >= least}
+    def _find_hits(self, data: bytes, min_bytes: int, max_hits: int) -> set[int]:
+        hits = self._long.find_in(data, max_hits)
+        if min_bytes < 8:
+            hits |= self._short.find_in(data, max_hits)
+        return {i for i in hits if len(self._bytes[i]) >= min_bytes}
 
 
 def stands_alone(text: str, data: bytes, begins: bool = True, ends: bool = True) -> bool:
@@ -216,8 +216,8 @@ class _Edges:
         """Return where each pair leads, -1 where it leads nowhere."""
         code = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
         pairs = nodes * np.int64(len(self.words)) + code
-        at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
-        return np.where((self.words[code] == words) & (self.pairs[at] == pairs), self.leads_to[at], -1)
+        position = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        return np.where((self.words[code] == words) & (self.pairs[position] == pairs), self.leads_to[position], -1)
 
 
 @dataclass(eq=False)
@@ -246,11 +246,11 @@ class _TextTree:
         block = self._read_blocks(b"".join(texts))
         node = np.zeros(len(chosen), np.int64)
         while len(chosen):
-            level, going, node = self._build_level(chosen, sizes, node, block[starts + width * len(self.levels)])
+            level, continuing, node = self._build_level(chosen, sizes, node, block[starts + width * len(self.levels)])
             self.levels.append(level)
-            chosen = chosen[going]
-            sizes = sizes[going]
-            starts = starts[going]
+            chosen = chosen[continuing]
+            sizes = sizes[continuing]
+            starts = starts[continuing]
         first = self.levels[0].blocks
         if first is not None:
             self.shift = np.uint64(64 - max(16, min(26, len(first.words).bit_length() + 5)))
@@ -266,42 +266,42 @@ class _TextTree:
     ) -> tuple[_Level, np.ndarray, np.ndarray]:
         """Build the next level of these texts at their nodes; return which texts go on, and to which nodes."""
         level = _Level()
-        left = sizes - self.width * len(self.levels)
+        remaining = sizes - self.width * len(self.levels)
         block = block.astype(np.uint64)
-        for rest in np.unique(left[left < self.width]).tolist():
-            ending = left == rest
+        for rest in np.unique(remaining[remaining < self.width]).tolist():
+            ending = remaining == rest
             level.ends[rest] = _Edges.from_arrays(node[ending], block[ending] & _make_block_mask(rest), chosen[ending])
-        going = left >= self.width
+        continues = remaining >= self.width
         if len(self.levels) >= _MAX_LEVELS:
-            for at, text in zip(node[going].tolist(), chosen[going].tolist(), strict=True):
-                level.below.setdefault(at, []).append(text)
-            going[:] = False
-        if going.any():
-            words, code = np.unique(block[going], return_inverse=True)
-            pairs, below = np.unique(node[going] * np.int64(len(words)) + code, return_inverse=True)
+            for parent, text in zip(node[continues].tolist(), chosen[continues].tolist(), strict=True):
+                level.below.setdefault(parent, []).append(text)
+            continues[:] = False
+        if continues.any():
+            words, code = np.unique(block[continues], return_inverse=True)
+            pairs, below = np.unique(node[continues] * np.int64(len(words)) + code, return_inverse=True)
             level.blocks = _Edges(words, pairs, np.arange(len(pairs)))
-            return level, np.flatnonzero(going), below
-        return level, np.flatnonzero(going), node[:0]
+            return level, np.flatnonzero(continues), below
+        return level, np.flatnonzero(continues), node[:0]
 
-    def find_in(self, data: bytes, most: int) -> set[int]:
-        """Find which texts occur, by number; `most` of them or a few more."""
-        found: set[int] = set()
+    def find_in(self, data: bytes, max_hits: int) -> set[int]:
+        """Find which texts occur, by number; `max_hits` of them or a few more."""
+        hits: set[int] = set()
         tried: set[int] = set()
         if not self.planted or len(data) < self.width:
-            return found
+            return hits
         block = self._read_blocks(data)
         for begin in range(0, len(data) - self.width + 1, _PLACES_PER_STEP):
             words = block[begin : min(begin + _PLACES_PER_STEP, len(data) - self.width + 1)].astype(np.uint64)
             near = np.flatnonzero(self.possible[(words * _HASH_MULTIPLIER) >> self.shift])
-            self._walk(data, block, near + begin, found, tried)
-            if len(found) >= most:
+            self._walk(data, block, near + begin, hits, tried)
+            if len(hits) >= max_hits:
                 break
-        return found
+        return hits
 
-    def _walk(self, data: bytes, block: np.ndarray, places: np.ndarray, found: set[int], tried: set[int]) -> None:
+    def _walk(self, data: bytes, block: np.ndarray, places: np.ndarray, hits: set[int], tried: set[int]) -> None:
         """Walk down the tree from all places.
 
-        Note in `found` the texts that end on the way, and in `tried` those that were searched in all of the data.
+        Note in `hits` the texts that end on the way, and in `tried` those that were searched in all of the data.
         """
         node = np.zeros(len(places), np.int64)
         for depth, level in enumerate(self.levels):
@@ -311,18 +311,18 @@ class _TextTree:
             words = block[places + passed].astype(np.uint64)
             for rest, ends in level.ends.items():
                 text = ends.follow(node, words & _make_block_mask(rest))
-                whole = (text >= 0) & (places + passed + rest <= len(data))  # not by the zeros behind the end
-                found.update(np.unique(text[whole]).tolist())
+                is_inside = (text >= 0) & (places + passed + rest <= len(data))  # not by the zeros behind the end
+                hits.update(np.unique(text[is_inside]).tolist())
             for reached in np.unique(node).tolist() if level.below else ():
                 below = [text for text in level.below.get(reached, ()) if text not in tried]
                 tried.update(below)
-                found.update(text for text in below if self.needles[text] in data)
+                hits.update(text for text in below if self.needles[text] in data)
             if level.blocks is None:
                 return
             node = level.blocks.follow(node, words)
-            on = (node >= 0) & (places + passed + self.width <= len(data))
-            places = places[on]
-            node = node[on]
+            continues = (node >= 0) & (places + passed + self.width <= len(data))
+            places = places[continues]
+            node = node[continues]
 
 
 def _make_block_mask(size: int) -> np.uint64:
@@ -330,17 +330,13 @@ def _make_block_mask(size: int) -> np.uint64:
     return np.uint64((1 << (8 * size)) - 1)
 
 
-WINDOW_BYTES = 64 << 20  # bytes of a file that are searched together
-MIN_BYTES_NOT_BY_CHANCE = 8  # shorter texts occur by chance in numbers, codes and compressed bytes
-
-
 @dataclass(frozen=True, eq=False)
 class ByteWindow:
-    """Some bytes of a file; `least` is the length of the shortest text that cannot occur there by chance."""
+    """some bytes of a file; `min_bytes` is the length of the shortest text that cannot occur there by chance."""
 
     file: str
     data: bytes
-    least: int = MIN_TEXT_BYTES
+    min_bytes: int = MIN_TEXT_BYTES
     is_text: bool = False  # whether it is text, in which a number ends where its digits do
     begins: bool = True  # whether the file begins here, and whether it ends here
     ends: bool = True
@@ -360,10 +356,8 @@ def read_folder_windows(folder: Path, manifest: Manifest, longest: int) -> Itera
             manifest
         ):
             continue  # a function of the manifest, which was searched
-        elif path.name == catalogue.REPORT_FILE_NAME:
-            yield from _read_raw_windows(
-                path, longest, MIN_BYTES_NOT_BY_CHANCE
-            )  # anybody may have written it; drawings hold many numbers
+        elif path.name == catalogue.REPORT_FILE_NAME:  # anybody may have written it; drawings hold many numbers
+            yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
         else:
             yield from _read_raw_windows(path, longest)
 
@@ -375,19 +369,19 @@ def read_file_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
     )
 
 
-def _read_raw_windows(path: Path, longest: int, least: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
+def _read_raw_windows(path: Path, longest: int, min_bytes: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
     """Read a file from end to end.
 
     Windows overlap, so that no text, nor its neighbouring bytes, is divided between two.
     """
     is_text = path.suffix not in (".parquet", ".pq")
-    kept = b""
+    overlap = b""
     begins = True
     with open(path, "rb") as handle:
         while fresh := handle.read(WINDOW_BYTES):
-            window = kept + fresh
-            yield ByteWindow(path.name, window, least, is_text, begins, not handle.peek(1))
-            kept = window[max(len(window) - longest - CONTEXT_BYTES, 0) :]
+            window = overlap + fresh
+            yield ByteWindow(path.name, window, min_bytes, is_text, begins, not handle.peek(1))
+            overlap = window[max(len(window) - longest - CONTEXT_BYTES, 0) :]
             begins = False
 
 

@@ -1,6 +1,6 @@
 """Evidence that a promise's judge is given, and the judgement that it returns.
 
-A judge is a function (asked, evidence, column) -> Judgement, in `audit/measure/`, named by the promise's row of the
+A judge is a function (parameters, evidence, column) -> Judgement, in `audit/measure/`, named by the promise's row of the
 catalogue. It sees what was recounted from the files and, where there is one, the source: never a model, a method or a
 recipe.
 """
@@ -56,13 +56,14 @@ class Perturbation:
     def with_distribution_of(self, counts: Sequence[int]) -> Perturbation:
         """Return the same with the distribution of these people, which is in no file."""
         total = sum(counts)
-        return replace(self, distribution=[Fraction(count, total) for count in counts], handed=True) if total else self
+        if not total:
+            return self
+        return replace(self, distribution=[Fraction(count, total) for count in counts], handed=True)
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingParameters:
-    """Parameters of a release of one perturbed tuple of each group: retention `p`, least group `k`, the size of the
-    `domain`.
+    """Parameters of a release of one perturbed tuple of each group: retention `p`, least group `k`, size of the `domain`.
 
     `counted_on` is the k that promises may count on: 1 where groups were made by looking at perturbed values. `proven`
     is as in `Perturbation`. `declared`: the domain is stated to be declared, whatever values occur. `fewest_holders`
@@ -146,10 +147,10 @@ class LabelledRows(Protocol):
 class Evidence:
     """Everything a judge may look at.
 
-    `alike` counts rows that agree in all quasi-identifiers, `sizes` those of a group.
+    `class_sizes` counts the rows that agree in all quasi-identifiers, `sizes` those of each group.
     """
 
-    alike: np.ndarray
+    class_sizes: np.ndarray
     sizes: np.ndarray
     sensitive: Sequence[SensitiveColumn]
     withheld: int = 0
@@ -164,9 +165,7 @@ class Evidence:
     targeted: TargetedGroups | None = None
 
     def column(self, name: str | None) -> SensitiveColumn:
-        """Return the column of a promise: the one it names; where it names none, the only one or the combination of
-        all.
-        """
+        """Return the column of a promise: the one it names, else the only one or the combination of all."""
         if name is None and self.sensitive and (len(self.sensitive) == 1 or self.sensitive[0].joint):
             return self.sensitive[0]
         for column in self.sensitive:

@@ -1,5 +1,9 @@
 """Auditor of generalized releases, and of tables of other tools: groups are the rows whose labels are equal.
 
+`GeneralizedAuditor.recount` groups the rows, measures each sensitive column, and measures from the labels how much
+information they lose (`measure_utility`). `GeneralizedAuditor.match` matches rows with source rows that their labels
+cover (`row_matching.match_rows`).
+
 `count_off_grid_ranges` checks whether ranges end where the manifest declares that they were snapped to. Only a declared
 step can be checked: a step that the method chose is not stated.
 """
@@ -50,42 +54,6 @@ from reticent.utility import loss
 _MONTHS_PER_STEP = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
 
-def count_off_grid_ranges(entry: ColumnEntry, labels: list[str | None]) -> int:
-    """Count the ranges of a column that have an end which is neither on the declared step nor a declared bound."""
-    how = None if entry.labels is None else LabelOptions.parse(entry.labels)
-    if how is None or how.step is None or entry.dtype.startswith("Datetime"):
-        return 0
-    bounds = {str(end) for end in (*(entry.domain or ()), entry.bottom, entry.top) if end is not None}
-    bounds |= {"0001-01-01", "9999-12-31"}  # the first and the last day that there is
-    found = 0
-    for label in labels:
-        form, ends = ("value", ()) if label in (None, ANY_LABEL) else parse_label(str(label))
-        if form == "range":
-            on = (_starts_on_grid(ends[0], how), _stops_on_grid(ends[1], how))
-            found += any(not fits and end not in bounds for end, fits in zip(ends, on, strict=True))
-    return found
-
-
-def _starts_on_grid(end: str, how: LabelOptions) -> bool:
-    if not isinstance(how.step, str):
-        return Fraction(end) % Fraction(str(how.step)) == 0
-    day = date.fromisoformat(end)
-    if how.step in ("day", "week"):
-        return how.step == "day" or day.weekday() == 0
-    return day.day == 1 and (day.year * 12 + day.month - 1) % _MONTHS_PER_STEP[how.step] == 0
-
-
-def _stops_on_grid(end: str, how: LabelOptions) -> bool:
-    """Whether a range ends on the grid: whole numbers and days end before the next step starts; fractions where it
-    starts.
-    """
-    if isinstance(how.step, str):
-        return _starts_on_grid((date.fromisoformat(end) + timedelta(days=1)).isoformat(), how)
-    step = Fraction(str(how.step))
-    value = Fraction(end)
-    return value % step == 0 or (value + 1) % step == 0
-
-
 @dataclass(frozen=True, slots=True)
 class GeneralizedAuditor:
     """The `Auditor` of generalized releases, and of tables of other tools."""
@@ -94,29 +62,29 @@ class GeneralizedAuditor:
         frame, times = _read_rows(subject, each_row)
         labels = {column.name: number_values(frame[column.name]) for column in subject.quasi}
         groups = group_rows(list(labels.values()), len(frame), times)
-        found = _count_sensitive_columns(subject, frame, groups)
-        each = {column.name: measure_column(column) for column in found}
+        sensitive = _count_sensitive_columns(subject, frame, groups)
+        measures = {column.name: measure_column(column) for column in sensitive}
         achieved = {
             "k-anonymity": anonymity.measure_k(groups.sizes, subject.rows_per_person),
-            **find_worst_measures(list(each.values())),
+            **find_worst_measures(list(measures.values())),
         }
-        shown = {name: (values.distinct, values.times(groups.times)) for name, values in labels.items()}
-        utility, notes = measure_utility(subject, shown, loss.GroupSizes.from_sizes(groups.sizes))
-        seen = RecomputedRelease(
-            subject,
-            frame,
-            groups.sizes,
-            groups.sizes,
-            found,
-            achieved,
-            utility,
-            times,
-            each if len(each) > 1 else {},
-            tuple(notes),
+        label_rows = {name: (values.distinct, values.times(groups.times)) for name, values in labels.items()}
+        utility, notes = measure_utility(subject, label_rows, loss.GroupSizes.from_sizes(groups.sizes))
+        recomputed = RecomputedRelease(
+            subject=subject,
+            frame=frame,
+            class_sizes=groups.sizes,
+            sizes=groups.sizes,
+            sensitive=sensitive,
+            measures=achieved,
+            utility=utility,
+            times=times,
+            by_column=measures if len(measures) > 1 else {},
+            notes=tuple(notes),
             labelled=True,
         )
-        seen.__dict__.update(labels=labels, groups=groups)  # they are known already
-        return seen
+        recomputed.__dict__.update(labels=labels, groups=groups)  # cached properties that are known already
+        return recomputed
 
     def in_parts(self) -> Any:
         """Return the module that recounts a release whose groups outgrow one machine."""
@@ -124,24 +92,28 @@ class GeneralizedAuditor:
 
         return generalized_partitions
 
-    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match rows by their sensitive and carried values, which divide them into parts; labels decide within a part."""
-        subject = recounted.subject
-        axes = make_label_axes(subject, recounted.labels, source)
+        subject = recount.subject
+        axes = make_label_axes(subject, recount.labels, source)
         keys = _make_row_keys(subject, source)
-        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
-        seen = OrderStatistics()
+        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        order = OrderStatistics()
         unmatched = 0
         overlapping = False
         for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
-            labels = recounted.labels if ours.frame is recounted.frame else number_labels(ours, recounted.labels)
-            found = match_rows(subject, axes, labels, ours, theirs, source)
-            unmatched = unmatched + found.unmatched
-            overlapping = overlapping or found.overlapping
-            kept.add(theirs, found.stray)
-            seen.add(ours, theirs, [found.compute_mean_places()], found.shared_values)
+            labels = recount.labels if ours.frame is recount.frame else number_labels(ours, recount.labels)
+            matching = match_rows(subject, axes, labels, ours, theirs, source)
+            unmatched += matching.unmatched
+            overlapping |= matching.overlapping
+            published_values.add(theirs, matching.stray)
+            order.add(ours, theirs, [matching.compute_mean_places()], matching.shared_values)
         return SourceMatching(
-            unmatched, kept.values, seen.order(source.count_agreeing(keys), source.rows), overlapping, axes=axes
+            unmatched,
+            published_values.values,
+            order.order(source.count_agreeing(keys), source.rows),
+            overlapping,
+            axes=axes,
         )
 
 
@@ -150,7 +122,7 @@ def _make_row_keys(subject: Subject, source: SourceComparison) -> RowKeys:
     return {
         entry.name: (
             partial(format_texts, entry=entry),
-            partial(format_shared_values, entry=entry, read=can_format_shared_values(entry, source)),
+            partial(format_shared_values, entry=entry, is_readable=can_format_shared_values(entry, source)),
         )
         for entry in subject.columns
         if entry.role != Role.QUASI
@@ -178,13 +150,10 @@ def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: Publ
 def measure_utility(
     subject: Subject, labels: Mapping[str, tuple[pl.Series, np.ndarray]], sizes: loss.GroupSizes
 ) -> tuple[dict[str, Any], list[str]]:
-    """Measure information loss from the labels, each with its number of rows.
-
-    Also list sentences on what is not known of it.
-    """
-    found = [measure_column_loss(subject, entry, *labels[entry.name]) for entry in subject.quasi]
-    notes = [one for one in found if isinstance(one, str)]
-    return combine_column_losses(subject, [one for one in found if not isinstance(one, str)], sizes), notes
+    """Measure information loss from the labels, each with its number of rows; list what is not known of it."""
+    losses = [measure_column_loss(subject, entry, *labels[entry.name]) for entry in subject.quasi]
+    notes = [result for result in losses if isinstance(result, str)]
+    return combine_column_losses(subject, [result for result in losses if not isinstance(result, str)], sizes), notes
 
 
 def measure_column_loss(
@@ -200,7 +169,7 @@ def measure_column_loss(
         return f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss."
     try:
         lines = make_scale(entry, texts, foreign=subject.foreign)
-        found = loss.ColumnLabels(entry.name, lines, lines.read(texts), rows).measure_loss()
+        column_loss = loss.ColumnLabels(entry.name, lines, lines.read(texts), rows).measure_loss()
     except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
         if not subject.foreign:
             raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
@@ -209,7 +178,7 @@ def measure_column_loss(
         raise BundleDamaged(
             f"Column {entry.name!r} has {pluralize(off, 'label', 'that does', 'that do')} not end on the step that the manifest says."
         )
-    return found
+    return column_loss
 
 
 def combine_column_losses(
@@ -217,8 +186,49 @@ def combine_column_losses(
 ) -> dict[str, Any]:
     """Combine the loss of all columns; it is not known where that of a column is not."""
     k = max((int(parse_parameter(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
-    found = loss.compute_loss_measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
-    return found if len(columns) == len(subject.quasi) else {**found, "ail": None, "precision": None}
+    measures = loss.compute_loss_measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
+    if len(columns) < len(subject.quasi):
+        return {**measures, "ail": None, "precision": None}
+    return measures
+
+
+def count_off_grid_ranges(entry: ColumnEntry, labels: list[str | None]) -> int:
+    """Count the ranges of a column that have an end which is neither on the declared step nor a declared bound."""
+    options = None if entry.labels is None else LabelOptions.parse(entry.labels)
+    if options is None or options.step is None or entry.dtype.startswith("Datetime"):
+        return 0
+    bounds = {str(end) for end in (*(entry.domain or ()), entry.bottom, entry.top) if end is not None}
+    bounds |= {"0001-01-01", "9999-12-31"}  # the first and the last day that there is
+    off_grid = 0
+    for label in labels:
+        if label in (None, ANY_LABEL):
+            continue
+        form, ends = parse_label(str(label))
+        if form != "range":
+            continue
+        start, stop = ends
+        starts_well = start in bounds or _starts_on_grid(start, options)
+        stops_well = stop in bounds or _stops_on_grid(stop, options)
+        off_grid += not (starts_well and stops_well)
+    return off_grid
+
+
+def _starts_on_grid(end: str, options: LabelOptions) -> bool:
+    if not isinstance(options.step, str):
+        return Fraction(end) % Fraction(str(options.step)) == 0
+    day = date.fromisoformat(end)
+    if options.step in ("day", "week"):
+        return options.step == "day" or day.weekday() == 0
+    return day.day == 1 and (day.year * 12 + day.month - 1) % _MONTHS_PER_STEP[options.step] == 0
+
+
+def _stops_on_grid(end: str, options: LabelOptions) -> bool:
+    """Whether a range ends on the grid: whole numbers and days before the next step starts, fractions where it does."""
+    if isinstance(options.step, str):
+        return _starts_on_grid((date.fromisoformat(end) + timedelta(days=1)).isoformat(), options)
+    step = Fraction(str(options.step))
+    value = Fraction(end)
+    return value % step == 0 or (value + 1) % step == 0
 
 
 AUDITOR = GeneralizedAuditor()

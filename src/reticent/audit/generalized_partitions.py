@@ -68,6 +68,9 @@ from reticent.utility import loss
 COLUMN_KEY = "\x00column"
 LABEL_KEY = "\x00label"
 LABEL_SCHEMA = {COLUMN_KEY: pl.Int32(), LABEL_KEY: pl.String(), ROW_COUNT_COLUMN: pl.Int64()}
+PART_COLUMN = "\x00part"
+VALUE_COLUMN = "\x00value"
+PARAMETERS_WORST_WHEN_LEAST = ("k", "l")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +84,14 @@ class ColumnLabelMeasures:
 
 def count_labels(frames: Iterable[pl.DataFrame], subject: Subject) -> Iterator[pl.DataFrame]:
     """Count the rows of each label of each quasi-identifier in some frames."""
-    found: dict[str, list[pl.DataFrame]] = {entry.name: [] for entry in subject.quasi}
+    counts: dict[str, list[pl.DataFrame]] = {entry.name: [] for entry in subject.quasi}
     for frame in frames:
-        for name, held in found.items():
-            here = frame.group_by(pl.col(name).alias(LABEL_KEY)).agg(pl.len().cast(pl.Int64).alias(ROW_COUNT_COLUMN))
-            found[name] = [_sum_label_counts([*held, here])]
-    for at, held in enumerate(found.values()):
-        for one in held:
-            yield one.select(pl.lit(at, pl.Int32).alias(COLUMN_KEY), LABEL_KEY, ROW_COUNT_COLUMN)
+        for name, summed in counts.items():
+            counted = frame.group_by(pl.col(name).alias(LABEL_KEY)).agg(pl.len().cast(pl.Int64).alias(ROW_COUNT_COLUMN))
+            counts[name] = [_sum_label_counts([*summed, counted])]
+    for column, summed in enumerate(counts.values()):
+        for total in summed:
+            yield total.select(pl.lit(column, pl.Int32).alias(COLUMN_KEY), LABEL_KEY, ROW_COUNT_COLUMN)
 
 
 def measure_labels(frames: Iterable[pl.DataFrame], subject: Subject, folder: Path) -> list[ColumnLabelMeasures]:
@@ -98,16 +101,16 @@ def measure_labels(frames: Iterable[pl.DataFrame], subject: Subject, folder: Pat
     ]
 
 
-def _measure_column_labels(held: pl.DataFrame, subject: Subject, folder: Path) -> ColumnLabelMeasures:
-    at = int(held[COLUMN_KEY][0])
-    labels = _sum_label_counts([held.drop(COLUMN_KEY)]).sort(LABEL_KEY)
-    _write_label_file(labels.select(LABEL_KEY), _find_label_file(folder, at))
-    entry = subject.quasi[at]
+def _measure_column_labels(counts: pl.DataFrame, subject: Subject, folder: Path) -> ColumnLabelMeasures:
+    column = int(counts[COLUMN_KEY][0])
+    labels = _sum_label_counts([counts.drop(COLUMN_KEY)]).sort(LABEL_KEY)
+    _write_label_file(labels.select(LABEL_KEY), _find_label_file(folder, column))
+    entry = subject.quasi[column]
     rows = labels[ROW_COUNT_COLUMN].to_numpy()
     lost = measure_column_loss(subject, entry, labels[LABEL_KEY], rows)
     assert isinstance(lost, loss.ColumnLoss)  # it is always known for a release of ours
     return ColumnLabelMeasures(
-        at, lost, *rank_identifying_columns([entry.name], np.arange(len(rows))[:, None], rows, pairs=False)
+        column, lost, *rank_identifying_columns([entry.name], np.arange(len(rows))[:, None], rows, pairs=False)
     )
 
 
@@ -117,18 +120,18 @@ def _sum_label_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 def number_labels(frames: Iterable[pl.DataFrame], names: Sequence[str], folder: Path) -> Iterator[pl.DataFrame]:
     """Replace the columns of these names by the number of each label, under `name_label_number`."""
-    known = [
-        pl.read_parquet(_find_label_file(folder, at), memory_map=False, glob=False).with_row_index(
-            name_label_number(at)
+    numbered = [
+        pl.read_parquet(_find_label_file(folder, column), memory_map=False, glob=False).with_row_index(
+            name_label_number(column)
         )
-        for at in range(len(names))
+        for column in range(len(names))
     ]
     for frame in frames:
-        for name, labels in zip(names, known, strict=True):
+        for name, labels in zip(names, numbered, strict=True):
             frame = frame.join(
                 labels, left_on=name, right_on=LABEL_KEY, how="left", nulls_equal=True, maintain_order="left"
             ).drop(name)
-        yield frame.with_columns(pl.col(name_label_number(at)).cast(pl.Int32) for at in range(len(names)))
+        yield frame.with_columns(pl.col(name_label_number(column)).cast(pl.Int32) for column in range(len(names)))
 
 
 def name_label_number(column: int) -> str:
@@ -142,24 +145,19 @@ def _find_label_file(folder: Path, column: int) -> Path:
 
 def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
     """Write the file whole or not at all: another attempt may be writing the same content at the same time."""
-    made = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    labels.write_parquet(made)
-    os.replace(made, path)
-
-
-PART_COLUMN = "\x00part"
-VALUE_COLUMN = "\x00value"
-PARAMETERS_WORST_WHEN_LEAST = ("k", "l")
+    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    labels.write_parquet(temporary)
+    os.replace(temporary, path)
 
 
 def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
     """Count the rows of each combination of sensitive values in some of the row groups."""
     names = [entry.name for entry in subject.find_columns_with_role(Role.SENSITIVE)]
-    found = None
+    total = None
     for frame in _read_frames(subject, part, parts, Role.SENSITIVE):
-        here = _count_rows(frame, names)
-        found = here if found is None else _sum_row_counts([found, here])
-    return found
+        counted = _count_rows(frame, names)
+        total = counted if total is None else _sum_row_counts([total, counted])
+    return total
 
 
 def count_partition_labels(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
@@ -187,8 +185,8 @@ def _read_frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterat
     assert subject.path is not None and subject.manifest is not None  # a release folder
     file = find_data_files(subject.path, subject.manifest)["data"]
     schema = list_schemas(subject.manifest)["data"]
-    shown = [entry.name for entry in subject.columns if entry.role in roles] or [subject.quasi[0].name]
-    for frame in read_partition(file, schema, shown, part, parts):
+    names = [entry.name for entry in subject.columns if entry.role in roles] or [subject.quasi[0].name]
+    for frame in read_partition(file, schema, names, part, parts):
         floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
         yield frame.with_columns(pl.col(floats).fill_nan(None))
 
@@ -202,15 +200,15 @@ class SensitiveTotals:
 
     @classmethod
     def from_tallies(cls, subject: Subject, tallies: Iterable[pl.DataFrame | None]) -> SensitiveTotals:
-        told = [one for one in tallies if one is not None]
-        found = _sum_row_counts(told) if told else pl.DataFrame(schema={ROW_COUNT_COLUMN: pl.Int64})
-        rows = int(found[ROW_COUNT_COLUMN].sum())
+        frames = [frame for frame in tallies if frame is not None]
+        total = _sum_row_counts(frames) if frames else pl.DataFrame(schema={ROW_COUNT_COLUMN: pl.Int64})
+        rows = int(total[ROW_COUNT_COLUMN].sum())
         assert subject.manifest is not None
         if rows != subject.manifest.rows:
             raise BundleDamaged(f"The data has {rows} rows, the manifest says {subject.manifest.rows}.")
         if not rows:
             raise BundleDamaged("The release has no rows.")
-        return cls(found.drop(ROW_COUNT_COLUMN), found[ROW_COUNT_COLUMN].to_numpy())
+        return cls(total.drop(ROW_COUNT_COLUMN), total[ROW_COUNT_COLUMN].to_numpy())
 
     @property
     def rows(self) -> int:
@@ -218,18 +216,18 @@ class SensitiveTotals:
 
 
 def scatter_rows(
-    subject: Subject, whole: SensitiveTotals, folder: Path, into: int, part: int, parts: int
+    subject: Subject, totals: SensitiveTotals, folder: Path, into: int, part: int, parts: int
 ) -> Iterator[pl.DataFrame]:
     """Turn rows of some row groups into numbers of their labels and values, with how often each occurs and the part it
     goes to.
     """
     names = [entry.name for entry in subject.quasi]
-    numbers = [name_label_number(at) for at in range(len(names))]
-    values = whole.values.with_columns(pl.Series(VALUE_COLUMN, np.arange(len(whole.times), dtype=np.int32)))
-    held = whole.values.columns
+    numbers = [name_label_number(column) for column in range(len(names))]
+    values = totals.values.with_columns(pl.Series(VALUE_COLUMN, np.arange(len(totals.times), dtype=np.int32)))
+    sensitive = totals.values.columns
     for frame in number_labels(_read_frames(subject, part, parts, Role.QUASI, Role.SENSITIVE), names, folder):
-        if held:
-            frame = frame.join(values, on=held, how="left", nulls_equal=True, maintain_order="left")
+        if sensitive:
+            frame = frame.join(values, on=sensitive, how="left", nulls_equal=True, maintain_order="left")
         else:
             frame = frame.with_columns(pl.lit(0, pl.Int32).alias(VALUE_COLUMN))
         counted = _count_rows(frame, [*numbers, VALUE_COLUMN])
@@ -241,7 +239,7 @@ def scatter_rows(
 
 
 def make_scatter_schema(subject: Subject) -> dict[str, pl.DataType]:
-    numbers = [*(name_label_number(at) for at in range(len(subject.quasi))), VALUE_COLUMN]
+    numbers = [*(name_label_number(column) for column in range(len(subject.quasi))), VALUE_COLUMN]
     return {**dict.fromkeys(numbers, pl.Int32()), ROW_COUNT_COLUMN: pl.Int64(), PART_COLUMN: pl.Int32()}
 
 
@@ -253,30 +251,30 @@ class PartitionResult:
     achieved: Mapping[str, Any]
     by_column: Mapping[str, Mapping[str, Any]]
     sizes: loss.GroupSizes
-    least: int
+    min_persons: int
     exposed: int
     uniques: int
     risks: float  # of all rows, added up
 
 
-def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: SensitiveTotals) -> PartitionResult:
+def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, totals: SensitiveTotals) -> PartitionResult:
     """Measure and judge the groups of one part; all rows of each group are in it."""
-    held = pl.concat(list(frames))
-    held = held.group_by([name for name in held.columns if name not in (ROW_COUNT_COLUMN, PART_COLUMN)]).agg(
+    rows = pl.concat(list(frames))
+    rows = rows.group_by([name for name in rows.columns if name not in (ROW_COUNT_COLUMN, PART_COLUMN)]).agg(
         pl.col(ROW_COUNT_COLUMN).sum()
     )
-    columns = [number_values(held[name_label_number(at)]) for at in range(len(subject.quasi))]
-    groups = group_rows(columns, len(held), held[ROW_COUNT_COLUMN].to_numpy())
-    found = make_sensitive_columns(subject, whole, held[VALUE_COLUMN].to_numpy(), groups)
-    each = {column.name: measure_column(column) for column in found}
+    columns = [number_values(rows[name_label_number(index)]) for index in range(len(subject.quasi))]
+    groups = group_rows(columns, len(rows), rows[ROW_COUNT_COLUMN].to_numpy())
+    sensitive = make_sensitive_columns(subject, totals, rows[VALUE_COLUMN].to_numpy(), groups)
+    measures = {column.name: measure_column(column) for column in sensitive}
     achieved = {
         "k-anonymity": anonymity.measure_k(groups.sizes, subject.rows_per_person),
-        **find_worst_measures(list(each.values())),
+        **find_worst_measures(list(measures.values())),
     }
     evidence = Evidence(
         groups.sizes,
         groups.sizes,
-        found,
+        sensitive,
         subject.withheld,
         subject.stages,
         subject.rows_per_person,
@@ -287,7 +285,7 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: Sen
     sizes = groups.sizes
     persons = count_least_persons(sizes, subject.rows_per_person)
     exposed = int(sizes[find_exposed_groups(persons, limit)].sum())
-    by_column = each if len(each) > 1 else {}
+    by_column = measures if len(measures) > 1 else {}
     return PartitionResult(
         verdicts,
         achieved,
@@ -301,77 +299,79 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, whole: Sen
 
 
 def make_sensitive_columns(
-    subject: Subject, whole: SensitiveTotals, which: np.ndarray, groups: PublishedGroups
+    subject: Subject, totals: SensitiveTotals, combination: np.ndarray, groups: PublishedGroups
 ) -> list[SensitiveColumn]:
     """Make the sensitive columns of a part, with the whole release's distribution.
 
-    `which` is the combination of each row.
+    `combination` is that of each row.
     """
     entries = subject.find_columns_with_role(Role.SENSITIVE)
     jointly = subject.jointly and len(entries) > 1
     named = {promise.column for promise in subject.promises}
-    found = [_make_joint_column(entries, whole, which, groups)] if jointly else []
+    columns = [_make_joint_column(entries, totals, combination, groups)] if jointly else []
     for entry in entries:
         if jointly and entry.name not in named:
             continue
-        values = number_values(whole.values[entry.name])
+        values = number_values(totals.values[entry.name])
         rank, _ = rank_values(entry, values.distinct)
-        one = np.zeros(int(rank.max()) + 1, np.int64)  # a value of each rank
-        one[rank] = np.arange(len(rank))
-        ordered = values.distinct.gather(one)
+        value_of_rank = np.zeros(int(rank.max()) + 1, np.int64)  # a value of each rank
+        value_of_rank[rank] = np.arange(len(rank))
+        ordered = values.distinct.gather(value_of_rank)
         code = rank[values.codes].astype(np.int32)  # of each combination
-        counts = groups.counts(NumberedColumn(code[which], ordered))
-        counts = replace(counts, totals=np.bincount(code, whole.times, len(ordered)).astype(np.int64))
-        found.append(make_sensitive_column(entry, list_views(counts, ordered.is_null().to_numpy()), ordered))
-    return found
+        counts = groups.counts(NumberedColumn(code[combination], ordered))
+        counts = replace(counts, totals=np.bincount(code, totals.times, len(ordered)).astype(np.int64))
+        columns.append(make_sensitive_column(entry, list_views(counts, ordered.is_null().to_numpy()), ordered))
+    return columns
 
 
 def _make_joint_column(
-    entries: Sequence[Any], whole: SensitiveTotals, which: np.ndarray, groups: PublishedGroups
+    entries: Sequence[Any], totals: SensitiveTotals, combination: np.ndarray, groups: PublishedGroups
 ) -> SensitiveColumn:
-    counts = groups.counts(NumberedColumn(which, pl.Series(np.arange(len(whole.times)))))
-    null = whole.values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
-    known = list_views(replace(counts, totals=whole.times.astype(np.int64)), null)
-    return SensitiveColumn(", ".join(entry.name for entry in entries), known, None, joint=True)
+    counts = groups.counts(NumberedColumn(combination, pl.Series(np.arange(len(totals.times)))))
+    null = totals.values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+    views = list_views(replace(counts, totals=totals.times.astype(np.int64)), null)
+    return SensitiveColumn(", ".join(entry.name for entry in entries), views, None, joint=True)
 
 
 def combine_partitions(
-    subject: Subject, whole: SensitiveTotals, labels: Sequence[ColumnLabelMeasures], parts: Sequence[PartitionResult]
+    subject: Subject, totals: SensitiveTotals, labels: Sequence[ColumnLabelMeasures], parts: Sequence[PartitionResult]
 ) -> Audit:
     """Combine the results of all parts and the labels of each column into the audit of the release."""
-    sizes = loss.GroupSizes(*(sum(getattr(one.sizes, name) for one in parts) for name in ("groups", "rows", "squares")))
-    if sizes.rows != whole.rows:
-        raise BundleDamaged(f"The data has {whole.rows} rows, and {sizes.rows} of them were recounted.")
-    columns = sorted(labels, key=lambda one: one.column)
-    utility = combine_column_losses(subject, [one.label_loss for one in columns], sizes)
-    achieved = find_worst_measures([one.achieved for one in parts])
-    by_column = {name: find_worst_measures([one.by_column[name] for one in parts]) for name in parts[0].by_column}
+    sizes = loss.GroupSizes(
+        *(sum(getattr(result.sizes, name) for result in parts) for name in ("groups", "rows", "squares"))
+    )
+    if sizes.rows != totals.rows:
+        raise BundleDamaged(f"The data has {totals.rows} rows, and {sizes.rows} of them were recounted.")
+    columns = sorted(labels, key=lambda result: result.column)
+    utility = combine_column_losses(subject, [result.label_loss for result in columns], sizes)
+    achieved = find_worst_measures([result.achieved for result in parts])
+    by_column = {name: find_worst_measures([result.by_column[name] for result in parts]) for name in parts[0].by_column}
     none = np.zeros(0, np.int64)
-    seen = RecomputedRelease(subject, whole.values, none, none, (), achieved, utility, whole.times)
+    recount = RecomputedRelease(subject, totals.values, none, none, (), achieved, utility, totals.times)
     return Audit(
         subject.kind,
         sizes.rows,
         sizes.groups,
         subject.withheld,
-        tuple(_combine_verdicts(one) for one in zip(*(part.verdicts for part in parts), strict=True)),
+        tuple(_combine_verdicts(result) for result in zip(*(part.verdicts for part in parts), strict=True)),
         achieved,
         utility,
         _combine_risks(columns, sizes, parts, subject.rows_per_person),
         by_column,
-        notes=list_notes(seen),
-        carried=measure_passthrough(seen),
+        notes=list_notes(recount),
+        carried=measure_passthrough(recount),
     )
 
 
 def _combine_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     """Combine the verdicts of all parts on one promise."""
-    kept = [one.kept for one in verdicts]
+    outcomes = [verdict.kept for verdict in verdicts]
     achieved = {}
     for name in verdicts[0].achieved:
-        values = [one.achieved[name] for one in verdicts]
+        values = [verdict.achieved[name] for verdict in verdicts]
         achieved[name] = None if None in values else (min if name in PARAMETERS_WORST_WHEN_LEAST else max)(values)
-    shown = False if False in kept else None if None in kept else True
-    return replace(verdicts[0], achieved=achieved, kept=shown)
+    combined = False if False in outcomes else None if None in outcomes else True
+    return replace(verdicts[0], achieved=achieved, kept=combined)
 
 
 def _combine_risks(
@@ -380,12 +380,12 @@ def _combine_risks(
     parts: Sequence[PartitionResult],
     rows_per_person: int,
 ) -> Risk:
-    least = min(one.least for one in parts)
-    exposed = sum(one.exposed for one in parts)
-    columns = sorted((one.identification for one in labels), key=lambda one: (-one.separation, -one.distinction))
-    average = sizes.groups / sizes.rows if rows_per_person == 1 else fsum(one.risks for one in parts) / sizes.rows
-    prosecutor = AdversaryRisk(1 / least, average, exposed)
-    uniques = sum(one.uniques for one in parts)
+    min_persons = min(part.min_persons for part in parts)
+    exposed = sum(part.exposed for part in parts)
+    columns = sorted((part.identification for part in labels), key=lambda part: (-part.separation, -part.distinction))
+    average = sizes.groups / sizes.rows if rows_per_person == 1 else fsum(part.risks for part in parts) / sizes.rows
+    prosecutor = AdversaryRisk(1 / min_persons, average, exposed)
+    uniques = sum(part.uniques for part in parts)
     return Risk(
         sizes.rows,
         sizes.groups,

@@ -2,7 +2,7 @@
 
 A release whose values are listed apart from its rows shows, for each group, how often each combination of the other
 columns occurs (`published`) and how often each sensitive value (`listed`); the source shows how many people with a
-combination have a value (`held`). The groups are honest only if numbers x[combination, group, value] exist that add up
+combination have a value (`people`). The groups are honest only if numbers x[combination, group, value] exist that add up
 to all three. That is a three-dimensional transportation problem, NP-hard in general, and easy in nearly every release:
 
 1. What follows at once is fixed: people of one combination who share a value, or who are all in one group; groups with
@@ -58,9 +58,9 @@ class PairTally:
         keys, place = np.unique(first.astype(np.int64) * width + second, return_inverse=True)
         total = np.zeros(len(keys), np.int64)
         np.add.at(total, place.reshape(-1), count)
-        kept = total != 0
-        keys = keys[kept]
-        return cls(keys // max(width, 1), keys % max(width, 1), total[kept])
+        nonzero = total != 0
+        keys = keys[nonzero]
+        return cls(keys // max(width, 1), keys % max(width, 1), total[nonzero])
 
     def __len__(self) -> int:
         return len(self.count)
@@ -80,7 +80,7 @@ class PairTally:
 def is_assignment(
     published: PairTally,
     listed: PairTally,
-    held: PairTally,
+    people: PairTally,
     combination: np.ndarray,
     group: np.ndarray,
     value: np.ndarray,
@@ -92,7 +92,7 @@ def is_assignment(
     return (
         _equals(published, _count_pairs(combination, group))
         and _equals(listed, _count_pairs(group, value))
-        and _has_room(held, _count_pairs(combination, value))
+        and _has_room(people, _count_pairs(combination, value))
     )
 
 
@@ -113,15 +113,15 @@ def _equals(wanted: PairTally, counted: PairTally) -> bool:
     )
 
 
-def _has_room(held: PairTally, counted: PairTally) -> bool:
-    """Tell whether no pair was counted more often than people have it; pairs of `held` are in order."""
-    if not len(held) or not len(counted):
+def _has_room(people: PairTally, counted: PairTally) -> bool:
+    """Tell whether no pair was counted more often than people have it; pairs of `people` are in order."""
+    if not len(people) or not len(counted):
         return not len(counted)
-    width = int(max(held.second.max(), counted.second.max())) + 1
-    keys = held.first * width + held.second
+    width = int(max(people.second.max(), counted.second.max())) + 1
+    keys = people.first * width + people.second
     wanted = counted.first * width + counted.second
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return bool(((keys[place] == wanted) & (held.count[place] >= counted.count)).all())
+    return bool(((keys[place] == wanted) & (people.count[place] >= counted.count)).all())
 
 
 class NoAssignmentError(Exception):
@@ -130,24 +130,24 @@ class NoAssignmentError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class AssignmentProblem:
-    """`published` counts rows by (combination, group), `listed` by (group, value), `held` people by (combination, value)."""
+    """`published` counts rows by (combination, group), `listed` by (group, value), `people` people by (combination, value)."""
 
     published: PairTally
     listed: PairTally
-    held: PairTally
+    people: PairTally
     combinations: int
     groups: int
     values: int
 
     @classmethod
-    def from_tallies(cls, published: PairTally, listed: PairTally, held: PairTally) -> AssignmentProblem:
+    def from_tallies(cls, published: PairTally, listed: PairTally, people: PairTally) -> AssignmentProblem:
         """Number the codes that occur from 0 on, if every group has as many rows as values and no combination lacks people."""
         numbered = [
             np.unique(np.concatenate(codes), return_inverse=True)
             for codes in (
-                (published.first, held.first),
+                (published.first, people.first),
                 (published.second, listed.first),
-                (listed.second, held.second),
+                (listed.second, people.second),
             )
         ]
         sizes = [len(distinct) for distinct, _ in numbered]
@@ -156,14 +156,14 @@ class AssignmentProblem:
         problem = cls(
             PairTally.add_up(codes[0][:rows], codes[1][:rows], published.count),
             PairTally.add_up(codes[1][rows:], codes[2][: len(listed)], listed.count),
-            PairTally.add_up(codes[0][rows:], codes[2][len(listed) :], held.count),
+            PairTally.add_up(codes[0][rows:], codes[2][len(listed) :], people.count),
             *sizes,
         )
         problem.require_sums()
         return problem
 
     def require_sums(self) -> None:
-        if (problem_count := self.listed.count).min(initial=0) < 0 or self.held.count.min(initial=0) < 0:
+        if (problem_count := self.listed.count).min(initial=0) < 0 or self.people.count.min(initial=0) < 0:
             raise NoAssignmentError(f"{int((problem_count < 0).sum())} values are listed too seldom")
         in_group = _sum_by(self.published.second, self.published.count, self.groups)
         if (in_group != _sum_by(self.listed.first, self.listed.count, self.groups)).any() or (self.spare < 0).any():
@@ -172,11 +172,11 @@ class AssignmentProblem:
     @property
     def spare(self) -> np.ndarray:
         """Number of people of each combination who are not published."""
-        people = _sum_by(self.held.first, self.held.count, self.combinations)
+        people = _sum_by(self.people.first, self.people.count, self.combinations)
         return people - _sum_by(self.published.first, self.published.count, self.combinations)
 
-    def replace(self, published: PairTally, listed: PairTally, held: PairTally) -> AssignmentProblem:
-        problem = AssignmentProblem(published, listed, held, self.combinations, self.groups, self.values)
+    def replace(self, published: PairTally, listed: PairTally, people: PairTally) -> AssignmentProblem:
+        problem = AssignmentProblem(published, listed, people, self.combinations, self.groups, self.values)
         problem.require_sums()
         return problem
 
@@ -185,18 +185,18 @@ class AssignmentProblem:
         return AssignmentProblem.from_tallies(
             self.published.select(combinations[self.published.first]),
             self.listed.select(groups[self.listed.first]),
-            self.held.select(combinations[self.held.first]),
+            self.people.select(combinations[self.people.first]),
         )
 
 
-def decide_assignment(published: PairTally, listed: PairTally, held: PairTally) -> str:
+def decide_assignment(published: PairTally, listed: PairTally, people: PairTally) -> str:
     """Decide whether the people could have been put into the groups.
 
     Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value). Returns
     ASSIGNMENT_EXISTS, NO_ASSIGNMENT or ASSIGNMENT_UNDECIDED.
     """
     try:
-        problem = fix_determined_people(AssignmentProblem.from_tallies(published, listed, held))
+        problem = fix_determined_people(AssignmentProblem.from_tallies(published, listed, people))
         return _decide(problem)
     except NoAssignmentError:
         return NO_ASSIGNMENT
@@ -221,12 +221,12 @@ def _decide(problem: AssignmentProblem) -> str:
         if bounds is None:
             undecided = True
             continue
-        found = search_assignment(bounds)
-        if found is None and ValueExchange(part).run(MAX_FIRST_LOOKS):
-            found = True
-        if found is False:
+        exists = search_assignment(bounds)
+        if exists is None and ValueExchange(part).run(MAX_FIRST_LOOKS):
+            exists = True
+        if exists is False:
             return NO_ASSIGNMENT
-        undecided |= found is None
+        undecided |= exists is None
     return ASSIGNMENT_UNDECIDED if undecided else ASSIGNMENT_EXISTS
 
 
@@ -248,29 +248,29 @@ def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
     """Take out people of a combination who share a value, or who are all in one group."""
     published = problem.published
     listed = problem.listed
-    held = problem.held
-    values = np.bincount(held.first, minlength=problem.combinations)
+    people_tally = problem.people
+    values = np.bincount(people_tally.first, minlength=problem.combinations)
     groups = np.bincount(published.first, minlength=problem.combinations)
     one_value = values == 1
     one_group = (groups == 1) & (problem.spare == 0) & ~one_value
     value = np.zeros(problem.combinations, np.int64)
-    value[held.first] = held.second
+    value[people_tally.first] = people_tally.second
     group = np.zeros(problem.combinations, np.int64)
     group[published.first] = published.second
-    rows = one_value[published.first]
-    people = one_group[held.first]
-    if not rows.any() and not people.any():
-        unpublished = groups[held.first] == 0
-        return problem.replace(published, listed, held.select(~unpublished)) if unpublished.any() else problem
-    done = one_value | one_group | (groups == 0)
+    single_value_rows = one_value[published.first]
+    single_group_people = one_group[people_tally.first]
+    if not single_value_rows.any() and not single_group_people.any():
+        unpublished = groups[people_tally.first] == 0
+        return problem.replace(published, listed, people_tally.select(~unpublished)) if unpublished.any() else problem
+    fixed = one_value | one_group | (groups == 0)
     return problem.replace(
-        published.select(~done[published.first]),
+        published.select(~fixed[published.first]),
         listed.take_away(
-            np.concatenate([published.second[rows], group[held.first[people]]]),
-            np.concatenate([value[published.first[rows]], held.second[people]]),
-            np.concatenate([published.count[rows], held.count[people]]),
+            np.concatenate([published.second[single_value_rows], group[people_tally.first[single_group_people]]]),
+            np.concatenate([value[published.first[single_value_rows]], people_tally.second[single_group_people]]),
+            np.concatenate([published.count[single_value_rows], people_tally.count[single_group_people]]),
         ),
-        held.select(~done[held.first]),
+        people_tally.select(~fixed[people_tally.first]),
     )
 
 
@@ -278,25 +278,25 @@ def _fix_groups(problem: AssignmentProblem) -> AssignmentProblem:
     """Take out rows of groups in which one value, or one combination, is left."""
     published = problem.published
     listed = problem.listed
-    held = problem.held
+    people = problem.people
     one_value = np.bincount(listed.first, minlength=problem.groups) == 1
     one_combination = (np.bincount(published.second, minlength=problem.groups) == 1) & ~one_value
     value = np.zeros(problem.groups, np.int64)
     value[listed.first] = listed.second
     combination = np.zeros(problem.groups, np.int64)
     combination[published.second] = published.first
-    rows = one_value[published.second]
-    entries = one_combination[listed.first]
-    if not rows.any() and not entries.any():
+    single_value_rows = one_value[published.second]
+    single_combination_entries = one_combination[listed.first]
+    if not single_value_rows.any() and not single_combination_entries.any():
         return problem
-    done = one_value | one_combination
+    fixed = one_value | one_combination
     return problem.replace(
-        published.select(~done[published.second]),
-        listed.select(~done[listed.first]),
-        held.take_away(
-            np.concatenate([published.first[rows], combination[listed.first[entries]]]),
-            np.concatenate([value[published.second[rows]], listed.second[entries]]),
-            np.concatenate([published.count[rows], listed.count[entries]]),
+        published.select(~fixed[published.second]),
+        listed.select(~fixed[listed.first]),
+        people.take_away(
+            np.concatenate([published.first[single_value_rows], combination[listed.first[single_combination_entries]]]),
+            np.concatenate([value[published.second[single_value_rows]], listed.second[single_combination_entries]]),
+            np.concatenate([published.count[single_value_rows], listed.count[single_combination_entries]]),
         ),
     )
 
@@ -308,7 +308,7 @@ class ValueExchange:
         self.problem = problem
         published = problem.published
         listed = problem.listed
-        held = problem.held
+        people = problem.people
         order = np.argsort(published.second, kind="stable")
         count = published.count[order]
         rows = np.zeros((int(count.sum()), 6), np.int32)
@@ -316,18 +316,18 @@ class ValueExchange:
         rows[:, 1] = np.repeat(published.second[order], count)
         rows[:, 2] = np.repeat(listed.second, listed.count)
         pairs = _list_possible_pairs(problem)
-        room = np.zeros(len(pairs), np.int64)
-        room[np.searchsorted(pairs, held.first * problem.values + held.second)] = held.count
+        capacity = np.zeros(len(pairs), np.int64)
+        capacity[np.searchsorted(pairs, people.first * problem.values + people.second)] = people.count
         cells = np.zeros((len(pairs), 5), np.int32)
         cells[:, 0] = pairs // problem.values
         cells[:, 1] = pairs % problem.values
-        cells[:, 2] = np.minimum(room, len(rows) + 1)
+        cells[:, 2] = np.minimum(capacity, len(rows) + 1)
         cells[:, 3] = -1
-        cells[:, 4] = room > 0
-        self._room = room
+        cells[:, 4] = capacity > 0
+        self._room = capacity
         combinations = np.zeros((problem.combinations + 1, 2), np.int32)
         combinations[:, 0] = np.searchsorted(cells[:, 0], np.arange(problem.combinations + 1))
-        combinations[:-1, 1] = np.bincount(held.first, minlength=problem.combinations)
+        combinations[:-1, 1] = np.bincount(people.first, minlength=problem.combinations)
         self._rows = rows
         self._cells = cells
         self._combinations = combinations
@@ -358,8 +358,8 @@ class ValueExchange:
         value = self._cells[self._rows[:, 3], 1].astype(np.int64)
         if (self._cells[self._rows[:, 3], 0] != combination).any():
             return False
-        each = np.ones(len(value), np.int64)
-        listed = PairTally.add_up(group, value, each)
+        ones = np.ones(len(value), np.int64)
+        listed = PairTally.add_up(group, value, ones)
         wanted = problem.listed
         people = np.bincount(self._rows[:, 3], minlength=len(self._cells))
         return (
@@ -380,13 +380,13 @@ def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
     The latter are nobody's, but values may pass through them while they are exchanged; they are left out where there
     are too many.
     """
-    held = problem.held.first * problem.values + problem.held.second
+    people_pairs = problem.people.first * problem.values + problem.people.second
     starts = np.searchsorted(problem.listed.first, np.arange(problem.groups + 1))
     row, entry = _join_rows_with_values(problem.published, starts)
     if len(row) > MAX_PASSED_PAIRS:
-        return held
-    passed = problem.published.first[row] * problem.values + problem.listed.second[entry]
-    return np.union1d(held, passed)
+        return people_pairs
+    group_pairs = problem.published.first[row] * problem.values + problem.listed.second[entry]
+    return np.union1d(people_pairs, group_pairs)
 
 
 def _join_rows_with_values(published: PairTally, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -436,12 +436,12 @@ class AssignmentBounds:
     """Every x of a part with its least and greatest value; `lines[f][i]` is the sum of family f to which x[i] belongs.
 
     The families are rows by (combination, group), rows by (group, value) and people by (combination, value); the sum of a
-    line lies between `least` and `most` of its family.
+    line lies between the `min_sums` and `max_sums` of its family.
     """
 
     lines: tuple[np.ndarray, np.ndarray, np.ndarray]
-    least: tuple[np.ndarray, np.ndarray, np.ndarray]
-    most: tuple[np.ndarray, np.ndarray, np.ndarray]
+    min_sums: tuple[np.ndarray, np.ndarray, np.ndarray]
+    max_sums: tuple[np.ndarray, np.ndarray, np.ndarray]
     low: np.ndarray
     high: np.ndarray
 
@@ -451,13 +451,13 @@ class AssignmentBounds:
         high = high.copy()
         for _ in range(MAX_ROUNDS):
             changed = False
-            for line, least, most in zip(self.lines, self.least, self.most, strict=True):
-                lows = _sum_by(line, low, len(least))
-                highs = _sum_by(line, high, len(least))
-                if (lows > most).any() or (highs < least).any():
+            for line, min_sum, max_sum in zip(self.lines, self.min_sums, self.max_sums, strict=True):
+                lows = _sum_by(line, low, len(min_sum))
+                highs = _sum_by(line, high, len(min_sum))
+                if (lows > max_sum).any() or (highs < min_sum).any():
                     return None
-                higher = np.maximum(low, (least - highs)[line] + high)
-                lower = np.minimum(high, (most - lows)[line] + low)
+                higher = np.maximum(low, (min_sum - highs)[line] + high)
+                lower = np.minimum(high, (max_sum - lows)[line] + low)
                 if (higher > lower).any():
                     return None
                 changed = changed or bool((higher != low).any()) or bool((lower != high).any())
@@ -465,7 +465,7 @@ class AssignmentBounds:
                 high = lower
             if not changed:
                 break
-        return AssignmentBounds(self.lines, self.least, self.most, low, high)
+        return AssignmentBounds(self.lines, self.min_sums, self.max_sums, low, high)
 
 
 def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
@@ -477,26 +477,26 @@ def compute_tight_bounds(problem: AssignmentProblem) -> AssignmentBounds | None:
     """
     published = problem.published
     listed = problem.listed
-    held = problem.held
+    people = problem.people
     starts = np.searchsorted(listed.first, np.arange(problem.groups + 1))
     row, entry = _join_rows_with_values(published, starts)
     if len(row) > MAX_TRIPLES:
         return None
-    keys = held.first * problem.values + held.second
+    keys = people.first * problem.values + people.second
     wanted = published.first[row] * problem.values + listed.second[entry]
     person = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     possible = keys[person] == wanted
     row = row[possible]
     entry = entry[possible]
     person = person[possible]
-    most = np.minimum(np.minimum(published.count[row], listed.count[entry]), held.count[person])
-    lacking = np.maximum(held.count - problem.spare[held.first], 0)
+    high = np.minimum(np.minimum(published.count[row], listed.count[entry]), people.count[person])
+    lacking = np.maximum(people.count - problem.spare[people.first], 0)
     start = AssignmentBounds(
         (row, entry, person),
         (published.count, listed.count, lacking),
-        (published.count, listed.count, held.count),
+        (published.count, listed.count, people.count),
         np.zeros(len(row), np.int64),
-        most,
+        high,
     )
     bounds = start.tighten(start.low, start.high)
     if bounds is None:
@@ -512,17 +512,17 @@ def search_assignment(bounds: AssignmentBounds) -> bool | None:
     for _ in range(min(SEARCH_NODES, SEARCH_WORK // len(bounds.low) + 1)):
         if not waiting:
             return False
-        here = waiting.pop()
-        room = here.high - here.low
-        if not room.any():
+        current = waiting.pop()
+        slack = current.high - current.low
+        if not slack.any():
             return True
-        place = int(np.where(room > 0, room, np.iinfo(np.int64).max).argmin())
-        lower = here.high.copy()
-        higher = here.low.copy()
+        place = int(np.where(slack > 0, slack, np.iinfo(np.int64).max).argmin())
+        lower = current.high.copy()
+        higher = current.low.copy()
         lower[place] -= 1
-        higher[place] = here.high[place]
-        for low, high in ((here.low, lower), (higher, here.high)):
-            narrowed = here.tighten(low, high)
+        higher[place] = current.high[place]
+        for low, high in ((current.low, lower), (higher, current.high)):
+            narrowed = current.tighten(low, high)
             if narrowed is not None:
                 waiting.append(narrowed)
     return None

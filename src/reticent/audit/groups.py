@@ -1,10 +1,11 @@
 """The groups of a published table, and its sensitive columns counted by group.
 
 A group is the rows whose labels are equal in every quasi-identifying column. Each column is numbered by its distinct
-values, the numbers of a row are packed into one word, and one sort of the words gives groups and counts at once. Labels
-are compared as texts; nothing is known of what they mean.
+values (`number_values`), the numbers of a row are packed into one word (`pack_columns`), and one sort of the words gives
+groups and counts at once (`group_rows`). Labels are compared as texts; nothing is known of what they mean.
 
-The values of a sensitive column (`SensitiveColumn`) are numbered in the order of their domain, a null last.
+`count_sensitive_column` and `count_joint_column` count the values of one or several sensitive columns by group. Values
+are numbered in the order of their domain, a null last (`rank_values`).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class NumberedColumn:
         return len(self.distinct)
 
     def times(self, of_row: np.ndarray | None = None) -> np.ndarray:
-        """Count the rows that hold each value, where each row stands for `of_row` published ones."""
+        """Count the rows that have each value, where each row stands for `of_row` published ones."""
         return np.bincount(self.codes, weights=of_row, minlength=len(self)).astype(np.int64)
 
 
@@ -61,22 +62,22 @@ def number_values(series: pl.Series) -> NumberedColumn:
     if top > 8 * len(raw) + 1024:
         _, first, codes = np.unique(raw, return_index=True, return_inverse=True)
         return NumberedColumn(codes.astype(np.int32), series.gather(first))
-    where = np.full(top + 1, -1, np.int64)
+    row_of_key = np.full(top + 1, -1, np.int64)
     for start in range(0, len(raw), _LOOKUP_ROWS):
         piece = raw[start : start + _LOOKUP_ROWS]
-        where[piece] = np.arange(start, start + len(piece))
-    used = np.flatnonzero(where >= 0)
+        row_of_key[piece] = np.arange(start, start + len(piece))
+    used = np.flatnonzero(row_of_key >= 0)
     rank = np.zeros(top + 1, np.int32)
     rank[used] = np.arange(len(used))
-    return NumberedColumn(take_in_pieces(rank, raw), series.gather(where[used]))
+    return NumberedColumn(take_in_pieces(rank, raw), series.gather(row_of_key[used]))
 
 
 def take_in_pieces(table: np.ndarray, index: np.ndarray) -> np.ndarray:
     """Compute `table[index]`, a piece at a time."""
-    found = np.empty(len(index), table.dtype)
+    taken_values = np.empty(len(index), table.dtype)
     for start in range(0, len(index), _LOOKUP_ROWS):
-        found[start : start + _LOOKUP_ROWS] = table[index[start : start + _LOOKUP_ROWS]]
-    return found
+        taken_values[start : start + _LOOKUP_ROWS] = table[index[start : start + _LOOKUP_ROWS]]
+    return taken_values
 
 
 def _convert_to_integers(series: pl.Series) -> pl.Series:
@@ -100,51 +101,50 @@ def _convert_to_integers(series: pl.Series) -> pl.Series:
 def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
     """Pack each row's combination of codes into one number, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
-    room = 1
+    word_limit = 1
     for column in columns:
-        if room * len(column) > _MAX_WORD:
+        if word_limit * len(column) > _MAX_WORD:
             distinct, word = np.unique(word, return_inverse=True)
-            room = len(distinct)
+            word_limit = len(distinct)
         word *= len(column)
         word += column.codes
-        room *= len(column)
+        word_limit *= len(column)
     return word
 
 
-def enumerate_words(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct words (all below `room`) in order, and the place of each word among them."""
-    if room > _MAX_MARKED_WORDS:
+def enumerate_words(words: np.ndarray, word_limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct words (all below `word_limit`) in order, and the place of each word among them."""
+    if word_limit > _MAX_MARKED_WORDS:
         distinct, place = np.unique(words, return_inverse=True)
         return distinct, place.reshape(-1)
-    occurs = np.zeros(room, bool)
+    occurs = np.zeros(word_limit, bool)
     occurs[words] = True
     place = np.cumsum(occurs) - 1
     return np.flatnonzero(occurs), take_in_pieces(place, words)
 
 
 def combine_columns(columns: Sequence[NumberedColumn], rows: int) -> tuple[int, np.ndarray]:
-    """Return how many combinations occur, and the number of each row's combination, in the order of the columns' codes."""
+    """Return how many combinations occur, and each row's combination by number, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
-    room = 1
+    word_limit = 1
     for column in columns:
-        wide = room * len(column)
-        if (
-            wide > _MAX_WORD or room <= _MAX_MARKED_WORDS < wide
-        ):  # those that do not occur are left out while that is cheap
-            distinct, word = enumerate_words(word, room)
-            room = len(distinct)
+        next_limit = word_limit * len(column)
+        leaves_marked_range = word_limit <= _MAX_MARKED_WORDS < next_limit
+        if next_limit > _MAX_WORD or leaves_marked_range:  # words that do not occur are left out while that is cheap
+            distinct, word = enumerate_words(word, word_limit)
+            word_limit = len(distinct)
         word *= len(column)
         word += column.codes
-        room *= len(column)
-    distinct, word = enumerate_words(word, room)
+        word_limit *= len(column)
+    distinct, word = enumerate_words(word, word_limit)
     return len(distinct), word
 
 
 def unpack_words(words: np.ndarray, columns: Sequence[NumberedColumn]) -> np.ndarray:
     """Unpack the codes of combinations, where all columns fitted one word."""
     codes = np.empty((len(words), len(columns)), np.int64)
-    for at in reversed(range(len(columns))):
-        words, codes[:, at] = np.divmod(words, len(columns[at]))
+    for column in reversed(range(len(columns))):
+        words, codes[:, column] = np.divmod(words, len(columns[column]))
     return codes
 
 
@@ -166,11 +166,11 @@ class PublishedGroups:
         m = len(values)
         if len(word) and (int(word.max()) + 1) * m > _MAX_WORD:
             word = np.unique(word, return_inverse=True)[1]
-        both = word * m
-        both += values.codes
-        both, count = _count_words(both, self.times)
-        group = np.cumsum(np.diff(both // m, prepend=-1) != 0) - 1
-        return GroupCounts(group, both % m, count, values.times(self.times))
+        pair = word * m
+        pair += values.codes
+        pair, count = _count_words(pair, self.times)
+        group = np.cumsum(np.diff(pair // m, prepend=-1) != 0) - 1
+        return GroupCounts(group, pair % m, count, values.times(self.times))
 
 
 def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -178,8 +178,8 @@ def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarra
     if times is None:
         distinct, count = np.unique(words, return_counts=True)
         return distinct, count.astype(np.int64)
-    distinct, which = np.unique(words, return_inverse=True)
-    return distinct, np.bincount(which, weights=times, minlength=len(distinct)).astype(np.int64)
+    distinct, code = np.unique(words, return_inverse=True)
+    return distinct, np.bincount(code, weights=times, minlength=len(distinct)).astype(np.int64)
 
 
 def group_rows(columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None) -> PublishedGroups:
@@ -210,14 +210,29 @@ class SensitiveColumn:
 
 
 def count_sensitive_column(column: ColumnEntry, series: pl.Series, groups: PublishedGroups) -> SensitiveColumn:
+    """Count the values of a sensitive column by group."""
     values = number_values(series)
     rank, _ = rank_values(column, values.distinct)
     size = int(rank.max()) + 1
-    one = np.zeros(size, np.int64)  # a value of each rank
-    one[rank] = np.arange(len(rank))
-    distinct = values.distinct.gather(one)
+    value_of_rank = np.zeros(size, np.int64)  # a value of each rank
+    value_of_rank[rank] = np.arange(len(rank))
+    distinct = values.distinct.gather(value_of_rank)
     counts = groups.counts(NumberedColumn(rank.astype(np.int32)[values.codes], distinct))
     return make_sensitive_column(column, list_views(counts, distinct.is_null().to_numpy()), distinct)
+
+
+def count_joint_column(columns: Sequence[ColumnEntry], frame: pl.DataFrame, groups: PublishedGroups) -> SensitiveColumn:
+    """Count several sensitive columns as one: the combinations that occur. A combination with a null in it is unknown."""
+    numbered = [number_values(frame[column.name]) for column in columns]
+    word = pack_columns(numbered, len(frame))
+    distinct, codes = np.unique(word, return_inverse=True)
+    row = np.empty(len(distinct), np.int64)
+    row[codes] = np.arange(len(frame))
+    null = np.zeros(len(distinct), bool)
+    for values in numbered:
+        null |= values.distinct.is_null().to_numpy()[values.codes[row]]
+    counts = groups.counts(NumberedColumn(codes, pl.Series(distinct)))
+    return SensitiveColumn(", ".join(column.name for column in columns), list_views(counts, null), None, joint=True)
 
 
 def make_sensitive_column(column: ColumnEntry, counted: list[GroupCounts], ordered: pl.Series) -> SensitiveColumn:
@@ -245,8 +260,10 @@ def _find_positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction |
 
 
 def rank_values(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarchy | None]:
-    """Rank each value that occurs in the order of its domain, null last: an ordinal column's order, the hierarchy's
-    pre-order, numbers and dates by size, other texts by their characters. Two spellings of one number share a rank.
+    """Rank each value that occurs in the order of its domain, null last; also return the column's hierarchy.
+
+    The order is that of an ordinal column, the pre-order of a hierarchy, the size of numbers and dates, and else that
+    of characters. Two spellings of one number share a rank.
     """
     texts = distinct.cast(pl.String).to_list()
     tree = None
@@ -262,21 +279,28 @@ def rank_values(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, H
         except UnreadableLabel:
             raise BundleDamaged(f"Column {column.name!r} is numeric and holds texts that are no numbers.") from None
     else:
-        order = distinct.arg_sort(nulls_last=True).to_numpy()
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        return rank, None
+        return rank_in_order(distinct), None
     place = {key: i for i, key in enumerate(sorted({key for key in keys if key is not None}))}
     return np.array([len(place) if key is None else place[key] for key in keys], np.int64), tree
 
 
-def _find_listed_ranks(column: ColumnEntry, known: Mapping[str, int], texts: Sequence[str | None]) -> list[int | None]:
-    lacking = sum(text is not None and text not in known for text in texts)
+def rank_in_order(distinct: pl.Series) -> np.ndarray:
+    """Rank distinct values by size or, as texts, by their characters; null last."""
+    order = distinct.arg_sort(nulls_last=True).to_numpy()
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+def _find_listed_ranks(
+    column: ColumnEntry, rank_of_text: Mapping[str, int], texts: Sequence[str | None]
+) -> list[int | None]:
+    lacking = sum(text is not None and text not in rank_of_text for text in texts)
     if lacking:
         raise BundleDamaged(
             f"Column {column.name!r} holds {pluralize(lacking, 'value')} that its schema does not list."
         )
-    return [None if text is None else known[text] for text in texts]
+    return [None if text is None else rank_of_text[text] for text in texts]
 
 
 def find_paths(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:
@@ -288,17 +312,3 @@ def find_paths(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:
     ]
     paths = np.array(rows, np.int64).reshape(len(rows), tree.height + 1)
     return np.column_stack([np.unique(level, return_inverse=True)[1] for level in paths.T])
-
-
-def count_joint_column(columns: Sequence[ColumnEntry], frame: pl.DataFrame, groups: PublishedGroups) -> SensitiveColumn:
-    """Count several sensitive columns as one: the combinations that occur. A combination with a null in it is unknown."""
-    numbered = [number_values(frame[column.name]) for column in columns]
-    word = pack_columns(numbered, len(frame))
-    distinct, codes = np.unique(word, return_inverse=True)
-    row = np.empty(len(distinct), np.int64)
-    row[codes] = np.arange(len(frame))
-    null = np.zeros(len(distinct), bool)
-    for values in numbered:
-        null |= values.distinct.is_null().to_numpy()[values.codes[row]]
-    counts = groups.counts(NumberedColumn(codes, pl.Series(distinct)))
-    return SensitiveColumn(", ".join(column.name for column in columns), list_views(counts, null), None, joint=True)

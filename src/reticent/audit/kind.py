@@ -1,13 +1,16 @@
 """The interface between the audit and the release kinds.
 
-`audit/<kind>.py` holds one object, AUDITOR, that follows `Auditor`: it does what only the kind knows.
+`audit/<kind>.py` holds one object, AUDITOR, that follows `Auditor` and does what only the kind knows: it recounts the
+files (`RecomputedRelease`) and matches them with the source (`SourceMatching`). `audit.py` does the rest alike for every
+kind: digest, shape, checksums, promises and, given the source, leaks in every byte of every file, row order, missing
+values and carried columns.
 
-`audit.py` does the rest alike for every kind: digest, shape, checksums, promises and, given the source, matching, leaks
-in every byte of every file, row order, missing values and carried columns.
+What several kinds share is below the interface: reading the file `data`, and collecting which values of the source are
+published.
 
-A table that another tool made has no manifest that states what was withheld or what the other columns are. A column
-without a role is treated as carried: it is published as it is. So is a column that a job declares identifying and that
-is in the table all the same.
+A table that another tool made has no manifest that states what was withheld or what the other columns are
+(`infer_withheld_rows`, `list_third_party_notes`). A column without a role is treated as carried: it is published as it
+is. So is a column that a job declares identifying and that is in the table all the same.
 """
 
 from __future__ import annotations
@@ -42,12 +45,12 @@ class RecomputedRelease:
     """What the files of a release show.
 
     `frame` holds the published rows in the order of their file, or each distinct row once with how often it occurs in
-    `times`. `alike` counts the rows that agree in every quasi-identifier, `sizes` those of each group.
+    `times`. `class_sizes` counts the rows that agree in every quasi-identifier, `sizes` those of each group.
     """
 
     subject: Subject
     frame: pl.DataFrame
-    alike: np.ndarray
+    class_sizes: np.ndarray
     sizes: np.ndarray
     sensitive: Sequence[SensitiveColumn]
     measures: Mapping[str, Any]
@@ -57,7 +60,7 @@ class RecomputedRelease:
     notes: tuple[str, ...] = ()
     perturbation: Perturbation | None = None
     targeted: TargetedGroups | None = None
-    beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
+    other_tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
     explained: frozenset[str] = frozenset()  # texts of values that the kind publishes whether or not anybody has them
     labelled: bool = False  # whether quasi-identifiers are labels that cover several values
     sampling: SamplingParameters | None = None
@@ -82,15 +85,16 @@ class RecomputedRelease:
         return len(self.frame) if self.times is None else int(self.times.sum())
 
     @property
-    def each(self) -> np.ndarray:
+    def multiplicities(self) -> np.ndarray:
         """How many published rows each row of `frame` stands for."""
         return np.ones(len(self.frame), np.int64) if self.times is None else self.times
 
     def column(self, name: str) -> pl.Series:
-        """Return a published column from whichever file holds it; where distinct rows were counted, carried columns are
-        not available.
+        """Return a published column from whichever file holds it.
+
+        Where distinct rows were counted, carried columns are not available.
         """
-        return next(table[name] for table in (self.frame, *self.beside.values()) if name in table.columns)
+        return next(table[name] for table in (self.frame, *self.other_tables.values()) if name in table.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +116,14 @@ class SourceFinding:
 class SourceMatching:
     """How published rows stand for source rows.
 
-    `unmatched` published rows stand for no source row of their own; `kept` has the quasi-identifying values of source
-    rows that some published row could stand for. `order` is the test of whether the order of rows depends on the
+    `unmatched` published rows stand for no source row of their own; `published_values` has the quasi-identifying values
+    of source rows that some published row could stand for. `order` is the test of whether the order of rows depends on the
     source's. `missing` source rows are in no group, where a published row stands for many; None where each stands for
     one. `axes` are, for each labelled column, what its labels cover and the source's rows by value.
     """
 
     unmatched: int
-    kept: Mapping[str, pl.Series]
+    published_values: Mapping[str, pl.Series]
     order: RowOrder = CANONICAL_ORDER
     overlapping: bool = False
     findings: tuple[SourceFinding, ...] = ()
@@ -127,6 +131,28 @@ class SourceMatching:
     sampling: SamplingParameters | None = None
     missing: int | None = None
     axes: Sequence[LabelAxis] | None = None
+
+
+class Auditor(Protocol):
+    """How the audit recounts one release kind and matches it with its source."""
+
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
+        """Recount groups and histograms from the files.
+
+        Raise if they are damaged. Without `each_row`, distinct rows are enough.
+
+        `thorough` checks the order of rows too, where the kind has one; `publish` has just written it, and does not
+        need that.
+        """
+
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+        """Find how the published rows stand for those of the source."""
+
+
+def auditor_for(kind: str) -> Auditor:
+    """Load the auditor of a release kind from the catalogue."""
+    auditor: Auditor = catalogue.load_object(catalogue.KINDS[kind].auditor)
+    return auditor
 
 
 class PublishedSourceValues:
@@ -149,37 +175,16 @@ class PublishedSourceValues:
 def should_read_rows(
     subject: Subject, file: DataFile, schema: Mapping[str, str], *, each_row: bool, thorough: bool = False
 ) -> bool:
-    """Whether a file is read row by row: where its rows are compared, or where rows have carried columns or an order to
-    be checked (`thorough`) and the file is small.
+    """Whether a file is read row by row.
 
-    Otherwise its distinct rows are counted without the carried columns, which are counted by themselves
+    It is where its rows are compared, or where rows have carried columns or an order to be checked (`thorough`) and the
+    file is small. Otherwise its distinct rows are counted without the carried columns, which are counted by themselves
     (`passthrough.py`).
     """
-    return each_row or (
-        (thorough or bool(subject.find_columns_with_role(Role.INSENSITIVE))) and is_small_file(file, schema)
-    )
-
-
-class Auditor(Protocol):
-    """How the audit recounts one release kind and matches it with its source."""
-
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
-        """Recount groups and histograms from the files.
-
-        Raise if they are damaged. Without `each_row`, distinct rows are enough.
-
-        `thorough` checks the order of rows too, where the kind has one; `publish` has just written it, and does not
-        need that.
-        """
-
-    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Find how the published rows stand for those of the source."""
-
-
-def auditor_for(kind: str) -> Auditor:
-    """Load the auditor of a release kind from the catalogue."""
-    found: Auditor = catalogue.load_object(catalogue.KINDS[kind].auditor)
-    return found
+    if each_row:
+        return True
+    needs_rows = thorough or bool(subject.find_columns_with_role(Role.INSENSITIVE))
+    return needs_rows and is_small_file(file, schema)
 
 
 def read_data_rows(
@@ -195,8 +200,8 @@ def read_data_rows(
         frame = read_data(file, schema)
         times = None
     else:
-        shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
-        frame, times = count_distinct_rows(file, schema, shown)
+        names = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
+        frame, times = count_distinct_rows(file, schema, names)
     rows = len(frame) if times is None else int(times.sum())
     if rows != manifest.rows:
         raise BundleDamaged(f"The data has {rows} rows, the manifest says {manifest.rows}.")
@@ -214,32 +219,37 @@ def infer_withheld_rows(subject: Subject, source: pl.DataFrame | pl.LazyFrame | 
 
 def find_near_unique_columns(subject: Subject) -> dict[str, int]:
     """Find columns without a role in which too many rows have a value of their own; return how many rows, by column."""
-    found = {}
-    for series in () if subject.undeclared is None else subject.undeclared:
-        own = int((np.bincount(number_values(series).codes) == 1).sum())
-        if own * 100 > MAX_UNIQUE_PERCENT * len(series):
-            found[series.name] = own
-    return found
+    if subject.undeclared is None:
+        return {}
+    unique_counts = {}
+    for series in subject.undeclared:
+        unique_count = int((np.bincount(number_values(series).codes) == 1).sum())
+        if unique_count * 100 > MAX_UNIQUE_PERCENT * len(series):
+            unique_counts[series.name] = unique_count
+    return unique_counts
 
 
-def list_third_party_notes(found: RecomputedRelease) -> list[str]:
+def list_third_party_notes(recount: RecomputedRelease) -> list[str]:
     """List notes on columns that single people out though nobody gave them a role, and on rows that show nothing."""
-    subject = found.subject
+    subject = recount.subject
     if subject.undeclared is None:
         return []
-    said = [
-        f"Column {name!r} has no role and is near-unique: {own:,} of {found.rows:,} rows have a value of their own. Who knows it "
+    notes = [
+        f"Column {name!r} has no role and is near-unique: {own:,} of {recount.rows:,} rows have a value of their own. Who knows it "
         "knows the row, whatever is promised."
         for name, own in find_near_unique_columns(subject).items()
     ]
-    return [*said, *_note_hidden_rows(found)]
+    hidden = _count_hidden_rows(recount)
+    if hidden:
+        notes.append(
+            f"{hidden:,} rows show * in every quasi-identifier: they are withheld but for their other columns."
+        )
+    return notes
 
 
-def _note_hidden_rows(found: RecomputedRelease) -> list[str]:
-    stars = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in found.subject.quasi)
-    rows = int(found.frame.select(stars.alias("x")).to_series().sum()) if found.subject.quasi else 0
-    return (
-        [f"{rows:,} rows show * in every quasi-identifier: they are withheld but for their other columns."]
-        if rows
-        else []
-    )
+def _count_hidden_rows(recount: RecomputedRelease) -> int:
+    """Count the rows that show a star in every quasi-identifier."""
+    if not recount.subject.quasi:
+        return 0
+    is_hidden = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in recount.subject.quasi)
+    return int(recount.frame.select(is_hidden.alias("x")).to_series().sum())

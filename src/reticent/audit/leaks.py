@@ -61,89 +61,6 @@ from reticent.release.kind import find_data_files
 
 ColumnValues = dict[str, set[Any]]
 """The values of each column as Parquet stores them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Leak:
-    """A leak: `values` distinct values of a source column are in a file of the release where none should be."""
-
-    column: str
-    file: str
-    values: int
-
-
-def find_unused_values(recounted: RecomputedRelease, source: SourceComparison, file: DataFile) -> list[Leak]:
-    """Find, for each column, values of its dictionaries and statistics that none of its rows has."""
-    rows = recounted.beside.get(file.name, recounted.frame)
-    beside = file.name in recounted.beside
-    known = rows.columns if beside else list(dict.fromkeys([*rows.columns, *source.columns]))
-    entries, ends = _read_stored_values(file.paths, known)
-    found = []
-    for name in dict.fromkeys([*entries, *ends]):
-        held = iter([rows[name]]) if name in rows.columns else source.pieces(name)
-        if extra := _find_extra_values(entries.get(name, set()), ends.get(name, set()), held):
-            found += _locate_unused_values(file.paths, name, extra)
-    return sorted(found, key=lambda leak: leak.file)
-
-
-def _read_stored_values(paths: Sequence[Path], known: Collection[str]) -> tuple[ColumnValues, ColumnValues]:
-    """Read the entries of dictionaries, and the ends in statistics, by column."""
-    import pyarrow.parquet as pq
-
-    entries: ColumnValues = {}
-    ends: ColumnValues = {}
-    for path in paths:
-        for page in read_dictionary_pages(path):
-            if page.column in known:
-                entries.setdefault(page.column, set()).update(page.entries())
-        metadata = pq.read_metadata(path)
-        for group in range(metadata.num_row_groups):
-            for at in range(metadata.num_columns):
-                chunk = metadata.row_group(group).column(at)
-                if chunk.path_in_schema in known and chunk.statistics is not None and chunk.statistics.has_min_max:
-                    ends.setdefault(chunk.path_in_schema, set()).update({chunk.statistics.min, chunk.statistics.max})
-    return entries, ends
-
-
-def _locate_unused_values(paths: Sequence[Path], name: str, extra: set[Any]) -> list[Leak]:
-    """Find the files that contain the values that no row has."""
-    if len(paths) == 1:
-        return [Leak(name, paths[0].name, len(extra))]
-    found = []
-    for path in paths:
-        entries, ends = _read_stored_values([path], [name])
-        if here := extra & (entries.get(name, set()) | ends.get(name, set())):
-            found.append(Leak(name, path.name, len(here)))
-    return found
-
-
-def _find_extra_values(entries: set[Any], ends: set[Any], held: Iterator[pl.Series]) -> set[Any]:
-    """Return the entries and ends that are left when the values of all pieces of the column are taken away."""
-    for piece in held:
-        values = piece.drop_nulls().unique()
-        if values.dtype == pl.String:  # labels; a plain table may hold them as numbers
-            texts = set(values.to_list())
-            entries = {entry for entry in entries if _format_stored_value(entry) not in texts}
-            ends = {end for end in ends if _format_stored_value(end) not in texts}
-        else:
-            entries = entries - _convert_to_stored(values)
-            ends = ends - set(values.to_list())
-        if not entries and not ends:
-            break
-    return entries | ends
-
-
-def _format_stored_value(stored: Any) -> str:
-    return stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
-
-
-def _convert_to_stored(values: pl.Series) -> set[Any]:
-    """Convert values to the form in which Parquet stores them: unsigned integers in the bits of signed ones."""
-    width = 32 if values.dtype == pl.UInt32 else 64 if values.dtype == pl.UInt64 else 0
-    held = values.to_physical().to_list()
-    return {value - (value >> (width - 1) << width) for value in held} if width else set(held)
-
-
 MAX_VOCABULARY_VALUES = 20  # a column with fewer different values may be a vocabulary, however many rows it has
 MIN_TEXT_LENGTH = 4  # of a text that a column of repeated values shares by accident
 MIN_INNER_TEXT_LENGTH = 8  # characters of a value that is part of a longer text
@@ -180,6 +97,100 @@ COMMON_WORDS = frozenset(
         "yes",
     )
 )
+MAX_ROUND_DIGITS = 4
+"""An end of a range with at most so many digits, zeros at either side aside, is a round number."""
+_MANIFEST_WORDS = [
+    "reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
+    "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
+    "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
+    *catalogue.PROMISES,
+    *catalogue.METHODS,
+    *catalogue.STAGES,
+    *catalogue.KINDS,
+    *(word for promise in catalogue.PROMISES.values() for word in promise.parameters),
+    *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A leak: `values` distinct values of a source column are in a file of the release where none should be."""
+
+    column: str
+    file: str
+    values: int
+
+
+def find_unused_values(recount: RecomputedRelease, source: SourceComparison, file: DataFile) -> list[Leak]:
+    """Find, for each column, values of its dictionaries and statistics that none of its rows has."""
+    rows = recount.other_tables.get(file.name, recount.frame)
+    is_further_file = file.name in recount.other_tables
+    names = rows.columns if is_further_file else list(dict.fromkeys([*rows.columns, *source.columns]))
+    entries, ends = _read_stored_values(file.paths, names)
+    leaks = []
+    for name in dict.fromkeys([*entries, *ends]):
+        pieces = iter([rows[name]]) if name in rows.columns else source.pieces(name)
+        if extra := _find_extra_values(entries.get(name, set()), ends.get(name, set()), pieces):
+            leaks += _locate_unused_values(file.paths, name, extra)
+    return sorted(leaks, key=lambda leak: leak.file)
+
+
+def _read_stored_values(paths: Sequence[Path], names: Collection[str]) -> tuple[ColumnValues, ColumnValues]:
+    """Read the entries of dictionaries, and the ends in statistics, by column."""
+    import pyarrow.parquet as pq
+
+    entries: ColumnValues = {}
+    ends: ColumnValues = {}
+    for path in paths:
+        for page in read_dictionary_pages(path):
+            if page.column in names:
+                entries.setdefault(page.column, set()).update(page.entries())
+        metadata = pq.read_metadata(path)
+        for group in range(metadata.num_row_groups):
+            for column in range(metadata.num_columns):
+                chunk = metadata.row_group(group).column(column)
+                if chunk.path_in_schema in names and chunk.statistics is not None and chunk.statistics.has_min_max:
+                    ends.setdefault(chunk.path_in_schema, set()).update({chunk.statistics.min, chunk.statistics.max})
+    return entries, ends
+
+
+def _locate_unused_values(paths: Sequence[Path], name: str, extra: set[Any]) -> list[Leak]:
+    """Find the files that contain the values that no row has."""
+    if len(paths) == 1:
+        return [Leak(name, paths[0].name, len(extra))]
+    leaks = []
+    for path in paths:
+        entries, ends = _read_stored_values([path], [name])
+        if extra_in_file := extra & (entries.get(name, set()) | ends.get(name, set())):
+            leaks.append(Leak(name, path.name, len(extra_in_file)))
+    return leaks
+
+
+def _find_extra_values(entries: set[Any], ends: set[Any], pieces: Iterator[pl.Series]) -> set[Any]:
+    """Return the entries and ends that are left when the values of all pieces of the column are taken away."""
+    for piece in pieces:
+        values = piece.drop_nulls().unique()
+        if values.dtype == pl.String:  # labels; a plain table may hold them as numbers
+            texts = set(values.to_list())
+            entries = {entry for entry in entries if _format_stored_value(entry) not in texts}
+            ends = {end for end in ends if _format_stored_value(end) not in texts}
+        else:
+            entries = entries - _convert_to_stored(values)
+            ends = ends - set(values.to_list())
+        if not entries and not ends:
+            break
+    return entries | ends
+
+
+def _format_stored_value(stored: Any) -> str:
+    return stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
+
+
+def _convert_to_stored(values: pl.Series) -> set[Any]:
+    """Convert values to the form in which Parquet stores them: unsigned integers in the bits of signed ones."""
+    width = 32 if values.dtype == pl.UInt32 else 64 if values.dtype == pl.UInt64 else 0
+    integers = values.to_physical().to_list()
+    return {value - (value >> (width - 1) << width) for value in integers} if width else set(integers)
 
 
 @dataclass(eq=False)
@@ -195,13 +206,13 @@ class _HiddenColumn:
 class LabelLookup:
     """Looks up the values of hidden columns among the declared labels; the values themselves are not kept."""
 
-    def __init__(self, recounted: RecomputedRelease, source: SourceComparison):
-        self._recounted = recounted
+    def __init__(self, recount: RecomputedRelease, source: SourceComparison):
+        self._recount = recount
         self._source = source
         self._declared: set[str] = set()
         self._unheld: set[str] = set()
-        if recounted.subject.manifest is not None:
-            self._declared, self._unheld = _list_declared_texts(recounted, source)
+        if recount.subject.manifest is not None:
+            self._declared, self._unheld = _list_declared_texts(recount, source)
         self._numerals = _count_numerals(self._unheld)
         self._longer = {part for text in self._unheld for part in _list_word_runs(text)}
         self._columns: dict[str, _HiddenColumn] = {}
@@ -215,24 +226,28 @@ class LabelLookup:
         column.declared |= values & self._declared
         column.inside |= values & self._longer
         for size in self._numerals:
-            many = sum(len(text) == size and text.isdecimal() for text in values)
-            column.numerals[size] = column.numerals.get(size, 0) + many
+            numeral_count = sum(len(text) == size and text.isdecimal() for text in values)
+            column.numerals[size] = column.numerals.get(size, 0) + numeral_count
 
     def leaks(self) -> list[Leak]:
-        found = []
+        results = []
         for name, column in self._columns.items():
             if people := self._find_people_among(name, column):
-                found.append(Leak(name, MANIFEST_FILE, len(people)))
-        return found
+                results.append(Leak(name, MANIFEST_FILE, len(people)))
+        return results
 
     def _find_people_among(self, name: str, column: _HiddenColumn) -> set[str]:
         """Find the declared texts that are people's values of a hidden column."""
-        each = self._recounted.subject.rows_per_person
-        near_unique = column.distinct * each * 2 > self._source.rows
+        rows_per_person = self._recount.subject.rows_per_person
+        near_unique = column.distinct * rows_per_person * 2 > self._source.rows
         shares = 2 * len(column.declared) >= column.distinct
         if shares and (column.distinct < MAX_VOCABULARY_VALUES or not near_unique):
             return set()
-        by_chance = {size for size, many in self._numerals.items() if many * column.numerals[size] * 100 >= 10**size}
+        by_chance = {
+            size
+            for size, numeral_count in self._numerals.items()
+            if numeral_count * column.numerals[size] * 100 >= 10**size
+        }
         people = {text for text in column.declared & self._unheld if not (text.isdecimal() and len(text) in by_chance)}
         if near_unique:
             return people | column.inside
@@ -240,35 +255,35 @@ class LabelLookup:
         if not people or column.distinct < MAX_VOCABULARY_VALUES or 20 * len(column.declared) > column.distinct:
             return set()
         values, times = self._source.values(name)
-        return people & list_texts(values.filter(pl.Series(times <= each)))
+        return people & list_texts(values.filter(pl.Series(times <= rows_per_person)))
 
 
-def _list_declared_texts(recounted: RecomputedRelease, source: SourceComparison) -> tuple[set[str], set[str]]:
+def _list_declared_texts(recount: RecomputedRelease, source: SourceComparison) -> tuple[set[str], set[str]]:
     """List all texts of hierarchies, orders and domains; and those that no source row has in the column itself."""
-    subject = recounted.subject
+    subject = recount.subject
     assert subject.manifest is not None
     declared: set[str] = set()
     unheld: set[str] = set()
     for entry in subject.columns:
         listed = {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
         if entry.role == "sensitive":
-            listed |= recounted.explained
+            listed |= recount.explained
             for name in ("values", "domain"):
                 listed |= {str(text) for text in subject.manifest.own.get(name, ())}
         if listed:
             declared |= listed
             unheld |= listed - list_texts(source.values(entry.name)[0])
-    known = {ANY_LABEL, *(entry.name for entry in subject.columns)}
-    return declared, {text for text in unheld - known if text.strip().casefold() not in COMMON_WORDS}
+    own_texts = {ANY_LABEL, *(entry.name for entry in subject.columns)}
+    return declared, {text for text in unheld - own_texts if text.strip().casefold() not in COMMON_WORDS}
 
 
 def _count_numerals(labels: set[str]) -> dict[int, int]:
     """Count the texts that are numerals, by length."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for text in labels:
         if text.isdecimal():
-            found[len(text)] = found.get(len(text), 0) + 1
-    return found
+            counts[len(text)] = counts.get(len(text), 0) + 1
+    return counts
 
 
 def _list_word_runs(text: str) -> Iterator[str]:
@@ -281,26 +296,24 @@ def _list_word_runs(text: str) -> Iterator[str]:
                 yield part
 
 
-MAX_ROUND_DIGITS = 4
-"""An end of a range with at most so many digits, zeros at either side aside, is a round number."""
-
-
-def find_leaks(recounted: RecomputedRelease, source: SourceComparison, kept: Mapping[str, pl.Series]) -> list[Leak]:
+def find_leaks(
+    recount: RecomputedRelease, source: SourceComparison, published_values: Mapping[str, pl.Series]
+) -> list[Leak]:
     """Find all leaks, by source column and file.
 
-    The values themselves are not kept. Only `kept` quasi-identifying values may be shown.
+    The values themselves are not kept. Only quasi-identifying values in `published_values` may be shown.
 
     Columns that may have any number of values (those that are not published, and carried ones) are processed a part at
     a time.
     """
-    subject, path = recounted.subject, recounted.subject.path
+    subject, path = recount.subject, recount.subject.path
     names = [entry.name for entry in subject.columns]
     if subject.undeclared is not None:  # these are carried, but for those that single people out
         names += set(subject.undeclared.columns) - set(find_near_unique_columns(subject))
     hidden = [name for name in source.names if name not in names]
-    shown, withheld = _list_shown_and_withheld_texts(recounted, source, kept)
-    leaks = _find_withheld_values(recounted, source, withheld)
-    lookup = LabelLookup(recounted, source)
+    shown_texts, withheld = _list_shown_and_withheld_texts(recount, source, published_values)
+    leaks = _find_withheld_values(recount, source, withheld)
+    lookup = LabelLookup(recount, source)
     carried = [entry for entry in subject.columns if entry.role == Role.INSENSITIVE]
     counts: dict[tuple[str, str], int] = {}
     parts = source.spread([*hidden, *(entry.name for entry in carried)]) if path is not None else 0
@@ -311,43 +324,43 @@ def find_leaks(recounted: RecomputedRelease, source: SourceComparison, kept: Map
         secret |= {name: texts for name, texts in withheld.items() if part == 0}
         for entry in carried:
             published = (
-                source.list_published_texts(entry.name, part, parts)
-                | _list_declared_values(entry)
-                | recounted.explained
+                source.list_published_texts(entry.name, part, parts) | _list_declared_values(entry) | recount.explained
             )
             secret[entry.name] = source.texts(entry.name, part, parts) - published
-        for file, name, many in _search_folder(recounted, source, path, secret, shown):
-            counts[file, name] = counts.get((file, name), 0) + many
+        for file, name, count in _search_folder(recount, source, path, secret, shown_texts):
+            counts[file, name] = counts.get((file, name), 0) + count
     order = [*hidden, *(entry.name for entry in subject.columns)]
-    found = sorted(counts, key=lambda place: (place[0], order.index(place[1])))
-    return leaks + lookup.leaks() + [Leak(name, file, counts[file, name]) for file, name in found]
+    leak_places = sorted(counts, key=lambda place: (place[0], order.index(place[1])))
+    return leaks + lookup.leaks() + [Leak(name, file, counts[file, name]) for file, name in leak_places]
 
 
 def _list_shown_and_withheld_texts(
-    recounted: RecomputedRelease, source: SourceComparison, kept: Mapping[str, pl.Series]
+    recount: RecomputedRelease, source: SourceComparison, published_values: Mapping[str, pl.Series]
 ) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """List, for quasi-identifiers and sensitive columns, the texts that the release may show and those that it must
     not.
     """
-    shown = {}
+    shown_texts = {}
     withheld = {}
-    for entry in recounted.subject.columns:
+    for entry in recount.subject.columns:
         if entry.role == Role.INSENSITIVE:
             continue
-        name, values, published = entry.name, source.values(entry.name)[0], list_texts(recounted.column(entry.name))
-        shown[name] = (
-            list_texts(kept[name]) - _list_hidden_values(entry, values) if entry.role == Role.QUASI else published
+        name, values, published = entry.name, source.values(entry.name)[0], list_texts(recount.column(entry.name))
+        shown_texts[name] = (
+            list_texts(published_values[name]) - _list_hidden_values(entry, values)
+            if entry.role == Role.QUASI
+            else published
         )
         withheld[name] = (
-            list_texts(values) - shown[name] - _list_declared_values(entry) - published - recounted.explained
+            list_texts(values) - shown_texts[name] - _list_declared_values(entry) - published - recount.explained
         )
         if entry.role == Role.SENSITIVE:
             withheld[name] -= _find_other_spellings(entry, values, published)
         if entry.labels is not None:
-            moved = _list_moved_ends(recounted, entry)
+            moved = _list_moved_ends(recount, entry)
             withheld[name] -= moved
-            shown[name] = shown[name] | {end for end in moved if _is_round(end)}
-    return shown, withheld
+            shown_texts[name] = shown_texts[name] | {end for end in moved if _is_round(end)}
+    return shown_texts, withheld
 
 
 def _is_round(end: str) -> bool:
@@ -377,36 +390,40 @@ def _list_neighbours(place: Fraction) -> list[Decimal]:
 
 def _find_other_spellings(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
     """Find the texts of source values that are published in another spelling: as numbers, dates or truth values."""
-    alike = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
-    return list_texts(values.filter(alike.is_in(list(published)).fill_null(False)))
+    converted = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
+    return list_texts(values.filter(converted.is_in(list(published)).fill_null(False)))
 
 
 def _search_folder(
-    recounted: RecomputedRelease,
+    recount: RecomputedRelease,
     source: SourceComparison,
     path: Path | None,
     secret: Mapping[str, set[str]],
-    shown: Mapping[str, set[str]],
+    shown_texts: Mapping[str, set[str]],
 ) -> Iterator[tuple[str, str, int]]:
     """Yield (file, column, values) for secret texts that are in the folder and are not explained by what it may show."""
     needles = TextSearch(text for texts in secret.values() for text in texts)
     if path is None or not len(needles):
         return
-    subject = recounted.subject
-    needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown), *recounted.explained]).encode())
+    subject = recount.subject
+    needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown_texts), *recount.explained]).encode())
     for piece in source.spell_out([entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]):
         if len(needles):
             needles.ignore_found_in(piece.encode())
     if not len(needles):
         return
     hits: dict[str, set[str]] = {}
-    for bytes_of in _read_windows(subject, path, needles.longest):
-        present = needles.find_in(bytes_of.data, bytes_of.least)
-        if bytes_of.is_text:
-            present = {text for text in present if stands_alone(text, bytes_of.data, bytes_of.begins, bytes_of.ends)}
-        hits.setdefault(bytes_of.file, set()).update(present)
+    for window in _read_windows(subject, path, needles.longest):
+        present = needles.find_in(window.data, window.min_bytes)
+        if window.is_text:
+            present = {text for text in present if stands_alone(text, window.data, window.begins, window.ends)}
+        hits.setdefault(window.file, set()).update(present)
     for file, present in hits.items():
-        yield from ((file, name, len(some & present)) for name, some in secret.items() if some & present)
+        yield from (
+            (file, name, len(texts_of_column & present))
+            for name, texts_of_column in secret.items()
+            if texts_of_column & present
+        )
 
 
 def _list_hidden_values(entry: ColumnEntry, values: pl.Series) -> set[str]:
@@ -432,72 +449,61 @@ def _list_declared_values(entry: ColumnEntry) -> set[str]:
     return {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
 
 
-def _list_explained_texts(subject: Subject, shown: Mapping[str, set[str]]) -> list[str]:
+def _list_explained_texts(subject: Subject, shown_texts: Mapping[str, set[str]]) -> list[str]:
     """List the texts that the release may show."""
-    found = [entry.name for entry in subject.columns]
-    found += [text for texts in shown.values() for text in texts]
-    found += [text for entry in subject.columns for text in _list_declared_values(entry)]
-    found += [word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")]
-    return found + _MANIFEST_WORDS
-
-
-_MANIFEST_WORDS = [
-    "reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
-    "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
-    "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
-    *catalogue.PROMISES,
-    *catalogue.METHODS,
-    *catalogue.STAGES,
-    *catalogue.KINDS,
-    *(word for promise in catalogue.PROMISES.values() for word in promise.parameters),
-    *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters),
-]
+    explained = [entry.name for entry in subject.columns]
+    explained += [text for texts in shown_texts.values() for text in texts]
+    explained += [text for entry in subject.columns for text in _list_declared_values(entry)]
+    explained += [
+        word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")
+    ]
+    return explained + _MANIFEST_WORDS
 
 
 def _find_withheld_values(
-    recounted: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
+    recount: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
 ) -> list[Leak]:
     """Find values that only withheld rows have, as ends and members of labels, in the manifest, in dictionaries and
     statistics.
     """
     leaks = []
-    path = recounted.subject.path
-    for entry in recounted.subject.columns:
+    path = recount.subject.path
+    for entry in recount.subject.columns:
         if entry.role == Role.QUASI:
             name, secret = entry.name, withheld[entry.name]
             stated = {str(text) for text in [*(entry.domain or ()), *(entry.values or ())]}
-            found = (("data", _list_shown_members(recounted, name)), ("manifest.json", stated))
-            leaks += [Leak(name, where, len(secret & texts)) for where, texts in found if secret & texts]
+            places = (("data", _list_shown_members(recount, name)), ("manifest.json", stated))
+            leaks += [Leak(name, place, len(secret & texts)) for place, texts in places if secret & texts]
     if path is not None:
-        for file in _list_data_files(recounted.subject, path):
+        for file in _list_data_files(recount.subject, path):
             if file.suffix in (".parquet", ".pq"):
-                leaks += find_unused_values(recounted, source, file)
+                leaks += find_unused_values(recount, source, file)
     return leaks
 
 
 def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
     """List the files that hold rows; a table of another tool is one file or a folder of them."""
     if subject.manifest is not None:
-        found = find_data_files(path, subject.manifest)
-        return [found[name] for name in sorted(found)]
+        files = find_data_files(path, subject.manifest)
+        return [files[name] for name in sorted(files)]
     return [DataFile.from_path(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
 
 
-def _list_shown_members(recounted: RecomputedRelease, name: str) -> set[str]:
+def _list_shown_members(recount: RecomputedRelease, name: str) -> set[str]:
     """List the ends and members of a column's labels; an exact value is its own member."""
-    if not recounted.labelled:
+    if not recount.labelled:
         return set()
-    labels = recounted.frame[name].unique().drop_nulls()
+    labels = recount.frame[name].unique().drop_nulls()
     return {text for label in labels if label != ANY_LABEL for text in _parse_members(label)}
 
 
-def _list_moved_ends(recounted: RecomputedRelease, entry: ColumnEntry) -> set[str]:
+def _list_moved_ends(recount: RecomputedRelease, entry: ColumnEntry) -> set[str]:
     """List ends of ranges that were rounded or moved: they are nobody's value, unless by chance. Ends of the domain
     only where a range ends there.
     """
-    if not recounted.labelled:
+    if not recount.labelled:
         return set()
-    labels = recounted.frame[entry.name].unique().drop_nulls()
+    labels = recount.frame[entry.name].unique().drop_nulls()
     ends = {
         end for label in labels if label != ANY_LABEL and _parse_form(label) == "range" for end in _parse_members(label)
     }

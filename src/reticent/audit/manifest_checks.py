@@ -76,57 +76,59 @@ def _is_canonical_csv(part: DataFile, schema: Schema, quote: bool) -> bool:
     header = 0
     with open(part.paths[0], "rb") as handle:
         for piece in _read_rows(part, schema):
-            again = _write_csv_bytes(piece, quote)[header:]
-            if handle.read(len(again)) != again:
+            written_bytes = _write_csv_bytes(piece, quote)[header:]
+            if handle.read(len(written_bytes)) != written_bytes:
                 return False
             header = header or len(_write_csv_bytes(piece.head(0), quote))
         return not handle.read(1)
 
 
 def _write_csv_bytes(rows: pl.DataFrame, quote: bool) -> bytes:
-    again = io.BytesIO()
-    write_csv(again, rows, quote=quote)
-    return again.getvalue()
+    buffer = io.BytesIO()
+    write_csv(buffer, rows, quote=quote)
+    return buffer.getvalue()
 
 
 def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
     """List how the manifest differs from the job: in promises, method, stages, and in what is declared about columns."""
-    found = []
+    disagreements = []
     wanted = [describe_promise(promise) for promise in job.promises]
     if [(p.name, _normalize_parameters(p.parameters)) for p in wanted] != [
         (p.name, _normalize_parameters(p.parameters)) for p in subject.promises[: len(wanted)]
     ]:
-        found.append("the promises are not those of the job")
+        disagreements.append("the promises are not those of the job")
     if subject.manifest is not None and subject.manifest.method.name != job.method.name:
-        found.append("the method is not that of the job")
+        disagreements.append("the method is not that of the job")
     stages = [(stage.name, getattr(stage, "kind", None)) for stage in job.prepare]
     if [(stage.name, stage.parameters.get("kind")) for stage in subject.stages] != stages:
-        found.append("the stages are not those of the job")
+        disagreements.append("the stages are not those of the job")
     for entry in subject.columns:
         if (column := job.columns.get(entry.name)) is None:
             continue
         if column.format != entry.format:
-            found.append(f"column {entry.name!r} is read by another format than in the job")
-        asked = column.labels if column.labels is not None and column.labels.style in ("snapped", "padded") else None
-        if asked is not None and entry.labels != asked.to_plain():
-            found.append(f"the labels of {entry.name!r} are not those that the job asks for")
+            disagreements.append(f"column {entry.name!r} is read by another format than in the job")
+        label_options = (
+            column.labels if column.labels is not None and column.labels.style in ("snapped", "padded") else None
+        )
+        if label_options is not None and entry.labels != label_options.to_plain():
+            disagreements.append(f"the labels of {entry.name!r} are not those that the job asks for")
         if (
             column.domain is not None
             and entry.domain
             and _normalize_value(list(column.domain)) != _normalize_value(entry.domain)
         ):
-            found.append(f"the domain of {entry.name!r} is not the job's")
+            disagreements.append(f"the domain of {entry.name!r} is not the job's")
         if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
-            found.append(f"the domain of {entry.name!r} is not the job's")
+            disagreements.append(f"the domain of {entry.name!r} is not the job's")
         if column.role != entry.role:
-            found.append(f"column {entry.name!r} has another role than in the job")
+            disagreements.append(f"column {entry.name!r} has another role than in the job")
         elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
             tree = Hierarchy.of(column.hierarchy, entry.name).rows()
             if sorted(tree) != sorted(entry.hierarchy):
-                found.append(f"the hierarchy of {entry.name!r} is not the job's")
+                disagreements.append(f"the hierarchy of {entry.name!r} is not the job's")
         elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
-            found.append(f"the hierarchy of {entry.name!r} is missing")
-    return tuple(found)
+            disagreements.append(f"the hierarchy of {entry.name!r} is missing")
+    return tuple(disagreements)
 
 
 def _is_same_domain(column: Any, subject: Subject) -> bool:
@@ -139,8 +141,8 @@ def _is_same_domain(column: Any, subject: Subject) -> bool:
     if column.hierarchy is not None or column.order is not None:
         return True
     if is_numeric_range(column.domain):
-        least, greatest = (int(end) for end in column.domain)
-        return len(drawn_from) == greatest - least + 1 and {str(least), str(greatest)} <= set(drawn_from)
+        lowest, highest = (int(end) for end in column.domain)
+        return len(drawn_from) == highest - lowest + 1 and {str(lowest), str(highest)} <= set(drawn_from)
     return sorted(column.domain) == sorted(drawn_from)
 
 
@@ -173,22 +175,22 @@ def _normalize_value(value: Any) -> Any:
         return str(value)
 
 
-def require_described_columns(found: RecomputedRelease, *, bytes: bool) -> None:
+def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> None:
     """Refuse a manifest that describes other columns than the files have; with `bytes`, also refuse files in other
     bytes than the writer's.
     """
-    subject = found.subject
+    subject = recount.subject
     if subject.manifest is None or subject.path is None:
         return
-    labels = found.labelled or found.sampling is not None
+    labels = recount.labelled or recount.sampling is not None
     for entry in subject.quasi:
-        fault = _find_quasi_fault(entry, found.frame[entry.name].unique(), labels)
+        fault = _find_quasi_fault(entry, recount.frame[entry.name].unique(), labels)
         if fault:
             raise _make_description_error(entry, fault)
-    shown = (found.frame, *found.beside.values())
+    tables = (recount.frame, *recount.other_tables.values())
     for entry in subject.find_columns_with_role(Role.SENSITIVE):
         if entry.missing == "refuse" and any(
-            table[entry.name].null_count() for table in shown if entry.name in table.columns
+            table[entry.name].null_count() for table in tables if entry.name in table.columns
         ):
             raise _make_description_error(entry, "values are missing in a column that the manifest says is complete")
     if bytes and (odd := find_noncanonical_files(subject.path, subject.manifest)):

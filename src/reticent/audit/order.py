@@ -35,6 +35,10 @@ from reticent.format.data_files import DataFile, read_batches
 
 ORDER_SIGNIFICANCE = 1e-6
 """A shuffled release is called unshuffled once in a million audits."""
+_NO_ROWS = pl.DataFrame()
+GROUP_COLUMN = "group"
+BATCH_ROWS = 1 << 20  # rows that are checked together
+EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +79,15 @@ class RowOrder:
 CANONICAL_ORDER = RowOrder(0.0, 1.0, canonical=True)
 
 
-def assess_order(*scores: np.ndarray | None, borne: tuple[np.ndarray, np.ndarray] | None = None) -> RowOrder:
+def assess_order(*scores: np.ndarray | None, shared_values: tuple[np.ndarray, np.ndarray] | None = None) -> RowOrder:
     """Return the result with the least p-value over these scores of the published rows, each in the order of the file;
     canonical if there is none.
 
-    `borne` has the numbered exact values of each published and of each source row.
+    `shared_values` has the numbered exact values of each published and of each source row.
     """
-    found = [compute_rank_correlation(score) for score in scores if score is not None]
-    found += [] if borne is None else [assess_agreement(*borne)]
-    return min(found, key=lambda order: order.p_value) if found else CANONICAL_ORDER
+    results = [compute_rank_correlation(score) for score in scores if score is not None]
+    results += [] if shared_values is None else [assess_agreement(*shared_values)]
+    return min(results, key=lambda order: order.p_value) if results else CANONICAL_ORDER
 
 
 def compute_rank_correlation(
@@ -140,74 +144,69 @@ class OrderStatistics:
         ours: ComparedRows,
         theirs: ComparedRows,
         scores: Sequence[np.ndarray],
-        borne: tuple[np.ndarray, np.ndarray] | None,
+        shared_values: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
         """Add a part.
 
-        `borne` has the numbered exact values of each published and each source row of this part, None where they are
+        `shared_values` has the numbered exact values of each published and each source row of this part, None where they are
         not known.
         """
-        kept = tuple(_merge_equal_scores(score, ours) for score in scores)
-        self._scores.append(kept)
+        merged = tuple(_merge_equal_scores(score, ours) for score in scores)
+        self._scores.append(merged)
         self._published += ours.rows
-        if borne is None:
+        if shared_values is None:
             self._unknown = True
         elif theirs.early is None:
-            self._shared_values.append(borne)
+            self._shared_values.append(shared_values)
         else:
-            size = int(max(borne[0].max(initial=0), borne[1].max(initial=0))) + 1
-            early = np.bincount(borne[1], weights=theirs.early, minlength=size)
-            self._expected += int(np.dot(ours.tally(borne[0], size), early))
+            size = int(max(shared_values[0].max(initial=0), shared_values[1].max(initial=0))) + 1
+            early = np.bincount(shared_values[1], weights=theirs.early, minlength=size)
+            self._expected += int(np.dot(ours.tally(shared_values[0], size), early))
 
     def order(self, agree: int | None, rows: int) -> RowOrder:
         """Return the result with the least p-value over all parts; both tables `agree` at so many places, and the
         source has `rows` rows.
         """
-        found = []
-        for each in zip(*self._scores, strict=True):
-            score = np.concatenate([score for score, _ in each])
-            if any(held.times is not None for _, held in each):
+        results = []
+        for parts in zip(*self._scores, strict=True):
+            score = np.concatenate([score for score, _ in parts])
+            if any(rows_of_part.times is not None for _, rows_of_part in parts):
                 times, places = (
-                    np.concatenate(some) for some in zip(*((r.each, r.positions) for _, r in each), strict=True)
+                    np.concatenate(arrays)
+                    for arrays in zip(*((r.multiplicities, r.positions) for _, r in parts), strict=True)
                 )
-                found.append(compute_rank_correlation(score, times, places))
+                results.append(compute_rank_correlation(score, times, places))
             else:
-                found.append(compute_rank_correlation(score))
+                results.append(compute_rank_correlation(score))
         if not self._unknown:
             if agree is None:
-                found += [assess_agreement(*borne) for borne in self._shared_values]
+                results += [assess_agreement(*shared_values) for shared_values in self._shared_values]
             elif self._published:
-                found.append(_assess_agreement(agree, self._expected / self._published, min(self._published, rows)))
-        return min(found, key=lambda order: order.p_value) if found else CANONICAL_ORDER
+                results.append(_assess_agreement(agree, self._expected / self._published, min(self._published, rows)))
+        return min(results, key=lambda order: order.p_value) if results else CANONICAL_ORDER
 
 
 def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarray, ComparedRows]:
     """Merge counted rows with equal scores."""
     if rows.times is None:
         return score, rows
-    distinct, at = np.unique(score, return_inverse=True)
-    times, places = (np.bincount(at, weights=each, minlength=len(distinct)) for each in (rows.times, rows.positions))
+    distinct, code = np.unique(score, return_inverse=True)
+    times, places = (
+        np.bincount(code, weights=weights, minlength=len(distinct)) for weights in (rows.times, rows.positions)
+    )
     return distinct, ComparedRows(_NO_ROWS, times, places)
 
 
-_NO_ROWS = pl.DataFrame()
-
-
-GROUP_COLUMN = "group"
-BATCH_ROWS = 1 << 20  # rows that are checked together
-EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
-
-
-def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], known: pl.DataFrame) -> None:
+def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], quasi_values: pl.DataFrame) -> None:
     """Require that rows are sorted by all they show: group, quasi-identifiers in the order of their domains, carried
     columns.
 
     Any other order could reveal which row of a group has which value. Each piece of rows is checked together with the
-    last row before it; `known` has all values of the quasi-identifiers.
+    last row before it; `quasi_values` has all values of the quasi-identifiers.
     """
     places = {}
     for column in subject.quasi:
-        distinct = number_values(known[column.name]).distinct
+        distinct = number_values(quasi_values[column.name]).distinct
         places[column.name] = distinct, rank_values(column, distinct)[0]
     last: pl.DataFrame | None = None
     for piece in pieces:

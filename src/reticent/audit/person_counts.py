@@ -29,13 +29,13 @@ MAX_PAIRS = 20_000_000
 class GroupPersons:
     """Which persons are in which groups: `person` is in `group`, each pair once.
 
-    `most` is the greatest number of rows of one person.
+    `max_rows_per_person` is the greatest number of rows of one person.
     """
 
     group: np.ndarray
     person: np.ndarray
     groups: int
-    most: int
+    max_rows_per_person: int
 
     @classmethod
     def from_rows(cls, person: np.ndarray, group: np.ndarray, groups: int) -> GroupPersons:
@@ -52,7 +52,7 @@ class GroupPersons:
         return len(np.unique(self.person))
 
     @property
-    def each(self) -> np.ndarray:
+    def persons_per_group(self) -> np.ndarray:
         """Number of persons in each group."""
         return np.bincount(self.group, minlength=self.groups)
 
@@ -63,15 +63,15 @@ class GroupPersons:
 
 def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int) -> np.ndarray:
     """Count the persons under each box, where every point is a row of one `person`."""
-    found = np.zeros(boxes, np.int64)
+    persons_under = np.zeros(boxes, np.int64)
     persons = int(person.max(initial=0)) + 1
     for chosen in _split_regions(regions):
         point, box = CoveredRegions(
             regions.order, regions.box[chosen], regions.start[chosen], regions.stop[chosen]
         ).pairs()
         distinct = np.unique(box.astype(np.int64) * persons + person[point])
-        found += np.bincount(distinct // persons, minlength=boxes)
-    return found
+        persons_under += np.bincount(distinct // persons, minlength=boxes)
+    return persons_under
 
 
 def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
@@ -89,13 +89,13 @@ def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
 
 
 def count_population(
-    found: RecomputedRelease, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
+    recount: RecomputedRelease, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
 ) -> np.ndarray:
     """Count the people of a population table whom each published combination fits (Sweeney 2002's k-map).
 
     The table's rows are people; where it has one of the columns that name `persons`, persons are counted instead.
     """
-    subject = found.subject
+    subject = recount.subject
     names = [entry.name for entry in subject.quasi]
     population = read_source(population, missing)
     naming = [number_values(population[name]).codes for name in persons if name in population.columns]
@@ -110,38 +110,38 @@ def count_population(
     codes = []
     for entry in subject.quasi:
         covered, values = cover_labels(
-            entry, _list_labels(found, entry.name), number_values(people[entry.name]), foreign=subject.foreign
+            entry, _list_labels(recount, entry.name), number_values(people[entry.name]), foreign=subject.foreign
         )
         covers.append(covered)
         codes.append(values)
     if naming:
         rows = np.column_stack([column.codes for column in codes])
-        regions = join_boxes(covers, found.groups.labels, rows)
-        return np.minimum.reduce([count_persons_under(regions, person, len(found.groups)) for person in naming])
+        regions = join_boxes(covers, recount.groups.labels, rows)
+        return np.minimum.reduce([count_persons_under(regions, person, len(recount.groups)) for person in naming])
     word = pack_columns(codes, len(people))
     distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
     row = np.empty(len(distinct), np.int64)
     row[of_row] = np.arange(len(people))
     points = np.column_stack([column.codes[row] for column in codes])
-    return join_boxes(covers, found.groups.labels, points).total(count.astype(np.int64), len(found.groups))
+    return join_boxes(covers, recount.groups.labels, points).total(count.astype(np.int64), len(recount.groups))
 
 
-def _list_labels(found: RecomputedRelease, name: str) -> pl.Series:
+def _list_labels(recount: RecomputedRelease, name: str) -> pl.Series:
     """List a quasi-identifier's distinct labels; an exact value is its own label."""
-    distinct = found.labels[name].distinct
-    if found.labelled or found.sampling is not None:
+    distinct = recount.labels[name].distinct
+    if recount.labelled or recount.sampling is not None:
         return distinct
     texts = distinct.cast(pl.String).to_list()
     return pl.Series([None if text is None else format_value_label(text) for text in texts], dtype=pl.String)
 
 
-def compute_source_entropy(found: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
+def compute_source_entropy(recount: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
     """Compute non-uniform entropy in bits, over all cells of a source with `rows` rows."""
     bits = 0.0
     for axis in axes:
-        labels = found.labels[axis.name]
-        under = join_boxes(
-            [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.held)).reshape(-1, 1)
-        ).total(axis.held, len(labels))
-        bits += compute_entropy_bits(labels.times(found.times), under, axis.held, rows - found.rows)
+        labels = recount.labels[axis.name]
+        covered_rows = join_boxes(
+            [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.row_counts)).reshape(-1, 1)
+        ).total(axis.row_counts, len(labels))
+        bits += compute_entropy_bits(labels.times(recount.times), covered_rows, axis.row_counts, rows - recount.rows)
     return bits

@@ -61,6 +61,10 @@ COARSE_BANDS = 8
 FINE_BANDS = 64
 MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are tested
 PARTITION_SCOPES = ("all rows", "one column", "two columns")
+PERTURBATION_SIGNIFICANCE = 1e-6
+MIN_P_VALUE = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
+TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
+EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +109,9 @@ def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[Bloc
             part = assign_bands(used, blocks.sizes, FINE_BANDS)
             yield BlockPartition("one column", repr(name), part, int(part.max()) + 1)
     several = sorted((name for name in quasi if name in coarse), key=lambda name: -distinct[name])
-    for one, other in combinations(several[:MAX_PAIRED_COLUMNS], 2):
-        part = compact_codes(coarse[one] * COARSE_BANDS + coarse[other])
-        yield BlockPartition("two columns", f"{one!r} and {other!r}", part, int(part.max()) + 1)
-
-
-PERTURBATION_SIGNIFICANCE = 1e-6
-MIN_P_VALUE = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
-TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
+    for first, second in combinations(several[:MAX_PAIRED_COLUMNS], 2):
+        part = compact_codes(coarse[first] * COARSE_BANDS + coarse[second])
+        yield BlockPartition("two columns", f"{first!r} and {second!r}", part, int(part.max()) + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,17 +182,17 @@ class PerturbationResult:
 def compare_perturbed_rows(
     frame: pl.DataFrame,
     columns: Sequence[ColumnEntry],
-    redrawing: Perturbation,
-    there: ConvertedSource,
+    perturbation: Perturbation,
+    converted: ConvertedSource,
     withheld: int = 0,
 ) -> PerturbationResult:
     """Compare a perturbed release's rows with its source as it would be published.
 
     `withheld` rows are stated to be missing.
     """
-    found = PerturbationComparison(columns, redrawing)
-    found.add(ComparedRows(frame), there, ComparedRows(there.frame))
-    return found.judge_redrawing(withheld)
+    comparison = PerturbationComparison(columns, perturbation)
+    comparison.add(ComparedRows(frame), converted, ComparedRows(converted.frame))
+    return comparison.judge_redrawing(withheld)
 
 
 class PerturbationComparison:
@@ -201,28 +200,32 @@ class PerturbationComparison:
     combinations.
     """
 
-    def __init__(self, columns: Sequence[ColumnEntry], redrawing: Perturbation):
-        self.perturbation = redrawing
+    def __init__(self, columns: Sequence[ColumnEntry], perturbation: Perturbation):
+        self.perturbation = perturbation
         self.blocks = list[LinkedBlocks]()
         self.sensitive = next(column for column in columns if column.role == Role.SENSITIVE)
         self.keys = [column.name for column in columns if column.role != Role.SENSITIVE]
         self.quasi = [column.name for column in columns if column.role == Role.QUASI]
         self.rows = 0
         self.unread = 0
-        self.counts = np.zeros(len(redrawing.values), np.int64)
+        self.counts = np.zeros(len(perturbation.values), np.int64)
 
-    def add(self, ours: ComparedRows, there: ConvertedSource, theirs: ComparedRows) -> None:
-        """Add a part; `there` are the rows `theirs` as they would be published."""
+    def add(self, ours: ComparedRows, converted: ConvertedSource, theirs: ComparedRows) -> None:
+        """Add a part; `converted` are the rows `theirs` as they would be published."""
         values = self.perturbation.values
         name = self.sensitive.name
-        whole = there.whole.to_numpy()
-        shown, held = _encode_values(self.sensitive, values, ours.frame[name], there.frame[name])
+        readable = converted.readable.to_numpy()
+        published_codes, source_codes = _encode_values(self.sensitive, values, ours.frame[name], converted.frame[name])
         self.rows += theirs.rows
-        self.unread += int(theirs.each[~whole].sum())
-        listed = held >= 0
-        self.counts += np.bincount(held[listed], weights=theirs.each[listed], minlength=len(values)).astype(np.int64)
-        kept = ComparedRows(there.frame.filter(there.whole), theirs.each[whole])
-        self.blocks.append(link_blocks(ours, kept, self.keys, (shown, held[whole]), len(values)))
+        self.unread += int(theirs.multiplicities[~readable].sum())
+        listed = source_codes >= 0
+        self.counts += np.bincount(
+            source_codes[listed], weights=theirs.multiplicities[listed], minlength=len(values)
+        ).astype(np.int64)
+        readable_rows = ComparedRows(converted.frame.filter(converted.readable), theirs.multiplicities[readable])
+        self.blocks.append(
+            link_blocks(ours, readable_rows, self.keys, (published_codes, source_codes[readable]), len(values))
+        )
 
     def judge_redrawing(self, withheld: int) -> PerturbationResult:
         distribution = self.perturbation.distribution
@@ -241,12 +244,14 @@ def _encode_values(column: ColumnEntry, values: Sequence[str], *series: pl.Serie
         listed = parse_texts(list(values), column.dtype)
     except pl.exceptions.PolarsError:  # its message quotes values
         raise BundleDamaged(f"The manifest lists values that column {column.name!r} cannot hold.") from None
-    both = number_values(pl.concat([listed, *(one.rename(listed.name) for one in series)]))
-    place = np.full(len(both), -1)
-    place[both.codes[: len(listed)]] = np.arange(len(listed))
+    combined = number_values(pl.concat([listed, *(column_values.rename(listed.name) for column_values in series)]))
+    place = np.full(len(combined), -1)
+    place[combined.codes[: len(listed)]] = np.arange(len(listed))
     if (place >= 0).sum() < len(listed):
         raise BundleDamaged(f"The manifest lists a value of column {column.name!r} twice.")
-    return np.split(place[both.codes[len(listed) :]], np.cumsum([len(one) for one in series])[:-1])
+    return np.split(
+        place[combined.codes[len(listed) :]], np.cumsum([len(column_values) for column_values in series])[:-1]
+    )
 
 
 def _has_distribution(counts: np.ndarray, rows: int, distribution: Sequence[Fraction]) -> bool:
@@ -261,14 +266,14 @@ def _run_tests(
     """
     if not len(blocks.sizes):
         return 0, (1.0, "nothing"), 0, "anything: no row of the release is a row of the source"
-    found = score_blocks(blocks, matrix)
-    done: list[tuple[BlockPartition, PartitionTests]] = []
+    scores = score_blocks(blocks, matrix)
+    results: list[tuple[BlockPartition, PartitionTests]] = []
     forged: list[tuple[str, PartitionTests, np.ndarray]] = []
     open_ = 1 - np.diag(matrix.chance) > 0
     for partition in list_partitions(blocks, quasi):
-        parts = PartitionSums(blocks, found, matrix, partition.part, partition.size)
-        done.append((partition, parts.run_tests()))
-        redrawn = parts.held[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
+        parts = PartitionSums(blocks, scores, matrix, partition.part, partition.size)
+        results.append((partition, parts.run_tests()))
+        redrawn = parts.source_counts[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
         if partition.scope == "all rows":
             forged.append(("that nothing was redrawn", parts.run_tests(1.0), redrawn))
             forged.append(("that every second value was left as it was", parts.run_tests(0.5), redrawn))
@@ -278,18 +283,27 @@ def _run_tests(
                 (f"that one of the parts by {partition.name} was not redrawn", parts.run_tests(1.0), redrawn & large)
             )
     tests = {
-        (scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in done if partition.scope == scope)
+        (scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in results if partition.scope == scope)
         for scope in PARTITION_SCOPES
         for kind in TEST_KINDS
     }
     scopes = ["all rows", "all rows", *("one column" for _ in forged[2:])]
-    shown = [
+    detections = [
         _adjust_logs(tested, scope, tests) <= log(PERTURBATION_SIGNIFICANCE)
         for (_, tested, _), scope in zip(forged, scopes, strict=True)
     ]
-    unseen = next((what for (what, _, asked), seen in zip(forged, shown, strict=True) if (asked & ~seen).any()), "")
-    noticed = sum(int((asked & seen).sum()) for (_, _, asked), seen in zip(forged[2:], shown[2:], strict=True))
-    return sum(tests.values()), _find_worst_test(done, tests, len(matrix)), noticed, unseen
+    unseen = next(
+        (
+            forgery
+            for (forgery, _, applies), detected in zip(forged, detections, strict=True)
+            if (applies & ~detected).any()
+        ),
+        "",
+    )
+    noticed = sum(
+        int((applies & detected).sum()) for (_, _, applies), detected in zip(forged[2:], detections[2:], strict=True)
+    )
+    return sum(tests.values()), _find_worst_test(results, tests, len(matrix)), noticed, unseen
 
 
 def _adjust_logs(tested: PartitionTests, scope: str, tests: dict[tuple[str, str], int]) -> np.ndarray:
@@ -299,18 +313,18 @@ def _adjust_logs(tested: PartitionTests, scope: str, tests: dict[tuple[str, str]
 
 
 def _find_worst_test(
-    done: list[tuple[BlockPartition, PartitionTests]], tests: dict[tuple[str, str], int], m: int
+    results: list[tuple[BlockPartition, PartitionTests]], tests: dict[tuple[str, str], int], m: int
 ) -> tuple[float, str]:
-    least = inf
-    what = "nothing"
-    for partition, tested in done:
+    lowest = inf
+    description = "nothing"
+    for partition, tested in results:
         for kind, logs in tested.logs.items():
             part = int(logs.argmin())
             adjusted = float(logs[part]) + log(max(tests[partition.scope, kind], 1)) + log(TEST_FAMILIES)
-            if adjusted < least:
-                least = adjusted
-                what = _describe_test(partition, kind, part, int(tested.which[kind][part]), m)
-    return (0.0 if least == -inf else max(exp(min(least, 0.0)), MIN_P_VALUE)), what
+            if adjusted < lowest:
+                lowest = adjusted
+                description = _describe_test(partition, kind, part, int(tested.worst_tests[kind][part]), m)
+    return (0.0 if lowest == -inf else max(exp(min(lowest, 0.0)), MIN_P_VALUE)), description
 
 
 def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m: int) -> str:
@@ -324,9 +338,6 @@ def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m
     return about if not partition.name else f"{about}, in part {part + 1} of {partition.size} by {partition.name}"
 
 
-EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
-
-
 @dataclass(frozen=True, slots=True)
 class PerturbedAuditor:
     """The `Auditor` of perturbed releases."""
@@ -337,55 +348,55 @@ class PerturbedAuditor:
             raise BundleDamaged("A perturbed release is a folder.")
         frame, times = read_data_rows(subject, manifest, subject.path, each_row=each_row)
         reader_for(subject.kind).check_tables({"data": frame}, manifest)
-        redrawing = read_perturbation(manifest)
+        perturbation = read_perturbation(manifest)
         quasi = [column.name for column in subject.quasi]
         rows = pl.Series("\x00rows", np.ones(len(frame), np.int64) if times is None else times)
-        alike = (
+        class_sizes = (
             frame.select(quasi).with_columns(rows).group_by(quasi).agg(pl.col("\x00rows").sum())["\x00rows"].to_numpy()
         )
-        achieved, utility = _measure_achieved(redrawing)
-        achieved = {"k-anonymity": int(alike.min()), **achieved}
+        achieved, utility = _measure_achieved(perturbation)
+        achieved = {"k-anonymity": int(class_sizes.min()), **achieved}
         return RecomputedRelease(
             subject,
             frame,
-            alike,
-            alike,
+            class_sizes,
+            class_sizes,
             [],
             achieved,
             utility,
             times,
             notes=(EXACT_QUASI_NOTE,),
-            perturbation=redrawing,
-            explained=frozenset(redrawing.values),
+            perturbation=perturbation,
+            explained=frozenset(perturbation.values),
         )
 
-    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match rows by all published columns but the redrawn one, which is tested against the matrix."""
-        subject = recounted.subject
-        redrawing = recounted.perturbation
-        assert redrawing is not None
-        shown = [entry.name for entry in subject.columns if entry.role != Role.SENSITIVE]
-        keys = make_exact_keys(subject.columns, shown)
+        subject = recount.subject
+        perturbation = recount.perturbation
+        assert perturbation is not None
+        names = [entry.name for entry in subject.columns if entry.role != Role.SENSITIVE]
+        keys = make_exact_keys(subject.columns, names)
         ranked = _RankedValues(subject, source)
-        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
-        seen = OrderStatistics()
-        compared = PerturbationComparison(subject.columns, redrawing)
+        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        order = OrderStatistics()
+        comparison = PerturbationComparison(subject.columns, perturbation)
         unmatched = 0
         for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
-            there = convert_source(theirs.frame, subject.columns)
-            link = link_rows(ours, there, theirs, shown)
+            converted = convert_source(theirs.frame, subject.columns)
+            link = link_rows(ours, converted, theirs, names)
             unmatched += link.unmatched
-            kept.add(theirs, link.stray)
-            borne = (link.ours, link.theirs) if there.whole.all() else None
-            seen.add(ours, theirs, [link.mean_place, link.mean(ranked.rank_rows(there.frame))], borne)
-            compared.add(ours, there, theirs)
-        drawn = compared.judge_redrawing(subject.withheld)
+            published_values.add(theirs, link.stray)
+            shared_values = (link.ours, link.theirs) if converted.readable.all() else None
+            order.add(ours, theirs, [link.mean_place, link.mean(ranked.rank_rows(converted.frame))], shared_values)
+            comparison.add(ours, converted, theirs)
+        result = comparison.judge_redrawing(subject.withheld)
         return SourceMatching(
             unmatched,
-            kept.values,
-            seen.order(source.count_agreeing(keys), source.rows),
-            findings=(SourceFinding("redrawn", drawn.passed, {"redrawn": drawn.to_dict()}, str(drawn)),),
-            perturbation=replace(redrawing, proven=drawn.passed),
+            published_values.values,
+            order.order(source.count_agreeing(keys), source.rows),
+            findings=(SourceFinding("redrawn", result.passed, {"redrawn": result.to_dict()}, str(result)),),
+            perturbation=replace(perturbation, proven=result.passed),
         )
 
 
@@ -394,26 +405,28 @@ class _RankedValues:
 
     def __init__(self, subject: Subject, source: SourceComparison):
         column = subject.find_columns_with_role(Role.SENSITIVE)[0]
-        held = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
+        converted = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
         self._name = column.name
-        self._distinct = number_values(held).distinct
+        self._distinct = number_values(converted).distinct
         self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
 
     def rank_rows(self, frame: pl.DataFrame) -> np.ndarray:
         return self._rank[find_places(frame[self._name], self._distinct)]
 
 
-def _measure_achieved(redrawing: Perturbation) -> tuple[dict[str, Any], dict[str, Any]]:
-    p = redrawing.distribution
+def _measure_achieved(perturbation: Perturbation) -> tuple[dict[str, Any], dict[str, Any]]:
+    p = perturbation.distribution
     if p is None:
         return {}, {}
     betas = {
-        "beta-likeness-basic": likeness.measure_perturbation_beta(redrawing.matrix, p, enhanced=False, two_sided=False),
+        "beta-likeness-basic": likeness.measure_perturbation_beta(
+            perturbation.matrix, p, enhanced=False, two_sided=False
+        ),
         "beta-likeness-enhanced": likeness.measure_perturbation_beta(
-            redrawing.matrix, p, enhanced=True, two_sided=False
+            perturbation.matrix, p, enhanced=True, two_sided=False
         ),
     }
-    retention = sum(float(share * row[i]) for i, (share, row) in enumerate(zip(p, redrawing.matrix, strict=True)))
+    retention = sum(float(share * row[i]) for i, (share, row) in enumerate(zip(p, perturbation.matrix, strict=True)))
     return betas, {"retention": retention}
 
 
@@ -421,10 +434,9 @@ def read_perturbation(manifest: Manifest) -> Perturbation:
     """Read the matrix and the distribution as exact numbers."""
     own = manifest.own
     try:
-        known = {
-            entry: parse_parameter(entry) for entry in {entry for row in own["matrix"] for entry in row}
-        }  # few are distinct
-        matrix = [[known[entry] for entry in row] for row in own["matrix"]]
+        distinct = {entry for row in own["matrix"] for entry in row}  # few of the entries are
+        parsed = {entry: parse_parameter(entry) for entry in distinct}
+        matrix = [[parsed[entry] for entry in row] for row in own["matrix"]]
         distribution = [parse_parameter(p) for p in own["distribution"]] if "distribution" in own else None
     except (TypeError, ValueError, ArithmeticError):
         raise BundleDamaged("The matrix or the distribution of this release cannot be read.") from None

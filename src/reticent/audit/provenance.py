@@ -37,6 +37,11 @@ OWNED_SENTENCE = "The digest is the one in the owner's folder beside it, which p
 CHANGED_SENTENCE = (
     "The digest is NOT the one in the owner's folder beside it: somebody changed the release after it was published."
 )
+NOTED_SENTENCE = f"{catalogue.REPORT_FILE_NAME} is, byte for byte, the page that your ledger notes for this release."
+UNCHECKED_SENTENCE = (
+    f"{catalogue.REPORT_FILE_NAME} was NOT checked and must not be believed: no release lists it, and your ledger does not note it as a "
+    "page of this one. `reticent report` makes one that you can trust."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ class Provenance:
         return self.unmatched > 0 or self.withheld < 0
 
     def to_dict(self) -> dict[str, Any]:
-        found = {
+        document = {
             "rows": self.rows,
             "withheld": self.withheld,
             "unmatched": self.unmatched,
@@ -118,9 +123,9 @@ class Provenance:
             "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks],
         }
         for finding in self.findings:
-            found |= finding.facts
-        found |= {"odd_bytes": list(self.odd)} if self.odd else {}
-        return {**found, "sentences": self.sentences}
+            document |= finding.facts
+        document |= {"odd_bytes": list(self.odd)} if self.odd else {}
+        return {**document, "sentences": self.sentences}
 
     @property
     def sentences(self) -> list[str]:
@@ -128,20 +133,20 @@ class Provenance:
         outcome = "passed" if self.passed else "FAILED"
         if self.passed and self.is_open:
             outcome = "found nothing wrong, and could not be completed"
-        said = [f"The comparison with the source {outcome}."]
-        said.append(self._describe_withheld())
-        said.append(
+        lines = [f"The comparison with the source {outcome}."]
+        lines.append(self._describe_withheld())
+        lines.append(
             f"{self.unmatched:,} published rows stand for no source row of their own."
             if self.unmatched
             else "Every published row stands for a source row of its own."
         )
-        said += [f"{self.order}.", *(_format_sentence(finding.sentence) for finding in self.findings)]
-        said += [
+        lines += [f"{self.order}.", *(_format_sentence(finding.sentence) for finding in self.findings)]
+        lines += [
             f"The file {name} is not written as reticent writes it: its bytes may carry more than its rows."
             for name in self.odd
         ]
-        said += [f"LEAK: {pluralize(leak.values, 'value')} of {leak.column!r} in {leak.file}." for leak in self.leaks]
-        return said if self.leaks else [*said, "Nothing else of the source was found in the release."]
+        lines += [f"LEAK: {pluralize(leak.values, 'value')} of {leak.column!r} in {leak.file}." for leak in self.leaks]
+        return lines if self.leaks else [*lines, "Nothing else of the source was found in the release."]
 
     def _describe_withheld(self) -> str:
         if self.stated is not None and self.withheld != self.stated:
@@ -161,17 +166,17 @@ def _format_sentence(text: str) -> str:
     return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
 
 
-def trace_provenance(recounted: RecomputedRelease, matching: SourceMatching, source: SourceComparison) -> Provenance:
+def trace_provenance(recount: RecomputedRelease, matching: SourceMatching, source: SourceComparison) -> Provenance:
     """Compare a release with its source."""
-    subject = recounted.subject
+    subject = recount.subject
     stated = None if subject.foreign else subject.withheld
-    leaks = find_leaks(recounted, source, matching.kept)
+    leaks = find_leaks(recount, source, matching.published_values)
     odd = (
         ()
         if subject.manifest is None or subject.path is None
         else find_noncanonical_files(subject.path, subject.manifest)
     )
-    missing = source.rows - recounted.rows if matching.missing is None else matching.missing
+    missing = source.rows - recount.rows if matching.missing is None else matching.missing
     return Provenance(
         source.rows,
         missing,
@@ -183,13 +188,6 @@ def trace_provenance(recounted: RecomputedRelease, matching: SourceMatching, sou
         odd,
         matching.findings,
     )
-
-
-NOTED_SENTENCE = f"{catalogue.REPORT_FILE_NAME} is, byte for byte, the page that your ledger notes for this release."
-UNCHECKED_SENTENCE = (
-    f"{catalogue.REPORT_FILE_NAME} was NOT checked and must not be believed: no release lists it, and your ledger does not note it as a "
-    "page of this one. `reticent report` makes one that you can trust."
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,14 @@ from reticent.audit.risk import Risk
 from reticent.errors import BundleDamaged, InternalError
 from reticent.format.manifest import ComponentEntry
 
+VERDICT_WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOURCE OR JOB", "undecided": "undecided"}
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on one promise: what was asked, what is achieved, whether it is kept, by what evidence, and why no
-    file could show it.
+    """The verdict on one promise: the parameters asked for, what is achieved, and whether the promise is kept.
+
+    `evidence` states how that is known, and `why` the reason where no file could show it.
     """
 
     model: str
@@ -38,11 +41,11 @@ class Verdict:
 
 
 def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
-    """Judge a promise by its judge in the catalogue."""
-    asked = {name: value for name, value in promise.parameters.items() if name != "column"}
-    found = _load_judge(promise.name)
+    """Judge a promise of a manifest by its judge in the catalogue."""
+    parameters = {name: value for name, value in promise.parameters.items() if name != "column"}
+    judge = _load_judge(promise.name)
     try:
-        judged = found(asked, evidence, promise.column)
+        judgement = judge(parameters, evidence, promise.column)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise BundleDamaged(
             f"The promise {promise.name} has parameters that cannot be read.",
@@ -51,7 +54,9 @@ def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
     column = promise.column
     if "column" in catalogue.PROMISES[promise.name].parameters and evidence.sensitive:
         column = evidence.column(column).name
-    return Verdict(promise.name, column, asked, judged.achieved, judged.kept, judged.evidence, judged.why)
+    return Verdict(
+        promise.name, column, parameters, judgement.achieved, judgement.kept, judgement.evidence, judgement.why
+    )
 
 
 def _load_judge(model: str) -> Any:
@@ -90,19 +95,23 @@ class Audit:
 
         None where the files cannot show it.
         """
-        found = [verdict.kept for verdict in self.promises]
+        outcomes = [verdict.kept for verdict in self.promises]
         if self.source is not None:
-            found.append(None if self.source.passed and self.source.is_open else self.source.passed)
+            is_undecided = self.source.passed and self.source.is_open
+            outcomes.append(None if is_undecided else self.source.passed)
         if self.disagreements or (self.identity is not None and self.identity.same is False):
-            found.append(False)
-        if False in found:
+            outcomes.append(False)
+        if False in outcomes:
             return False
-        return None if None in found or not self.promises else True
+        if None in outcomes or not self.promises:
+            return None
+        return True
 
     @property
     def verdict(self) -> str:
-        """`kept`, `broken` (a promise is), `differs` (every promise is recounted as kept, but the source or job
-        disagrees) or `undecided`.
+        """The outcome as a word: `kept`, `broken`, `differs` or `undecided`.
+
+        `broken`: a promise is. `differs`: every promise is recounted as kept, but the source or the job disagrees.
         """
         if any(verdict.kept is False for verdict in self.promises):
             return "broken"
@@ -113,46 +122,34 @@ class Audit:
         return convert_to_plain(self.exact)
 
     def to_dict(self) -> dict[str, Any]:
-        promises = [
-            {
-                "model": v.model,
-                "column": v.column,
-                "asked": convert_to_plain(v.asked),
-                "achieved": convert_to_plain(v.achieved),
-                "kept": v.kept,
-                "evidence": v.evidence,
-                **({"why": v.why} if v.why else {}),
-            }
-            for v in self.promises
-        ]
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "kind": self.kind,
             "rows": self.rows,
             "groups": self.groups,
             "withheld": self.withheld,
             "kept": self.kept,
             "verdict": self.verdict,
-            "promises": promises,
+            "promises": [_describe_verdict(verdict) for verdict in self.promises],
             "achieved": self.achieved,
             "utility": convert_to_plain(self.utility),
         }
         if self.risk is not None:
-            found["risk"] = self.risk.to_dict()
+            document["risk"] = self.risk.to_dict()
         if self.by_column:
-            found["achieved_by_column"] = convert_to_plain(self.by_column)
+            document["achieved_by_column"] = convert_to_plain(self.by_column)
         if self.source is not None:
-            found["source"] = self.source.to_dict()
+            document["source"] = self.source.to_dict()
         if self.disagreements:
-            found["disagreements"] = list(self.disagreements)
+            document["disagreements"] = list(self.disagreements)
         if self.identity is not None:
-            found["identity"] = self.identity.to_dict()
+            document["identity"] = self.identity.to_dict()
         if self.page is not None:
-            found["page"] = self.page.to_dict()
+            document["page"] = self.page.to_dict()
         if self.carried:
-            found["carried"] = [dict(entry) for entry in self.carried]
+            document["carried"] = [dict(entry) for entry in self.carried]
         if self.notes:
-            found["notes"] = list(self.notes)
-        return found
+            document["notes"] = list(self.notes)
+        return document
 
     def _repr_html_(self) -> str:
         return html_repr.render_audit(self)
@@ -163,12 +160,7 @@ class Audit:
             f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {VERDICT_WORDS[self.verdict]}",
             "",
         ]
-        for v in self.promises:
-            asked = ", ".join(f"{name} = {format_value(value)}" for name, value in v.asked.items())
-            achieved = ", ".join(f"{name} = {format_value(value)}" for name, value in v.achieved.items()) or v.evidence
-            lines.append(
-                f"  {_format_kept(v.kept):<10} {v.model} ({asked}){f' on {v.column}' if v.column else ''}: {achieved}"
-            )
+        lines += [_format_verdict(verdict) for verdict in self.promises]
         width = max((len(name) for name in [*self.exact, *self.utility]), default=0)
         lines += ["", *(f"  {name:<{width}}  {format_value(value)}" for name, value in self.exact.items())]
         lines += [
@@ -186,11 +178,11 @@ class Audit:
         lines += [f"  NOT AS THE JOB SAYS: {sentence}" for sentence in self.disagreements]
         lines += [f"  carried: {format_passthrough(entry)}" for entry in self.carried]
         lines += [f"  note: {note}" for note in self.notes]
-        lines += [] if self.page is None else [f"  {self.page.sentence}"]
-        return "\n".join(lines if self.identity is None else [*lines, f"  {self.identity.sentence}"])
-
-
-VERDICT_WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOURCE OR JOB", "undecided": "undecided"}
+        if self.page is not None:
+            lines.append(f"  {self.page.sentence}")
+        if self.identity is not None:
+            lines.append(f"  {self.identity.sentence}")
+        return "\n".join(lines)
 
 
 def format_passthrough(entry: Mapping[str, Any]) -> str:
@@ -199,12 +191,32 @@ def format_passthrough(entry: Mapping[str, Any]) -> str:
     return f"{entry['column']} has {entry['distinct']:,} distinct values, {entry['unique']:.1%} of the rows one of their own{ties}"
 
 
-def _format_kept(kept: bool | None) -> str:
-    return {True: "kept", False: "BROKEN", None: "undecided"}[kept]
+def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
+    """Describe a verdict as JSON has it."""
+    document = {
+        "model": verdict.model,
+        "column": verdict.column,
+        "asked": convert_to_plain(verdict.asked),
+        "achieved": convert_to_plain(verdict.achieved),
+        "kept": verdict.kept,
+        "evidence": verdict.evidence,
+    }
+    if verdict.why:
+        document["why"] = verdict.why
+    return document
+
+
+def _format_verdict(verdict: Verdict) -> str:
+    """Format a verdict as a line."""
+    outcome = {True: "kept", False: "BROKEN", None: "undecided"}[verdict.kept]
+    parameters = ", ".join(f"{name} = {format_value(value)}" for name, value in verdict.asked.items())
+    achieved = ", ".join(f"{name} = {format_value(value)}" for name, value in verdict.achieved.items())
+    column = f" on {verdict.column}" if verdict.column else ""
+    return f"  {outcome:<10} {verdict.model} ({parameters}){column}: {achieved or verdict.evidence}"
 
 
 def convert_to_plain(value: Any) -> Any:
-    """Convert fractions to the nearest number that JSON has; whole ones to integers."""
+    """Convert fractions to the nearest number that JSON has, and whole ones to integers, in nested values too."""
     if isinstance(value, Fraction):
         return int(value) if value == int(value) else float(value)
     if isinstance(value, Mapping):
@@ -215,6 +227,7 @@ def convert_to_plain(value: Any) -> Any:
 
 
 def format_value(value: Any) -> str:
+    """Format an achieved value for people."""
     if value is None:
         return "none holds"
     if isinstance(value, bool):

@@ -40,6 +40,8 @@ from reticent.ledger.source_options import find_person_columns, resolve_source
 from reticent.release import bundle
 from reticent.validation import flag, is_job, names, null_values, optional, path_or_table, share, validate_arguments
 
+DEFAULT_THRESHOLD = Fraction(1, 5)
+
 
 @dataclass(frozen=True, slots=True)
 class IdentifyingColumns:
@@ -55,11 +57,11 @@ def rank_identifying_columns(
 ) -> list[IdentifyingColumns]:
     """Rank every column and every pair, best first; `codes[combination, column]`, `sizes` the rows of each combination."""
     sets = [(i,) for i in range(len(names))] + (list(combinations(range(len(names)), 2)) if pairs else [])
-    found = [
+    ranked = [
         IdentifyingColumns(tuple(names[i] for i in chosen), *_measure_combinations(codes[:, chosen], sizes))
         for chosen in sets
     ]
-    return sorted(found, key=lambda one: (-one.separation, -one.distinction, len(one.columns)))
+    return sorted(ranked, key=lambda entry: (-entry.separation, -entry.distinction, len(entry.columns)))
 
 
 def _measure_combinations(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
@@ -67,26 +69,23 @@ def _measure_combinations(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, 
     word = np.zeros(len(codes), np.int64)
     for column in codes.T:  # at most two columns, each numbered below the number of rows
         word = word * (int(column.max(initial=0)) + 1) + column
-    room = int(word.max(initial=0)) + 1
-    if room <= 4 * len(word):  # sums below 2^53 are exact in a float
-        held = np.bincount(word, weights=sizes).astype(np.int64)
-        held = held[held > 0]
+    word_limit = int(word.max(initial=0)) + 1
+    if word_limit <= 4 * len(word):  # sums below 2^53 are exact in a float
+        combination_rows = np.bincount(word, weights=sizes).astype(np.int64)
+        combination_rows = combination_rows[combination_rows > 0]
     else:
         order = np.argsort(word, kind="stable")
-        held = np.add.reduceat(sizes[order], np.flatnonzero(np.diff(word[order], prepend=-1)))
-    together = _count_pairs(held, rows)
-    return len(held) / rows, 1 - together / (rows * (rows - 1)) if rows > 1 else 1.0
+        combination_rows = np.add.reduceat(sizes[order], np.flatnonzero(np.diff(word[order], prepend=-1)))
+    equal_pairs = _count_pairs(combination_rows, rows)
+    return len(combination_rows) / rows, 1 - equal_pairs / (rows * (rows - 1)) if rows > 1 else 1.0
 
 
-def _count_pairs(held: np.ndarray, rows: int) -> int:
+def _count_pairs(combination_rows: np.ndarray, rows: int) -> int:
     """Count ordered pairs of rows with equal values; in Python's integers where NumPy's could overflow."""
     if rows < 1 << 31:
-        held = held.astype(np.int64, copy=False)
-        return int((held * (held - 1)).sum())
-    return sum(size * (size - 1) for size in held.tolist())
-
-
-DEFAULT_THRESHOLD = Fraction(1, 5)
+        combination_rows = combination_rows.astype(np.int64, copy=False)
+        return int((combination_rows * (combination_rows - 1)).sum())
+    return sum(size * (size - 1) for size in combination_rows.tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ class Risk:
         return (self.journalist or self.prosecutor).average
 
     def to_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "rows": self.rows,
             "groups": self.groups,
             "threshold": self.threshold,
@@ -148,19 +147,19 @@ class Risk:
             "marketer": self.marketer,
             "sample_uniques": self.sample_uniques,
             "columns": [
-                {"columns": list(one.columns), "distinction": one.distinction, "separation": one.separation}
-                for one in self.columns
+                {"columns": list(entry.columns), "distinction": entry.distinction, "separation": entry.separation}
+                for entry in self.columns
             ],
         }
         if self.journalist is not None:
-            found |= {"journalist": self.journalist.to_dict(), "population_uniques": self.population_uniques}
+            document |= {"journalist": self.journalist.to_dict(), "population_uniques": self.population_uniques}
         if self.rows_per_person > 1:
-            found["rows_per_person"] = self.rows_per_person
+            document["rows_per_person"] = self.rows_per_person
         if self.people is not None:
-            found["people"] = self.people.to_dict()
+            document["people"] = self.people.to_dict()
         if self.notes:
-            found["notes"] = list(self.notes)
-        return found
+            document["notes"] = list(self.notes)
+        return document
 
     def __str__(self) -> str:
         lines = [
@@ -168,15 +167,15 @@ class Risk:
             "",
             f"  {'':<12}{'highest':>10}{'average':>10}   records at risk (above {self.threshold:.3g})",
         ]
-        for name, one in (("prosecutor", self.prosecutor), ("journalist", self.journalist)):
-            if one is not None:
+        for name, entry in (("prosecutor", self.prosecutor), ("journalist", self.journalist)):
+            if entry is not None:
                 lines.append(
-                    f"  {name:<12}{one.highest:>10.4g}{one.average:>10.4g}   {one.at_risk:,} ({one.at_risk / self.rows:.1%})"
+                    f"  {name:<12}{entry.highest:>10.4g}{entry.average:>10.4g}   {entry.at_risk:,} ({entry.at_risk / self.rows:.1%})"
                 )
         lines += [f"  {'marketer':<12}{'':>10}{self.marketer:>10.4g}", ""]
         lines += [
-            f"  {' and '.join(one.columns):<40} separates {one.separation:.4%} of pairs, {one.distinction:.4g} distinct per row"
-            for one in self.columns[:12]
+            f"  {' and '.join(entry.columns):<40} separates {entry.separation:.4%} of pairs, {entry.distinction:.4g} distinct per row"
+            for entry in self.columns[:12]
         ]
         lines += ["", *self.notes] if self.notes else []
         return "\n".join(lines)
@@ -229,14 +228,16 @@ def risk(
     """
     declared = dict(columns or (job.columns if job is not None else {}))
     naming = find_person_columns(table, declared, person)
-    found = _recount_table(table, quasi, declared, job, missing, naming)
-    _require_person_columns(found, person)
+    recount = _recount_table(table, quasi, declared, job, missing, naming)
+    _require_person_columns(recount, person)
     people = None
     if population is not None:
-        read, frame = resolve_source(table, population, job, missing=missing)
-        people = count_population(found, read if frame is None else frame, read.missing, naming)
+        population_source, frame = resolve_source(table, population, job, missing=missing)
+        people = count_population(
+            recount, population_source if frame is None else frame, population_source.missing, naming
+        )
     return replace(
-        _compute_recounted_risk(found, naming, people, threshold, pairs), notes=_list_notes(found, declared, naming)
+        _compute_recounted_risk(recount, naming, people, threshold, pairs), notes=_list_notes(recount, declared, naming)
     )
 
 
@@ -257,29 +258,31 @@ def compute_risk_before(
     manifest = bundle.read_manifest(Path(getattr(release, "folder", release)))
     naming = find_person_columns(release, None if job is None else job.columns, person)
     quasi = [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
-    found = _recount_table(source, quasi, {}, job, missing, naming)
-    _require_person_columns(found, person)
-    subject = replace(found.subject, rows_per_person=max(found.subject.rows_per_person, manifest.rows_per_person))
+    recount = _recount_table(source, quasi, {}, job, missing, naming)
+    _require_person_columns(recount, person)
+    subject = replace(recount.subject, rows_per_person=max(recount.subject.rows_per_person, manifest.rows_per_person))
     people = None
     if population is not None:
-        read, frame = resolve_source(release, population, job, missing=missing)
-        people = count_population(found, read if frame is None else frame, read.missing, naming)
-    return _compute_recounted_risk(replace(found, subject=subject), naming, people, threshold, True)
+        population_source, frame = resolve_source(release, population, job, missing=missing)
+        people = count_population(
+            recount, population_source if frame is None else frame, population_source.missing, naming
+        )
+    return _compute_recounted_risk(replace(recount, subject=subject), naming, people, threshold, True)
 
 
 def _compute_recounted_risk(
-    found: RecomputedRelease, naming: Sequence[str], people: np.ndarray | None, threshold: object, pairs: bool
+    recount: RecomputedRelease, naming: Sequence[str], people: np.ndarray | None, threshold: object, pairs: bool
 ) -> Risk:
-    persons = _find_group_persons(found, naming)
-    each = found.subject.rows_per_person if persons is None else persons.most
+    persons = _find_group_persons(recount, naming)
+    rows_per_person = recount.subject.rows_per_person if persons is None else persons.max_rows_per_person
     return compute_group_risk(
-        list(found.labels),
-        found.groups.labels,
-        found.groups.sizes,
+        list(recount.labels),
+        recount.groups.labels,
+        recount.groups.sizes,
         people,
         threshold,
         pairs=pairs,
-        rows_per_person=each,
+        rows_per_person=rows_per_person,
         persons=persons,
     )
 
@@ -297,18 +300,18 @@ def compute_group_risk(
 ) -> Risk:
     """Compute the risk from groups alone. A population is never smaller than what the table itself shows of it."""
     limit = parse_parameter(threshold)
-    held = count_least_persons(sizes, rows_per_person) if persons is None else persons.each
-    largest = None if people is None else np.maximum(people, held)
-    prosecutor = _compute_adversary_risk(sizes, held, limit)
+    persons_per_group = count_least_persons(sizes, rows_per_person) if persons is None else persons.persons_per_group
+    largest = None if people is None else np.maximum(people, persons_per_group)
+    prosecutor = _compute_adversary_risk(sizes, persons_per_group, limit)
     journalist = None
     if largest is not None:
         journalist = _compute_adversary_risk(sizes, largest, limit)
-    told = None
+    person_risk = None
     if persons is not None and rows_per_person > 1:
-        told = PersonRisk(
+        person_risk = PersonRisk(
             persons.count,
-            persons.count_persons_in(find_exposed_groups(held, limit)),
-            persons.count_persons_in(held == 1),
+            persons.count_persons_in(find_exposed_groups(persons_per_group, limit)),
+            persons.count_persons_in(persons_per_group == 1),
         )
     return Risk(
         int(sizes.sum()),
@@ -316,11 +319,11 @@ def compute_group_risk(
         float(limit),
         prosecutor,
         journalist,
-        int((held == 1).sum()),
+        int((persons_per_group == 1).sum()),
         None if largest is None else int((largest == 1).sum()),
         tuple(rank_identifying_columns(names, labels, sizes, pairs=pairs)),
         rows_per_person,
-        told,
+        person_risk,
     )
 
 
@@ -358,42 +361,42 @@ def _recount_table(
     else:
         declared = dict(columns)
         declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
-        given, frame = resolve_source(None, folder, job, missing=missing)
-        table = given if frame is None else frame
+        table_source, frame = resolve_source(None, folder, job, missing=missing)
+        table = table_source if frame is None else frame
         others = {name: Column(Role.IDENTIFYING) for name in naming if name not in declared}
         subject = read_table_subject(
-            table, {**(declared or {"*": Column(Role.QUASI)}), **others}, missing=given.missing
+            table, {**(declared or {"*": Column(Role.QUASI)}), **others}, missing=table_source.missing
         )
     with translate_read_errors(subject, staged=False):
         return auditor_for(subject.kind).recount(subject, each_row=False, thorough=False)
 
 
-def _find_group_persons(found: RecomputedRelease, naming: Sequence[str]) -> GroupPersons | None:
+def _find_group_persons(recount: RecomputedRelease, naming: Sequence[str]) -> GroupPersons | None:
     """Find who is in each group, where a plain table has a column that names persons; of several columns, the one that
     names the fewest.
     """
-    columns = _number_persons(found, naming)
+    columns = _number_persons(recount, naming)
     if not columns:
         return None
-    of_row = np.unique(found.groups.word, return_inverse=True)[1].reshape(-1)
-    counted = [GroupPersons.from_rows(codes, of_row, len(found.groups)) for codes in columns]
-    return min(counted, key=lambda one: one.count)
+    of_row = np.unique(recount.groups.word, return_inverse=True)[1].reshape(-1)
+    counted = [GroupPersons.from_rows(codes, of_row, len(recount.groups)) for codes in columns]
+    return min(counted, key=lambda counted_persons: counted_persons.count)
 
 
-def _number_persons(found: RecomputedRelease, naming: Sequence[str]) -> list[np.ndarray]:
+def _number_persons(recount: RecomputedRelease, naming: Sequence[str]) -> list[np.ndarray]:
     """Number each row's person, by each of the naming columns that a plain table has."""
-    beside = found.subject.undeclared
-    if beside is None:
+    undeclared = recount.subject.undeclared
+    if undeclared is None:
         return []
-    tables = (beside, found.frame)
+    tables = (undeclared, recount.frame)
     return [number_values(table[name]).codes for name in naming for table in tables if name in table.columns]
 
 
-def _require_person_columns(found: RecomputedRelease, person: Iterable[str] | None) -> None:
+def _require_person_columns(recount: RecomputedRelease, person: Iterable[str] | None) -> None:
     """Require that a column stated to name persons exists, unless the table is a release, which has none."""
-    if found.subject.undeclared is None:
+    if recount.subject.undeclared is None:
         return
-    present = {*found.subject.undeclared.columns, *found.frame.columns}
+    present = {*recount.subject.undeclared.columns, *recount.frame.columns}
     absent = [name for name in person or () if name not in present]
     if absent:
         raise ColumnError(
@@ -402,13 +405,13 @@ def _require_person_columns(found: RecomputedRelease, person: Iterable[str] | No
         )
 
 
-def _list_notes(found: RecomputedRelease, declared: Mapping[str, Column], naming: Sequence[str]) -> tuple[str, ...]:
+def _list_notes(recount: RecomputedRelease, declared: Mapping[str, Column], naming: Sequence[str]) -> tuple[str, ...]:
     """List notes on identifying columns of a plain table that repeat, though nothing declares that they name persons."""
-    beside = found.subject.undeclared
+    undeclared = recount.subject.undeclared
     identifiers = [name for name, column in declared.items() if column.role is Role.IDENTIFYING]
-    if naming or beside is None or found.subject.rows_per_person > 1:
+    if naming or undeclared is None or recount.subject.rows_per_person > 1:
         return ()
-    values = {name: number_values(beside[name]).times() for name in identifiers if name in beside.columns}
+    values = {name: number_values(undeclared[name]).times() for name in identifiers if name in undeclared.columns}
     if any(times.max(initial=0) <= 1 for times in values.values()):
         return ()
     return tuple(

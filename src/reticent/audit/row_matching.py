@@ -23,12 +23,20 @@ from functools import cached_property, partial
 import numpy as np
 import polars as pl
 
-from reticent.audit.groups import NumberedColumn, combine_columns, enumerate_words, number_values, pack_columns
+from reticent.audit.groups import (
+    NumberedColumn,
+    combine_columns,
+    enumerate_words,
+    number_values,
+    pack_columns,
+    rank_in_order,
+)
 from reticent.audit.source_comparison import (
     ComparedRows,
     ConvertedSource,
     RowKeys,
     SourceComparison,
+    TextFunction,
     convert_source,
     find_places,
 )
@@ -48,7 +56,7 @@ class LabelAxis:
     labels: pl.Series
     cover: LabelCover
     codes: np.ndarray
-    held: np.ndarray  # rows of the source by code
+    row_counts: np.ndarray  # rows of the source by code
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,23 +84,23 @@ class RowMatching:
         """Compute, for each published row, the mean position of the source rows that its box covers."""
         positions = np.bincount(self.point_of_row, weights=self.positions, minlength=len(self.point_rows))
         boxes = len(self.box_rows)
-        held = self.regions.total(self.point_rows, boxes)
-        return (self.regions.total(positions, boxes) / np.maximum(held, 1))[self.box_of_row]
+        covered_rows = self.regions.total(self.point_rows, boxes)
+        return (self.regions.total(positions, boxes) / np.maximum(covered_rows, 1))[self.box_of_row]
 
 
 def make_label_axes(
     subject: Subject, labels: Mapping[str, NumberedColumn], source: SourceComparison
 ) -> list[LabelAxis]:
     """Find what labels cover among all values of the source."""
-    found = []
+    axes = []
     for entry in subject.quasi:
         distinct, times = source.values(entry.name)
-        whole = rebuild_hierarchy(entry, distinct, times.tolist())
+        full_entry = rebuild_hierarchy(entry, distinct, times.tolist())
         named = labels[entry.name].distinct
-        spots = place_values(whole, named.to_list(), distinct, foreign=subject.foreign)
-        held = np.bincount(spots.codes, weights=times, minlength=spots.size).astype(np.int64)
-        found.append(LabelAxis(entry.name, named, spots.cover, spots.codes, held))
-    return found
+        placed = place_values(full_entry, named.to_list(), distinct, foreign=subject.foreign)
+        row_counts = np.bincount(placed.codes, weights=times, minlength=placed.size).astype(np.int64)
+        axes.append(LabelAxis(entry.name, named, placed.cover, placed.codes, row_counts))
+    return axes
 
 
 def match_rows(
@@ -107,11 +115,11 @@ def match_rows(
     covers = [axis.cover for axis in axes]
     boxes = [labels[axis.name] for axis in axes]
     points = [_convert_to_places(axis, source.number_column(axis.name, theirs)) for axis in axes]
-    shown, held, size = _number_shared_values(subject, ours.frame, theirs.frame, source)
+    published_values, source_values, size = _number_shared_values(subject, ours.frame, theirs.frame, source)
     covers.append(LabelCover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
-    box, box_rows, box_of_row = _count_combinations([*boxes, shown], ours)
-    point, point_rows, point_of_row = _count_combinations([*points, held], theirs)
-    regions = _join_disjoint_boxes(covers, box, point, [*boxes], [*points])
+    box, box_rows, box_of_row = _count_combinations([*boxes, published_values], ours)
+    point, point_rows, point_of_row = _count_combinations([*points, source_values], theirs)
+    regions = _join_disjoint_boxes(covers, box, point, boxes, points)
     overlapping = regions is None
     if regions is None:
         regions = join_boxes(covers, box, point)
@@ -122,15 +130,15 @@ def match_rows(
         covered = regions.total(point_rows, len(box_rows))
         unmatched = int(np.maximum(box_rows - covered, 0).sum())
     return RowMatching(
-        regions,
-        box_rows,
-        point_rows,
-        box_of_row,
-        point_of_row,
-        overlapping,
-        unmatched,
-        (shown.codes, held.codes),
-        theirs.positions,
+        regions=regions,
+        box_rows=box_rows,
+        point_rows=point_rows,
+        box_of_row=box_of_row,
+        point_of_row=point_of_row,
+        overlapping=overlapping,
+        unmatched=unmatched,
+        shared_values=(published_values.codes, source_values.codes),
+        positions=theirs.positions,
     )
 
 
@@ -141,8 +149,7 @@ def _join_disjoint_boxes(
     labels: Sequence[NumberedColumn],
     places: Sequence[NumberedColumn],
 ) -> CoveredRegions | None:
-    """Join boxes and points whose last column must be equal, where no place lies under the labels of two groups; else
-    return None.
+    """Join boxes and points whose last column must be equal; return None where a place lies under two groups' labels.
 
     Labels are joined with places once, whatever other values rows have: then a box covers the points of its group that
     have its value.
@@ -153,8 +160,8 @@ def _join_disjoint_boxes(
     if (regions.covering() > 1).any():
         return None
     group_of_place = np.full(len(place), groups, np.int64)  # one more than there are: under no label
-    under, group = regions.pairs()
-    group_of_place[under] = group
+    covered_place, group = regions.pairs()
+    group_of_place[covered_place] = group
     values = int(max(box[:, -1].max(initial=0), point[:, -1].max(initial=0))) + 1
     key = group_of_place[place_of_point] * values + point[:, -1]
     order = np.argsort(key, kind="stable")
@@ -166,22 +173,23 @@ def _join_disjoint_boxes(
 
 def _number_rows(rows: np.ndarray, columns: Sequence[NumberedColumn]) -> tuple[int, np.ndarray, np.ndarray]:
     """Return how many combinations of all columns but the last occur, the number of each row's, and the combinations."""
-    coded = [NumberedColumn(rows[:, at], column.distinct) for at, column in enumerate(columns)]
-    many, number = combine_columns(coded, len(rows))
-    row = np.empty(many, np.int64)
+    coded = [NumberedColumn(rows[:, index], column.distinct) for index, column in enumerate(columns)]
+    combinations, number = combine_columns(coded, len(rows))
+    row = np.empty(combinations, np.int64)
     row[number] = np.arange(len(rows))
-    return many, number, rows[row, :-1]
+    return combinations, number, rows[row, :-1]
 
 
 def _convert_to_places(axis: LabelAxis, values: NumberedColumn) -> NumberedColumn:
-    return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.held))))
+    """Convert numbered source values to the codes of an axis."""
+    return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.row_counts))))
 
 
-def number_labels(rows: ComparedRows, known: Mapping[str, NumberedColumn]) -> dict[str, NumberedColumn]:
+def number_labels(rows: ComparedRows, all_labels: Mapping[str, NumberedColumn]) -> dict[str, NumberedColumn]:
     """Number the labels of some rows as those of all rows are numbered."""
     return {
         name: NumberedColumn(find_places(rows.frame[name], column.distinct), column.distinct)
-        for name, column in known.items()
+        for name, column in all_labels.items()
     }
 
 
@@ -189,10 +197,10 @@ def _count_combinations(
     columns: Sequence[NumberedColumn], rows: ComparedRows
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct combinations of codes, how many rows have each, and the one of each row."""
-    many, of_row = combine_columns(columns, len(rows))
-    row = np.empty(many, np.int64)
+    combinations, of_row = combine_columns(columns, len(rows))
+    row = np.empty(combinations, np.int64)
     row[of_row] = np.arange(len(rows))
-    count = rows.tally(of_row, many)
+    count = rows.tally(of_row, combinations)
     return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
 
 
@@ -200,42 +208,50 @@ def cover_labels(
     entry: ColumnEntry, labels: pl.Series, source: NumberedColumn, *, foreign: bool = False
 ) -> tuple[LabelCover, NumberedColumn]:
     """Return the codes under each label, and the source column in these codes."""
-    found = place_values(entry, labels.to_list(), source.distinct, foreign=foreign)
-    return found.cover, NumberedColumn(found.codes[source.codes], pl.Series(np.arange(found.size)))
+    placed = place_values(entry, labels.to_list(), source.distinct, foreign=foreign)
+    return placed.cover, NumberedColumn(placed.codes[source.codes], pl.Series(np.arange(placed.size)))
 
 
 def _number_shared_values(
-    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, known: SourceComparison
+    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, comparison: SourceComparison
 ) -> tuple[NumberedColumn, NumberedColumn, int]:
     """Number the sensitive and carried values of published and of source rows alike: they must be equal."""
-    ours = []
-    theirs = []
+    columns = []
     for entry in subject.columns:
         if entry.role == Role.QUASI:
             continue
-        one = number_values(frame[entry.name])
-        other = number_values(source[entry.name])
-        held = format_shared_values(other.distinct, entry, read=can_format_shared_values(entry, known))
-        both = number_values(format_texts(one.distinct, entry).append(held))
-        ours.append(NumberedColumn(both.codes[: len(one)][one.codes], both.distinct))
-        theirs.append(NumberedColumn(both.codes[len(one) :][other.codes], both.distinct))
-    rows = len(frame)
-    word = (
-        np.concatenate([pack_columns(ours, rows), pack_columns(theirs, len(source))])
-        if _fit_one_word(ours)
-        else _pack_into_words(ours, theirs, rows)
-    )
+        format_source = partial(
+            format_shared_values, entry=entry, is_readable=can_format_shared_values(entry, comparison)
+        )
+        columns.append(
+            number_alike(frame[entry.name], source[entry.name], partial(format_texts, entry=entry), format_source)
+        )
+    word = pack_columns(columns, len(frame) + len(source))
     distinct, codes = enumerate_words(word, int(word.max(initial=0)) + 1)
     names = pl.Series(distinct)
+    rows = len(frame)
     return NumberedColumn(codes[:rows], names), NumberedColumn(codes[rows:], names), len(distinct)
 
 
-def format_shared_values(values: pl.Series, entry: ColumnEntry, *, read: bool = True) -> pl.Series:
+def number_alike(
+    published: pl.Series, source: pl.Series, format_published: TextFunction, format_source: TextFunction
+) -> NumberedColumn:
+    """Number the texts of a column's published and source values alike; the codes of published rows come first."""
+    ours = number_values(published)
+    theirs = number_values(source)
+    combined = number_values(format_published(ours.distinct).append(format_source(theirs.distinct)))
+    our_codes = combined.codes[: len(ours)][ours.codes]
+    their_codes = combined.codes[len(ours) :][theirs.codes]
+    return NumberedColumn(np.concatenate([our_codes, their_codes]), combined.distinct)
+
+
+def format_shared_values(values: pl.Series, entry: ColumnEntry, *, is_readable: bool = True) -> pl.Series:
     """Format source values as the texts that a labelled release publishes.
 
-    Leave them as they are if the column does not `read` as that type.
+    If not all of the column `is_readable` as the published type, format each value as it is.
     """
-    return format_texts(round_values(values, entry), entry) if read else round_values(values, entry).cast(pl.String)
+    rounded = round_values(values, entry)
+    return format_texts(rounded, entry) if is_readable else rounded.cast(pl.String)
 
 
 def can_format_shared_values(entry: ColumnEntry, source: SourceComparison) -> bool:
@@ -248,28 +264,14 @@ def round_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     if entry.round_to is None:
         return values
     texts = values.cast(pl.String).str.strip_chars() if values.dtype == pl.String else values
-    given = texts.cast(pl.Float64, strict=False).fill_nan(None)
+    numbers = texts.cast(pl.Float64, strict=False).fill_nan(None)
     step = entry.round_to
-    multiples = [None if x is None else round(x / step) * step for x in given.to_list()]
+    multiples = [None if x is None else round(x / step) * step for x in numbers.to_list()]
     return pl.Series(multiples, dtype=parse_dtype(entry.dtype), strict=False)
 
 
-def _fit_one_word(columns: Sequence[NumberedColumn]) -> bool:
-    room = 1
-    for column in columns:
-        room *= len(column)
-    return room < 1 << 62
-
-
-def _pack_into_words(ours: Sequence[NumberedColumn], theirs: Sequence[NumberedColumn], rows: int) -> np.ndarray:
-    both = [NumberedColumn(np.concatenate([a.codes, b.codes]), a.distinct) for a, b in zip(ours, theirs, strict=True)]
-    return pack_columns(both, len(both[0].codes))
-
-
 def format_texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Format values as the texts of the type that is published, so that 1, 1.0 and "1" agree where the column is
-    numeric.
-    """
+    """Format values as texts of the published type, so that 1, 1.0 and "1" agree where the column is numeric."""
     wanted = parse_dtype(entry.dtype)
     if values.dtype.is_float():
         values = values.set(values.eq_missing(0.0), 0.0)  # the negative zero is zero
@@ -291,15 +293,17 @@ def cast_strictly(values: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 def _count_unserved_rows(regions: CoveredRegions, box_rows: np.ndarray, point_rows: np.ndarray) -> int:
     """Count rows of boxes that no flow can serve; boxes that cover few points choose first."""
-    held = regions.total(point_rows, len(box_rows))
-    turn = np.argsort(held, kind="stable")
+    covered_rows = regions.total(point_rows, len(box_rows))
+    turn = np.argsort(covered_rows, kind="stable")
     place = np.empty(len(turn), np.int64)
     place[turn] = np.arange(len(turn))
     by_box = np.argsort(place[regions.box], kind="stable")
     stretches = np.column_stack([regions.start, regions.stop])[by_box].astype(np.int64)
     first = np.searchsorted(place[regions.box][by_box], np.arange(len(turn) + 1))
     boxes = np.zeros((len(turn), 5), np.int64)
-    boxes[:, 0], boxes[:, 1], boxes[:, 3] = first[:-1], first[1:], box_rows[turn]
+    boxes[:, 0] = first[:-1]
+    boxes[:, 1] = first[1:]
+    boxes[:, 3] = box_rows[turn]
     points = np.zeros((len(point_rows), 2), np.int64)
     points[:, 0] = point_rows[regions.order]
     pool = np.zeros((int(box_rows.sum()) + 2, 3), np.int64)
@@ -332,8 +336,8 @@ class LinkedBlocks:
     """
 
     sizes: np.ndarray
-    held: BlockEntries
-    shown: BlockEntries
+    source_entries: BlockEntries
+    published_entries: BlockEntries
     values: dict[str, pl.Series]
     unmatched: int
     absent: int
@@ -342,33 +346,40 @@ class LinkedBlocks:
     @property
     def single(self) -> np.ndarray:
         """Blocks whose source rows hold one value: the source's value of each row is known."""
-        return np.bincount(self.held.block, minlength=len(self.sizes)) == 1
+        return np.bincount(self.source_entries.block, minlength=len(self.sizes)) == 1
 
     @cached_property
     def places(self) -> dict[str, np.ndarray]:
-        found = {}
+        ranks = {}
         for name, values in self.values.items():
             column = number_values(values)
-            found[name] = _rank_values(column)[column.codes]
-        return found
+            ranks[name] = rank_in_order(column.distinct)[column.codes]
+        return ranks
 
 
 def join_blocks(parts: Sequence[LinkedBlocks]) -> LinkedBlocks:
-    """Join the blocks of several parts; no block is in two of them."""
+    """Join the blocks of several parts; no block is in two parts."""
     if len(parts) == 1:
         return parts[0]
     first = np.cumsum([0, *(len(part.sizes) for part in parts)])
-    sides = [_join_entries([getattr(part, side) for part in parts], first) for side in ("held", "shown")]
-    values = {name: pl.concat([part.values[name] for part in parts]) for name in parts[0].values}
-    sizes = np.concatenate([part.sizes for part in parts])
-    beyond = (sum(getattr(part, name) for part in parts) for name in ("unmatched", "absent", "unknown"))
-    return LinkedBlocks(sizes, sides[0], sides[1], values, *beyond)
+    return LinkedBlocks(
+        sizes=np.concatenate([part.sizes for part in parts]),
+        source_entries=_join_entries([part.source_entries for part in parts], first),
+        published_entries=_join_entries([part.published_entries for part in parts], first),
+        values={name: pl.concat([part.values[name] for part in parts]) for name in parts[0].values},
+        unmatched=sum(part.unmatched for part in parts),
+        absent=sum(part.absent for part in parts),
+        unknown=sum(part.unknown for part in parts),
+    )
 
 
-def _join_entries(entries: Sequence[BlockEntries], first: np.ndarray) -> BlockEntries:
-    block = [each.block + start for each, start in zip(entries, first.tolist(), strict=False)]
-    value, count = ([getattr(each, name) for each in entries] for name in ("value", "count"))
-    return BlockEntries(np.concatenate(block), np.concatenate(value), np.concatenate(count))
+def _join_entries(sides: Sequence[BlockEntries], first: np.ndarray) -> BlockEntries:
+    """Join the entries of several parts; the blocks of a part are numbered from its `first` on."""
+    return BlockEntries(
+        block=np.concatenate([side.block + start for side, start in zip(sides, first.tolist(), strict=False)]),
+        value=np.concatenate([side.value for side in sides]),
+        count=np.concatenate([side.count for side in sides]),
+    )
 
 
 def link_blocks(
@@ -382,70 +393,65 @@ def link_blocks(
     rows = len(ours)
     word = pack_columns(list(columns.values()), rows + len(theirs))
     distinct, first, of_row = np.unique(word, return_index=True, return_inverse=True)
-    shown = of_row[:rows]
-    held = of_row[rows:]
-    counts = [ours.tally(shown, len(distinct)), theirs.tally(held, len(distinct))]
-    difference = counts[0] - counts[1]
-    none = np.concatenate(values) < 0
-    bad = np.bincount(of_row, weights=none, minlength=len(distinct)) > 0
-    kept = (difference == 0) & ~bad
-    rank = np.where(kept, np.cumsum(kept) - 1, -1)
-    sides = [
-        _count_entries(rank[shown], values[0], size, ours.each),
-        _count_entries(rank[held], values[1], size, theirs.each),
-    ]
-    named = {name: column.distinct.gather(column.codes[first[kept]]) for name, column in columns.items()}
-    beyond = int(np.maximum(difference, 0).sum()), int(np.maximum(-difference, 0).sum())
-    unknown = int(np.concatenate([ours.each, theirs.each])[none & (difference == 0)[of_row]].sum())
-    return LinkedBlocks(counts[0][kept], sides[1], sides[0], named, *beyond, unknown)
+    published_block = of_row[:rows]
+    source_block = of_row[rows:]
+    block_rows = ours.tally(published_block, len(distinct))
+    difference = block_rows - theirs.tally(source_block, len(distinct))
+    is_unknown = np.concatenate(values) < 0
+    has_unknown = np.bincount(of_row, weights=is_unknown, minlength=len(distinct)) > 0
+    is_linked = (difference == 0) & ~has_unknown
+    number = np.where(is_linked, np.cumsum(is_linked) - 1, -1)
+    multiplicities = np.concatenate([ours.multiplicities, theirs.multiplicities])
+    return LinkedBlocks(
+        sizes=block_rows[is_linked],
+        source_entries=_count_entries(number[source_block], values[1], size, theirs.multiplicities),
+        published_entries=_count_entries(number[published_block], values[0], size, ours.multiplicities),
+        values={name: column.distinct.gather(column.codes[first[is_linked]]) for name, column in columns.items()},
+        unmatched=int(np.maximum(difference, 0).sum()),
+        absent=int(np.maximum(-difference, 0).sum()),
+        unknown=int(multiplicities[is_unknown & (difference == 0)[of_row]].sum()),
+    )
 
 
 def _count_entries(block: np.ndarray, value: np.ndarray, size: int, times: np.ndarray) -> BlockEntries:
-    kept = block >= 0
-    pair, at = np.unique(block[kept].astype(np.int64) * size + value[kept], return_inverse=True)
-    count = np.bincount(at, weights=times[kept], minlength=len(pair)).astype(np.int64)
+    """Count the rows of each block and value; rows in no block (-1) are left out."""
+    is_linked = block >= 0
+    pair, code = np.unique(block[is_linked].astype(np.int64) * size + value[is_linked], return_inverse=True)
+    count = np.bincount(code, weights=times[is_linked], minlength=len(pair)).astype(np.int64)
     return BlockEntries(pair // size, pair % size, count)
-
-
-def _rank_values(column: NumberedColumn) -> np.ndarray:
-    """Rank each distinct value of a column in the order of its values, null last."""
-    order = column.distinct.arg_sort(nulls_last=True).to_numpy()
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedRows:
-    """Rows linked by combination: `ours` and `theirs` number the combination of each published and of each readable
-    source row alike.
+    """Rows linked by combination.
 
-    A source row with a value that its published type cannot hold stands for nothing: `whole` marks the others. `rows`
-    are those of both tables.
+    `ours` and `theirs` number the combinations of published rows and of readable source rows alike. A source row with a
+    value that its published type cannot hold stands for nothing: `readable` marks the others. `rows` are those of both
+    tables.
     """
 
     ours: np.ndarray
     theirs: np.ndarray
     size: int
-    whole: np.ndarray
+    readable: np.ndarray
     rows: tuple[ComparedRows, ComparedRows]
 
     @cached_property
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
         """How many published and how many source rows have each combination."""
-        return self.rows[0].tally(self.ours, self.size), self.rows[1].tally(self.theirs, self.size, self.whole)
+        return self.rows[0].tally(self.ours, self.size), self.rows[1].tally(self.theirs, self.size, self.readable)
 
     @property
     def unmatched(self) -> int:
-        published, held = self.counts
-        return int(np.maximum(published - held, 0).sum())
+        published, in_source = self.counts
+        return int(np.maximum(published - in_source, 0).sum())
 
     @property
     def stray(self) -> np.ndarray:
         """Source rows whose combination is not published."""
-        found = np.ones(len(self.whole), bool)
-        found[self.whole] = (self.counts[0] == 0)[self.theirs]
-        return found
+        is_stray = np.ones(len(self.readable), bool)
+        is_stray[self.readable] = (self.counts[0] == 0)[self.theirs]
+        return is_stray
 
     @property
     def mean_place(self) -> np.ndarray:
@@ -454,10 +460,10 @@ class LinkedRows:
 
     def mean(self, score: np.ndarray) -> np.ndarray:
         """Compute, for each published row, the mean score of the source rows it may stand for."""
-        return self._mean(score * self.rows[1].each)
+        return self._mean(score * self.rows[1].multiplicities)
 
     def _mean(self, sums: np.ndarray) -> np.ndarray:
-        total = np.bincount(self.theirs, weights=sums[self.whole], minlength=self.size)
+        total = np.bincount(self.theirs, weights=sums[self.readable], minlength=self.size)
         return (total / np.maximum(self.counts[1], 1))[self.ours]
 
 
@@ -468,24 +474,26 @@ def link_rows(
 
     `source` are the rows `theirs` as they would be published.
     """
-    whole = source.whole.to_numpy()
+    readable = source.readable.to_numpy()
     rows = len(published)
-    columns = [number_values(published.frame[name].append(source.frame[name].filter(source.whole))) for name in names]
-    word = pack_columns(columns, rows + int(whole.sum()))
+    columns = [
+        number_values(published.frame[name].append(source.frame[name].filter(source.readable))) for name in names
+    ]
+    word = pack_columns(columns, rows + int(readable.sum()))
     distinct, code = np.unique(word, return_inverse=True)
-    return LinkedRows(code[:rows], code[rows:], len(distinct), whole, (published, theirs))
+    return LinkedRows(code[:rows], code[rows:], len(distinct), readable, (published, theirs))
 
 
 def make_exact_keys(columns: Sequence[ColumnEntry], names: Sequence[str]) -> RowKeys:
     """Make row keys of the columns that are published as they were, as texts."""
     return {
-        entry.name: (_format_values, partial(_format_published_values, entry=entry))
+        entry.name: (_format_values, partial(_format_source_values, entry=entry))
         for entry in columns
         if entry.name in names
     }
 
 
-def _format_published_values(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+def _format_source_values(series: pl.Series, entry: ColumnEntry) -> pl.Series:
     return _format_values(convert_source(series.rename(entry.name).to_frame(), [entry]).frame[entry.name])
 
 

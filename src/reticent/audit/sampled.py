@@ -19,13 +19,13 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.evidence import SamplingParameters
-from reticent.audit.groups import group_rows, number_values
+from reticent.audit.groups import group_rows, number_values, rank_in_order
 from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceFinding, SourceMatching
 from reticent.audit.measure import corruption
 from reticent.audit.measure.exact_comparison import parse_parameter
 from reticent.audit.measure.statistical_tests import DrawAssessment, assess_draws
 from reticent.audit.order import assess_order
-from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source
+from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source, find_places
 from reticent.audit.subject import Subject
 from reticent.data.columns import Role
 from reticent.data.parsing import parse_texts
@@ -54,9 +54,10 @@ class SampledAuditor:
         sizes = _read_group_sizes(manifest, frame)
         labels = {column.name: number_values(frame[column.name]) for column in subject.quasi}
         try:
-            found = [labels[entry.name] for entry in subject.quasi]
+            numbered = [labels[entry.name] for entry in subject.quasi]
             columns = [
-                read_distinct_labels(one, by.codes, by.distinct) for one, by in zip(subject.quasi, found, strict=True)
+                read_distinct_labels(column_entry, labels_of_column.codes, labels_of_column.distinct)
+                for column_entry, labels_of_column in zip(subject.quasi, numbered, strict=True)
             ]
         except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
             raise BundleDamaged("A column holds labels that its schema does not explain.") from None
@@ -67,9 +68,9 @@ class SampledAuditor:
             )
         sampling = _read_parameters(manifest)
         achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_measure_achieved(subject, sampling)}
-        measured = [_make_labelled(column, sizes).measure_loss() for column in columns]
-        utility = loss.compute_loss_measures(measured, sizes, withheld=0, k=sampling.k, weights=subject.weights)
-        recounted = RecomputedRelease(
+        losses = [_make_labelled(column, sizes).measure_loss() for column in columns]
+        utility = loss.compute_loss_measures(losses, sizes, withheld=0, k=sampling.k, weights=subject.weights)
+        recomputed = RecomputedRelease(
             subject,
             frame,
             sizes,
@@ -81,13 +82,13 @@ class SampledAuditor:
             explained=frozenset(manifest.own["domain"]),
             labelled=False,
         )
-        recounted.__dict__.update(labels=labels, groups=group_rows(list(labels.values()), len(frame), sizes))
-        return recounted
+        recomputed.__dict__.update(labels=labels, groups=group_rows(list(labels.values()), len(frame), sizes))
+        return recomputed
 
-    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        subject = recounted.subject
-        frame = recounted.frame
-        sampling = recounted.sampling
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+        subject = recount.subject
+        frame = recount.frame
+        sampling = recount.sampling
         assert sampling is not None
         rows = source.count_rows(
             [entry.name for entry in (*subject.quasi, *subject.find_columns_with_role(Role.SENSITIVE))]
@@ -97,41 +98,39 @@ class SampledAuditor:
         owner = find_crucial_rows(columns, people)
         owner = np.full(len(rows), -1) if owner is None else owner
         covered = owner >= 0
-        held = rows.tally(owner[covered], len(frame), covered)
-        wrong = int(np.abs(held - recounted.sizes).sum())
+        covered_rows = rows.tally(owner[covered], len(frame), covered)
+        unmatched = int(np.abs(covered_rows - recount.sizes).sum())
         places = np.bincount(owner[covered], weights=rows.positions[covered], minlength=len(frame))
-        true = _find_true_values(subject, rows)
+        source_values = _find_true_values(subject, rows)
         test = None
-        if covered.all() and not wrong:
-            lying = _locate_groups(subject, rows, owner, recounted.sizes)
-            test = _assess_published_values(subject, frame, rows, true, owner, sampling, lying)
-        holders = rows.tally(true[true >= 0], sampling.domain, true >= 0)
+        if covered.all() and not unmatched:
+            group_positions = _locate_groups(subject, rows, owner, recount.sizes)
+            test = _assess_published_values(subject, frame, rows, source_values, owner, sampling, group_positions)
+        holders = rows.tally(source_values[source_values >= 0], sampling.domain, source_values >= 0)
         fine = test is not None and test.passed
-        shows = (
-            test is not None and test.telling
-        )  # where values left as they were would pass too, passing shows nothing
-        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
-        kept.add(rows, ~covered)
+        shows = test is not None and test.has_power  # else values left as they were would pass too
+        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        published_values.add(rows, ~covered)
         return SourceMatching(
-            wrong,
-            kept.values,
-            assess_order(places / np.maximum(held, 1)),
+            unmatched,
+            published_values.values,
+            assess_order(places / np.maximum(covered_rows, 1)),
             findings=(_report_draws(test), *_check_domain(sampling, holders)),
             sampling=replace(
                 sampling,
                 proven=None if fine and not shows else fine,
                 fewest_holders=int(holders[holders > 0].min(initial=rows.rows)),
             ),
-            missing=int(rows.each[~covered].sum()),
+            missing=int(rows.multiplicities[~covered].sum()),
         )
 
 
 def _read_group_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
-    least = manifest.own["k"] * manifest.rows_per_person
-    small = int((frame[SIZE_COLUMN].fill_null(0) < least).sum())
+    min_rows = manifest.own["k"] * manifest.rows_per_person
+    small = int((frame[SIZE_COLUMN].fill_null(0) < min_rows).sum())
     if small:
         raise BundleDamaged(
-            f"{pluralize(small, 'group', 'has', 'have')} fewer than {least} rows, the least that k allows."
+            f"{pluralize(small, 'group', 'has', 'have')} fewer than {min_rows} rows, the least that k allows."
         )
     return frame[SIZE_COLUMN].to_numpy().astype(np.int64)
 
@@ -151,21 +150,21 @@ def _read_parameters(manifest: Manifest) -> SamplingParameters:
 
 def _measure_achieved(subject: Subject, sampling: SamplingParameters) -> dict[str, Fraction]:
     """Measure the tight figures for what was asked; the worst of several."""
-    found: dict[str, Fraction] = {}
+    measures: dict[str, Fraction] = {}
     for promise in subject.promises:
-        asked = promise.parameters
-        if "lambda" not in asked or not Fraction(1, sampling.domain) <= parse_parameter(asked["lambda"]) < 1:
+        parameters = promise.parameters
+        if "lambda" not in parameters or not Fraction(1, sampling.domain) <= parse_parameter(parameters["lambda"]) < 1:
             continue
-        skew = parse_parameter(asked["lambda"])
-        if "rho1" in asked:
-            rho1 = parse_parameter(asked["rho1"])
+        skew = parse_parameter(parameters["lambda"])
+        if "rho1" in parameters:
+            rho1 = parse_parameter(parameters["rho1"])
             reached = corruption.compute_highest_posterior(sampling, rho1, skew)
-            found["rho-guarantee"] = max(found.get("rho-guarantee", Fraction(0)), reached)
-        if "delta" in asked:
-            found["delta-growth"] = max(
-                found.get("delta-growth", Fraction(0)), corruption.compute_highest_growth(sampling, skew)
+            measures["rho-guarantee"] = max(measures.get("rho-guarantee", Fraction(0)), reached)
+        if "delta" in parameters:
+            measures["delta-growth"] = max(
+                measures.get("delta-growth", Fraction(0)), corruption.compute_highest_growth(sampling, skew)
             )
-    return found
+    return measures
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,35 +203,36 @@ def _find_true_values(subject: Subject, source: ComparedRows) -> np.ndarray:
     column = subject.find_columns_with_role(Role.SENSITIVE)[0]
     domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
     values = convert_source(source.frame.select(column.name), [column]).frame[column.name]
-    return _find_domain_places(domain, values)
-
-
-def _find_domain_places(domain: pl.Series, values: pl.Series) -> np.ndarray:
-    both = number_values(pl.concat([domain, values.rename(domain.name)]))
-    place = np.full(len(both), -1)
-    place[both.codes[: len(domain)]] = np.arange(len(domain))
-    return place[both.codes[len(domain) :]]
+    return find_places(values, domain)
 
 
 def _assess_published_values(
     subject: Subject,
     frame: pl.DataFrame,
     source: ComparedRows,
-    true: np.ndarray,
+    source_values: np.ndarray,
     owner: np.ndarray,
     sampling: SamplingParameters,
-    lying: dict[str, np.ndarray],
+    group_positions: dict[str, np.ndarray],
 ) -> DrawAssessment | None:
     """Test the published values against the groups' true ones; None where a true value is not in the domain."""
     assert subject.manifest is not None
-    if (true < 0).any():
+    if (source_values < 0).any():
         return None
     column = subject.find_columns_with_role(Role.SENSITIVE)[0]
     domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
-    shown = _find_domain_places(domain, frame[column.name])
-    pairs, at = np.unique(owner * len(domain) + true, return_inverse=True)
-    count = source.tally(at, len(pairs))
-    return assess_draws(pairs // len(domain), pairs % len(domain), count, shown, float(sampling.p), len(domain), lying)
+    published_codes = find_places(frame[column.name], domain)
+    pairs, code = np.unique(owner * len(domain) + source_values, return_inverse=True)
+    count = source.tally(code, len(pairs))
+    return assess_draws(
+        pairs // len(domain),
+        pairs % len(domain),
+        count,
+        published_codes,
+        float(sampling.p),
+        len(domain),
+        group_positions,
+    )
 
 
 def _locate_groups(
@@ -243,22 +243,22 @@ def _locate_groups(
     Values rank as they are ordered, those of a hierarchy as its leaves are listed; the value that the group shows does
     not influence it.
     """
-    found = {}
+    positions = {}
     for entry in subject.quasi:
         values = number_values(_replace_nan(source.frame[entry.name]))
         ranks = _rank_values(values.distinct, entry)[values.codes]
-        total = np.bincount(owner, weights=ranks * source.each, minlength=len(sizes))
-        found[repr(entry.name)] = total / np.maximum(sizes, 1)
-    return {**found, "group size": sizes.astype(np.float64)}
+        total = np.bincount(owner, weights=ranks * source.multiplicities, minlength=len(sizes))
+        positions[repr(entry.name)] = total / np.maximum(sizes, 1)
+    return {**positions, "group size": sizes.astype(np.float64)}
 
 
 def _rank_values(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
-    if entry.hierarchy is not None:
-        leaves = {row[0]: place for place, row in enumerate(entry.hierarchy)}
-        keys = [leaves.get(text, len(leaves)) for text in distinct.cast(pl.String).to_list()]
-        order = np.argsort(keys, kind="stable")
-    else:
-        order = distinct.arg_sort(nulls_last=True).to_numpy()
+    """Rank distinct values: those of a hierarchy as its leaves are listed, others as they are ordered."""
+    if entry.hierarchy is None:
+        return rank_in_order(distinct).astype(np.float64)
+    leaves = {row[0]: place for place, row in enumerate(entry.hierarchy)}
+    keys = [leaves.get(text, len(leaves)) for text in distinct.cast(pl.String).to_list()]
+    order = np.argsort(keys, kind="stable")
     ranks = np.empty(len(order), np.float64)
     ranks[order] = np.arange(len(order))
     return ranks
@@ -272,9 +272,9 @@ def _check_domain(sampling: SamplingParameters, holders: np.ndarray) -> tuple[So
     occurring = int((holders > 0).sum())
     facts = {"declared": sampling.declared, "values": len(holders), "occurring": occurring, "single_holders": single}
     if not sampling.declared:
-        told = "1 person has" if single == 1 else f"{single:,} people have"
+        holders_phrase = "1 person has" if single == 1 else f"{single:,} people have"
         sentence = (
-            f"the manifest does not say that the domain was declared, and {told} a value in it that nobody else has: who knows "
+            f"the manifest does not say that the domain was declared, and {holders_phrase} a value in it that nobody else has: who knows "
             "everybody else's value knows theirs for certain"
         )
         return (SourceFinding("domain", False if single else None, {"domain": facts}, sentence),)
@@ -293,30 +293,30 @@ def _report_draws(test: DrawAssessment | None) -> SourceFinding:
         return SourceFinding(
             "drawn", False, facts, "the groups are not those of the source, so the values were not tested"
         )
-    said = "explain" if test.passed else "do NOT explain"
-    power = "would" if test.telling else "would not be enough to"
-    facts = {"drawn": {"passed": test.passed, "tests": test.tests, "p_value": test.worst, "telling": test.telling}}
+    verb_phrase = "explain" if test.passed else "do NOT explain"
+    power = "would" if test.has_power else "would not be enough to"
+    facts = {"drawn": {"passed": test.passed, "tests": test.tests, "p_value": test.worst, "telling": test.has_power}}
     regions = test.regions
     p_value = exp(regions.worst)
     facts["drawn"]["regions"] = {
         "p_value": p_value,
-        "worst": regions.where,
+        "worst": regions.region,
         "groups": regions.groups,
-        "found_from": regions.least,
+        "found_from": regions.detectable_groups,
     }
-    neighbours = f"the least likely region, {pluralize(regions.groups, 'neighbouring group')} by {regions.where}, has a p-value of {p_value:.2g}"
-    seen = (
+    neighbours = f"the least likely region, {pluralize(regions.groups, 'neighbouring group')} by {regions.region}, has a p-value of {p_value:.2g}"
+    detection = (
         "values left as they were in one region only would not be seen"
-        if regions.least is None
-        else f"values left as they were in any {regions.least:,} neighbouring groups would be"
+        if regions.detectable_groups is None
+        else f"values left as they were in any {regions.detectable_groups:,} neighbouring groups would be"
     )
     return SourceFinding(
         "drawn",
         test.passed,
         facts,
-        f"the true values of the groups, redrawn with p over the domain, {said} the {test.groups:,} published values "
+        f"the true values of the groups, redrawn with p over the domain, {verb_phrase} the {test.groups:,} published values "
         f"({test.tests} tests and those of regions, worst p-value {test.worst:.2g}); this number of groups {power} reveal values that "
-        f"were not redrawn; {neighbours}; {seen}",
+        f"were not redrawn; {neighbours}; {detection}",
     )
 
 

@@ -3,7 +3,7 @@
 `read_source` reads the rows to compare with from a path, a frame, or a `Source` that states how to read it.
 
 `convert_source` converts a source's columns as a kind with exact values publishes them: in the manifest's types,
-clipped and rounded. Values are compared, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest
+clipped or rounded. Values are compared, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest
 states that the column holds numbers, and `007` remains a text where it states text. A value beyond a declared `top` or
 `bottom` is the bound; a number of a column with `round_to` is the nearest multiple, ties to the even one. A source
 value that does not fit the published type becomes null and is counted: no honest release publishes it.
@@ -35,14 +35,21 @@ from reticent.errors import BundleDamaged, ComparisonFailed, pluralize, quote_li
 from reticent.format.data_files import COPIES_IN_MEMORY, MAX_COUNTED_BYTES, TEXT_OVERHEAD_BYTES
 from reticent.format.manifest import ColumnEntry
 
+_BOOLEAN_TEXTS = {"true": True, "false": False}
+TextFunction = Callable[[pl.Series], pl.Series]
+RowKeys = Mapping[str, tuple[TextFunction, TextFunction]]
+"""For each column, the functions that turn published values and source values into the texts that must agree."""
+
 
 def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     """Read the rows to compare with: from a path, a frame, or a `Source`."""
     if isinstance(source, Source):
-        return collect_frame(scan_source(source), "Reading the source")
-    if isinstance(source, str | Path):
-        return collect_frame(scan_source(Source(path=str(source), missing=tuple(missing))), "Reading the source")
-    return collect_frame(scan_source(Source(missing=tuple(missing)), source), "Reading the source")
+        lazy = scan_source(source)
+    elif isinstance(source, str | Path):
+        lazy = scan_source(Source(path=str(source), missing=tuple(missing)))
+    else:
+        lazy = scan_source(Source(missing=tuple(missing)), source)
+    return collect_frame(lazy, "Reading the source")
 
 
 def read_as_stated(rows: Table, columns: Sequence[ColumnEntry]) -> Table:
@@ -76,51 +83,56 @@ def _estimate_bytes(path: Path, suffix: str) -> float:
     """
     size = measure_unpacked_size(path)
     if suffix in PARQUET_SUFFIXES:
-        import pyarrow.parquet as pq
-
-        try:
-            found = pq.read_metadata(path)
-        except (OSError, ValueError):
-            return 0  # the reader will report why it cannot be read
-        held = sum(found.row_group(group).total_byte_size for group in range(found.num_row_groups))
-        return held + TEXT_OVERHEAD_BYTES * found.num_columns * found.num_rows
-    if suffix not in CSV_SUFFIXES or size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
-        return 2 * size if suffix in CSV_SUFFIXES else 0
+        return _estimate_parquet_bytes(path)
+    if suffix not in CSV_SUFFIXES:
+        return 0
+    if size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
+        return 2 * size
     with open_text(path) as handle:
-        begin = handle.read(1 << 20)
-    fields = 1 + max(begin[: begin.find(b"\n")].count(mark) for mark in (b",", b";", b"\t", b"|"))
-    return 2 * size + TEXT_OVERHEAD_BYTES * fields * size / (len(begin) / max(begin.count(b"\n"), 1))
+        beginning = handle.read(1 << 20)
+    header = beginning[: beginning.find(b"\n")]
+    fields = 1 + max(header.count(separator) for separator in (b",", b";", b"\t", b"|"))
+    bytes_per_row = len(beginning) / max(beginning.count(b"\n"), 1)
+    return 2 * size + TEXT_OVERHEAD_BYTES * fields * size / bytes_per_row
 
 
-_BOOLEAN_TEXTS = {"true": True, "false": False}
+def _estimate_parquet_bytes(path: Path) -> float:
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path)
+    except (OSError, ValueError):
+        return 0  # the reader will report why it cannot be read
+    stored_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return stored_bytes + TEXT_OVERHEAD_BYTES * metadata.num_columns * metadata.num_rows
 
 
 @dataclass(frozen=True, eq=False)
 class ConvertedSource:
     """A source as it would be published: `frame` has the manifest's columns.
 
-    `unread` counts the values of each column that do not fit its type, and `whole` marks the rows without any.
+    `unread` counts the values of each column that do not fit its type, and `readable` marks the rows without any.
     """
 
     frame: pl.DataFrame
     unread: Mapping[str, int]
-    whole: pl.Series
+    readable: pl.Series
 
 
 def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> ConvertedSource:
     """Convert the source's columns, one for each entry of a manifest, as an exact kind would publish them."""
     require_columns([entry.name for entry in columns], source.columns)
-    found = {}
+    converted = {}
     unread = {}
-    whole = pl.repeat(True, len(source), eager=True)
+    readable = pl.repeat(True, len(source), eager=True)
     for entry in columns:
-        given = _normalize_missing(source[entry.name], entry)
-        found[entry.name] = series = _convert_column(given, entry)
-        lost = given.is_not_null() & series.is_null()
-        if count := int(lost.sum()):
-            unread[entry.name] = count
-            whole &= ~lost
-    return ConvertedSource(pl.DataFrame(found), unread, whole)
+        values = _normalize_missing(source[entry.name], entry)
+        converted[entry.name] = _convert_column(values, entry)
+        is_lost = values.is_not_null() & converted[entry.name].is_null()
+        if is_lost.any():
+            unread[entry.name] = int(is_lost.sum())
+            readable &= ~is_lost
+    return ConvertedSource(pl.DataFrame(converted), unread, readable)
 
 
 def _normalize_missing(series: pl.Series, entry: ColumnEntry) -> pl.Series:
@@ -132,14 +144,15 @@ def _normalize_missing(series: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 
 def _convert_column(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Convert a column to the published type, then round or clip it; a value that does not fit becomes null."""
     wanted = parse_dtype(entry.dtype)
     try:
         if entry.round_to is not None:
             return _round_to_multiples(_cast_numbers(series, pl.Float64()), entry.round_to).cast(wanted, strict=False)
-        read = _cast_values(series, wanted)
+        values = _cast_values(series, wanted)
     except pl.exceptions.PolarsError:  # no value of this type is one of that type
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    return _clip_values(read, entry)
+    return _clip_values(values, entry)
 
 
 def _cast_values(series: pl.Series, wanted: pl.DataType) -> pl.Series:
@@ -170,13 +183,13 @@ def _cast_numbers(series: pl.Series, wanted: pl.DataType) -> pl.Series:
         series = series.str.strip_chars()
     elif not series.dtype.is_numeric() and series.dtype != pl.Boolean:
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    found = series.cast(wanted, strict=False)
+    numbers = series.cast(wanted, strict=False)
     near = series.cast(pl.Float64, strict=False)
     if wanted.is_float():
-        return found.set(~near.is_finite().fill_null(True), None) if series.dtype == pl.String else found
+        return numbers.set(~near.is_finite().fill_null(True), None) if series.dtype == pl.String else numbers
     if wanted.is_integer() and series.dtype == pl.String:  # a whole number may be written 25.0
-        found = found.fill_null(near.cast(wanted, strict=False))
-    return found.set((found.cast(pl.Float64) != near).fill_null(False), None)
+        numbers = numbers.fill_null(near.cast(wanted, strict=False))
+    return numbers.set((numbers.cast(pl.Float64) != near).fill_null(False), None)
 
 
 def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
@@ -186,15 +199,16 @@ def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
         day = text.str.to_date("%Y-%m-%d", strict=False)
         zone = getattr(wanted, "time_zone", None)
         unit: Any = getattr(wanted, "time_unit", "us")
-        written = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
-        read = text.str.to_datetime(written, time_unit=unit, strict=False)
-        series = read if zone else read.fill_null(day.cast(read.dtype))
-    if not (series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)):
+        pattern = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
+        parsed = text.str.to_datetime(pattern, time_unit=unit, strict=False)
+        series = parsed if zone else parsed.fill_null(day.cast(parsed.dtype))
+    is_moment = series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)
+    has_zone = getattr(series.dtype, "time_zone", None) is not None
+    wants_zone = getattr(wanted, "time_zone", None) is not None
+    if not is_moment or has_zone != wants_zone:
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    if (getattr(series.dtype, "time_zone", None) is None) != (getattr(wanted, "time_zone", None) is None):
-        return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    found = series.cast(wanted, strict=False)
-    return found.set((found.cast(series.dtype) != series).fill_null(False), None)
+    moments = series.cast(wanted, strict=False)
+    return moments.set((moments.cast(series.dtype) != series).fill_null(False), None)
 
 
 def _clip_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
@@ -211,6 +225,7 @@ def _clip_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
 
 
 def _make_end_literal(end: Any, dtype: pl.DataType) -> pl.Expr | None:
+    """Make a top or bottom a literal of the column's type; raise `TypeError` where it is of another sort."""
     if end is None:
         return None
     if isinstance(end, str) != dtype.is_temporal():
@@ -226,11 +241,6 @@ def _round_to_multiples(numbers: pl.Series, step: Any) -> pl.Series:
         raise BundleDamaged("The manifest rounds a column to something that is no step.")
     count = (numbers / step).round(mode="half_to_even")
     return count.cast(pl.Int64, strict=False) * step if isinstance(step, int) else count * step
-
-
-TextFunction = Callable[[pl.Series], pl.Series]
-RowKeys = Mapping[str, tuple[TextFunction, TextFunction]]
-"""For each column, the functions that turn published values and source values into the texts that must agree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,19 +259,12 @@ class ComparedRows:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def tally(self, codes: np.ndarray, size: int, within: np.ndarray | None = None) -> np.ndarray:
-        """Count the rows that have each code; `codes` are those of the rows `within`."""
+    def tally(self, codes: np.ndarray, size: int, mask: np.ndarray | None = None) -> np.ndarray:
+        """Count the rows that have each code; `codes` are those of the rows in `mask`."""
         if self.times is None:
             return np.bincount(codes, minlength=size)
-        times = self.times if within is None else self.times[within]
+        times = self.times if mask is None else self.times[mask]
         return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
-
-    def filter(self, kept: np.ndarray) -> ComparedRows:
-        """Select some of the rows; their positions stay those in the file."""
-        positions = self.positions
-        if self.times is None or self.early is None:
-            return ComparedRows(self.frame.filter(pl.Series(kept)), self.each[kept], positions[kept])
-        return ComparedRows(self.frame.filter(pl.Series(kept)), self.times[kept], positions[kept], self.early[kept])
 
     @property
     def rows(self) -> int:
@@ -270,14 +273,16 @@ class ComparedRows:
     @property
     def positions(self) -> np.ndarray:
         """The position of each row, or the sum of positions over equal rows."""
-        return np.arange(len(self.frame), dtype=np.float64) if self.places is None else self.places.astype(np.float64)
+        if self.places is None:
+            return np.arange(len(self.frame), dtype=np.float64)
+        return self.places.astype(np.float64)
 
     @property
     def pair(self) -> tuple[pl.DataFrame, np.ndarray | None]:
         return self.frame, self.times
 
     @property
-    def each(self) -> np.ndarray:
+    def multiplicities(self) -> np.ndarray:
         """How many rows each row stands for."""
         return np.ones(len(self.frame), np.int64) if self.times is None else self.times
 
@@ -372,8 +377,8 @@ class InMemoryComparison:
         return self._numbers[name]
 
     def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
-        found = self._number_values_once(name)
-        return found.distinct, found.times()
+        column = self._number_values_once(name)
+        return column.distinct, column.times()
 
     def number_column(self, name: str, rows: ComparedRows) -> NumberedColumn:
         return self._number_values_once(name)
@@ -403,8 +408,8 @@ def list_texts(series: pl.Series) -> set[str]:
 
 
 def find_places(series: pl.Series, distinct: pl.Series) -> np.ndarray:
-    """Find the place of each value among distinct ones, which contain all of them."""
-    both = number_values(pl.concat([distinct, series.rename(distinct.name)], how="vertical"))
-    place = np.empty(len(both), np.int64)
-    place[both.codes[: len(distinct)]] = np.arange(len(distinct))
-    return place[both.codes[len(distinct) :]]
+    """Find the place of each value among distinct ones, -1 for a value that is none of them."""
+    combined = number_values(pl.concat([distinct, series.rename(distinct.name)], how="vertical"))
+    place = np.full(len(combined), -1)
+    place[combined.codes[: len(distinct)]] = np.arange(len(distinct))
+    return place[combined.codes[len(distinct) :]]

@@ -1,9 +1,8 @@
-"""Comparison of a release and its source, both read as streams.
+"""Comparison of a release and its source, in memory or both read as streams.
 
-Only distinct rows of one part, and batches of rows, are in memory.
-
-A part is chosen by a hash of the keys' texts, and every part is a pass over both tables; there are so many parts that
-each has about MAX_DISTINCT_ROWS_PER_PART distinct rows.
+`compare_with_source` sets both beside each other. As streams (`StreamedComparison`), only the distinct rows of one part
+and batches of rows are in memory. A part is chosen by a hash of the keys' texts, and every part is a pass over both
+tables; there are so many parts that each has about MAX_DISTINCT_ROWS_PER_PART distinct rows.
 """
 
 from __future__ import annotations
@@ -37,15 +36,29 @@ MAX_TEXTS_AT_ONCE = 1 << 20  # texts that are searched at once
 BATCH_ROWS = 1 << 20  # rows that are read at once
 MULTIPLICITY_COLUMN = "\x00times"
 PLACE_COLUMN = "\x00place"
+PLACE_SUM_COLUMN = "\x00sum"
 EARLY_COLUMN = "\x00early"
 READING_STEP = "Reading the source"
 COUNTING_STEP = "Counting the source"
 
 
+def compare_with_source(recount: RecomputedRelease, source: pl.DataFrame | pl.LazyFrame) -> SourceComparison:
+    """Compare a release with its source: both in memory, or both as streams."""
+    subject = recount.subject
+    require_columns([column.name for column in subject.columns], source.collect_schema().names())
+    if isinstance(source, pl.DataFrame):
+        return InMemoryComparison(recount.frame, read_as_stated(source, subject.columns))
+    assert subject.manifest is not None and subject.path is not None  # a plain table is read whole
+    file = reader_for(subject.kind).files[0]
+    rows = scan_data(find_data_files(subject.path, subject.manifest)[file], list_schemas(subject.manifest)[file])
+    return StreamedComparison(rows, read_as_stated(source, subject.columns), recount.rows)
+
+
 @dataclass(frozen=True, eq=False)
 class StreamedComparison:
-    """A `SourceComparison` over streams: `ours` are the published rows in the order of their file, `published` their
-    number; `lazy` those of the source.
+    """A `SourceComparison` over streams.
+
+    `ours` are the published rows in the order of their file, `published` is their number; `lazy` are the source's rows.
     """
 
     ours: pl.LazyFrame
@@ -75,18 +88,17 @@ class StreamedComparison:
         theirs = self.lazy.select(names)
         parts = 1
         if keys and max(self.rows, self.published) > MAX_DISTINCT_ROWS_PER_PART:
-            parts = (
-                max(_estimate_distinct_rows(ours), _estimate_distinct_rows(theirs)) // MAX_DISTINCT_ROWS_PER_PART + 1
-            )
+            distinct_rows = max(_estimate_distinct_rows(ours), _estimate_distinct_rows(theirs))
+            parts = distinct_rows // MAX_DISTINCT_ROWS_PER_PART + 1
         for part in range(parts):
-            here = (part, parts) if parts > 1 else None
-            yield self._tally(ours, keys, 0, here), self._tally(theirs, keys, 1, here)
+            yield self._count_part(ours, keys, 0, part, parts), self._count_part(theirs, keys, 1, part, parts)
 
-    def _tally(self, lazy: pl.LazyFrame, keys: RowKeys, side: int, here: tuple[int, int] | None) -> ComparedRows:
+    def _count_part(self, lazy: pl.LazyFrame, keys: RowKeys, side: int, part: int, parts: int) -> ComparedRows:
+        """Count the distinct rows of one of `parts` parts, chosen by the hash of their keys."""
         names = lazy.collect_schema().names()
         rows = lazy.with_row_index(PLACE_COLUMN)
-        if here is not None:
-            rows = rows.filter(_hash_keys(keys, side) % here[1] == here[0])
+        if parts > 1:
+            rows = rows.filter(_hash_keys(keys, side) % parts == part)
         return _count_rows(rows, names, self.published)
 
     def count_rows(self, names: Sequence[str]) -> ComparedRows:
@@ -94,8 +106,8 @@ class StreamedComparison:
 
     def values(self, name: str) -> tuple[pl.Series, np.ndarray]:
         if name not in self._values:
-            found = self.count_rows([name])
-            self._values[name] = found.frame[name], found.each
+            counted = self.count_rows([name])
+            self._values[name] = counted.frame[name], counted.multiplicities
         return self._values[name]
 
     def number_column(self, name: str, rows: ComparedRows) -> NumberedColumn:
@@ -116,22 +128,23 @@ class StreamedComparison:
         return True
 
     def count_agreeing(self, keys: RowKeys) -> int | None:
-        """Count places with equal keys by walking both tables side by side, as 64-bit hashes: two of 10^9 places
-        collide once in 10^10 audits.
+        """Count places with equal keys by walking both tables side by side, as 64-bit hashes.
+
+        Two of 10^9 places collide once in 10^10 audits.
         """
         if not keys:
             return min(self.rows, self.published)
         ours, theirs = (
             _read_hashes(lazy.select(_hash_keys(keys, side))) for side, lazy in enumerate((self.ours, self.lazy))
         )
-        one = next(ours, None)
-        other = next(theirs, None)
+        our_hashes = next(ours, None)
+        their_hashes = next(theirs, None)
         agree = 0
-        while one is not None and other is not None:
-            many = min(len(one), len(other))
-            agree += int((one[:many] == other[:many]).sum())
-            one = one[many:] if len(one) > many else next(ours, None)
-            other = other[many:] if len(other) > many else next(theirs, None)
+        while our_hashes is not None and their_hashes is not None:
+            length = min(len(our_hashes), len(their_hashes))
+            agree += int((our_hashes[:length] == their_hashes[:length]).sum())
+            our_hashes = our_hashes[length:] if len(our_hashes) > length else next(ours, None)
+            their_hashes = their_hashes[length:] if len(their_hashes) > length else next(theirs, None)
         return agree
 
     def texts(self, name: str, part: int, parts: int) -> set[str]:
@@ -148,36 +161,24 @@ class StreamedComparison:
     def spread(self, names: Sequence[str]) -> int:
         if not names:
             return 1
-        each = self.lazy.select(pl.col(name).hash().approx_n_unique() for name in names)
-        return int(sum(collect_frame(each, READING_STEP, "streaming").row(0))) // MAX_TEXTS_AT_ONCE + 1
-
-
-def compare_with_source(found: RecomputedRelease, source: pl.DataFrame | pl.LazyFrame) -> SourceComparison:
-    """Set the release beside its source: both in memory, or both as streams."""
-    subject = found.subject
-    require_columns([column.name for column in subject.columns], source.collect_schema().names())
-    if isinstance(source, pl.DataFrame):
-        return InMemoryComparison(found.frame, read_as_stated(source, subject.columns))
-    assert subject.manifest is not None and subject.path is not None  # a plain table is read whole
-    file = reader_for(subject.kind).files[0]
-    rows = scan_data(find_data_files(subject.path, subject.manifest)[file], list_schemas(subject.manifest)[file])
-    return StreamedComparison(rows, read_as_stated(source, subject.columns), found.rows)
+        distinct_counts = self.lazy.select(pl.col(name).hash().approx_n_unique() for name in names)
+        return int(sum(collect_frame(distinct_counts, READING_STEP, "streaming").row(0))) // MAX_TEXTS_AT_ONCE + 1
 
 
 def _hash_keys(keys: RowKeys, side: int) -> pl.Expr:
     """Hash the texts of all keys to one number, the same on both sides."""
-    found = [
-        pl.col(name).map_batches(_make_text_hash(how[side]), return_dtype=pl.UInt64, is_elementwise=True)
-        for name, how in keys.items()
+    hashes = [
+        pl.col(name).map_batches(_make_text_hash(text_functions[side]), return_dtype=pl.UInt64, is_elementwise=True)
+        for name, text_functions in keys.items()
     ]
-    word = found[0]
-    for other in found[1:]:
+    word = hashes[0]
+    for other in hashes[1:]:
         word = (word * 0x9E3779B97F4A7C15 + 1).xor(other)
     return word
 
 
-def _make_text_hash(read: TextFunction):  # type: ignore[no-untyped-def]  # a function of a series, as Polars wants it
-    return lambda series: read(_normalize_values(series)).hash(17)
+def _make_text_hash(to_text: TextFunction):  # type: ignore[no-untyped-def]  # a function of a series, as Polars wants it
+    return lambda series: to_text(_normalize_values(series)).hash(17)
 
 
 def _normalize_values(series: pl.Series) -> pl.Series:
@@ -200,6 +201,7 @@ def _estimate_distinct_rows(lazy: pl.LazyFrame) -> int:
 
 
 def _count_rows(rows: pl.LazyFrame, names: Sequence[str], until: int) -> ComparedRows:
+    """Count the distinct rows, with the sum of their places and how many of these are below `until`."""
     place = pl.col(PLACE_COLUMN).cast(pl.Int64)
     schema = rows.collect_schema()
     strings = [name for name in names if is_text(schema[name])]
@@ -207,20 +209,23 @@ def _count_rows(rows: pl.LazyFrame, names: Sequence[str], until: int) -> Compare
         rows.with_columns(pl.col(name).cast(pl.Categorical) for name in strings)
         .group_by(list(names))
         .agg(
-            pl.len().alias(MULTIPLICITY_COLUMN), place.sum().alias("\x00sum"), (place < until).sum().alias(EARLY_COLUMN)
+            pl.len().alias(MULTIPLICITY_COLUMN),
+            place.sum().alias(PLACE_SUM_COLUMN),
+            (place < until).sum().alias(EARLY_COLUMN),
         )
     )
-    found = collect_frame(counted, COUNTING_STEP, "streaming").with_columns(
+    frame = collect_frame(counted, COUNTING_STEP, "streaming").with_columns(
         pl.col(name).cast(pl.String) for name in strings
     )
     times, places, early = (
-        found[name].cast(pl.Int64).to_numpy() for name in (MULTIPLICITY_COLUMN, "\x00sum", EARLY_COLUMN)
+        frame[name].cast(pl.Int64).to_numpy() for name in (MULTIPLICITY_COLUMN, PLACE_SUM_COLUMN, EARLY_COLUMN)
     )
-    return ComparedRows(found.select(names), times, places, early)
+    return ComparedRows(frame.select(names), times, places, early)
 
 
 def _list_part_texts(lazy: pl.LazyFrame, name: str, part: int, parts: int) -> set[str]:
-    text = pl.col(name).cast(pl.String)
-    rows = lazy.select(text).drop_nulls()
-    some = rows if parts == 1 else rows.filter(pl.col(name).hash(5) % parts == part)
-    return set(collect_frame(some.unique(), READING_STEP, "streaming")[name].to_list())
+    """List the texts of a column; with several parts, those whose hash is in this part."""
+    rows = lazy.select(pl.col(name).cast(pl.String)).drop_nulls()
+    if parts > 1:
+        rows = rows.filter(pl.col(name).hash(5) % parts == part)
+    return set(collect_frame(rows.unique(), READING_STEP, "streaming")[name].to_list())

@@ -30,18 +30,18 @@ from reticent.labels.scale import UnreadableLabel, make_scale
 from reticent.memory import is_memory_error
 from reticent.release import bundle
 
+READ_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, pl.exceptions.PolarsError)
+UNCOUNTED_MESSAGE = "The files of this release cannot be recounted"
 _CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is audited.
+    """What is audited: the columns, promises and stages of a release folder or of a table that another tool made.
 
-    `foreign` is True for a table that some other tool made: its labels are read more leniently, nothing vouches for its
-    files.
-
-    `frame` is such a table; the files of a release are read by its kind. Its columns without a role are treated as
-    carried.
+    A table of another tool is `foreign`: its labels are read more leniently, and nothing vouches for its files. `frame`
+    is that table; the files of a release are read by its kind. `undeclared` are its columns without a role, and those
+    that identify: they are treated as carried.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Subject:
     rows_per_person: int = 1
     stages: tuple[ComponentEntry, ...] = ()
     frame: pl.DataFrame | None = None
-    undeclared: pl.DataFrame | None = None  # columns of such a table that have no role, or that identify
+    undeclared: pl.DataFrame | None = None
 
     @property
     def foreign(self) -> bool:
@@ -73,18 +73,17 @@ def read_folder_subject(folder: str | Path, expect_digest: str | None = None, pr
     """Read a complete, undamaged release; refuse anything else. `promises` are judged beside those of the manifest."""
     folder = Path(folder)
     manifest = bundle.verify_bundle(folder, expect_digest)
-    asked = (*manifest.promises, *(describe_promise(promise) for promise in promises))
     return Subject(
-        manifest.kind,
-        manifest.columns,
-        asked,
-        manifest.withheld,
-        manifest.jointly,
-        manifest.weights or {},
-        folder,
-        manifest,
-        manifest.rows_per_person,
-        manifest.prepare,
+        kind=manifest.kind,
+        columns=manifest.columns,
+        promises=(*manifest.promises, *(describe_promise(promise) for promise in promises)),
+        withheld=manifest.withheld,
+        jointly=manifest.jointly,
+        weights=manifest.weights or {},
+        path=folder,
+        manifest=manifest,
+        rows_per_person=manifest.rows_per_person,
+        stages=manifest.prepare,
     )
 
 
@@ -100,59 +99,67 @@ def read_table_subject(
 
     Columns without a role are treated as carried ones.
     """
-    given = isinstance(table, str | Path | Source)
     if isinstance(table, Source):
         source = table
-        table = table.path
+        path = Path(table.path) if table.path is not None else None
+        frame_in_memory = None
+    elif isinstance(table, str | Path):
+        source = Source(path=str(table), missing=tuple(missing))
+        path = Path(table)
+        frame_in_memory = None
     else:
-        source = Source(path=str(table) if given else None, missing=tuple(missing))
-    frame_given = None if given else table
-    lazy = scan_source(source, frame_given)
+        source = Source(missing=tuple(missing))
+        path = None
+        frame_in_memory = table
+    lazy = scan_source(source, frame_in_memory)
+    roles = _resolve_roles(columns, lazy)
+    schema = lazy.collect_schema()
+    require_no_nested(schema, roles)
+    others = [name for name, dtype in schema.items() if name not in roles and isinstance(dtype, PUBLISHABLE_TYPES)]
+    rows = collect_frame(lazy.select(*roles, *others), "Reading the table")
+    if not len(rows):
+        raise ColumnError("The table has no rows.", attempt="a table with rows.")
+    frame = rows.select(list(roles))
+    text_columns = set()
+    if has_types(source, frame_in_memory):
+        text_columns = {name for name, dtype in frame.schema.items() if is_text(dtype)}
+    frame = frame.with_columns(
+        pl.col(name).cast(pl.String) for name, column in roles.items() if column.role is Role.QUASI
+    )
+    return Subject(
+        kind=catalogue.PLAIN_TABLE_KIND,
+        columns=tuple(
+            describe_column(name, column, frame[name], is_text=name in text_columns) for name, column in roles.items()
+        ),
+        promises=tuple(describe_promise(promise) for promise in promises),
+        jointly=jointly,
+        path=path,
+        rows_per_person=max((column.rows_per_person or 1 for column in columns.values()), default=1),
+        frame=frame,
+        undeclared=rows.select(others),
+    )
+
+
+def _resolve_roles(columns: Mapping[str, Column], lazy: pl.LazyFrame) -> dict[str, Column]:
+    """Resolve the declared columns that a plain table has, but for those that identify a person.
+
+    A job declares columns of its source; what identifies a person is rightly not in what was made of it.
+    """
     present = lazy.collect_schema().names()
     if not set(columns) & set(present):
         require_header(present, lazy)
-    # A job declares columns of its source; what identifies a person is rightly not in what was made of it.
-    found = resolve_columns(
-        {name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present},
-        present,
-        "drop",
-    )
-    roles = {name: column for name, column in found.items() if column.role is not Role.IDENTIFYING}
+    expected = {
+        name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present
+    }
+    resolved = resolve_columns(expected, present, "drop")
+    roles = {name: column for name, column in resolved.items() if column.role is not Role.IDENTIFYING}
     if not any(column.role is Role.QUASI for column in roles.values()):
         raise ColumnError(
             "No column is quasi-identifying.",
             why="Groups are rows that read the same in those columns.",
             attempt="quasi=[...], or a job that declares them.",
         )
-    require_no_nested(lazy.collect_schema(), roles)
-    others = [
-        name
-        for name, kind in lazy.collect_schema().items()
-        if name not in roles and isinstance(kind, PUBLISHABLE_TYPES)
-    ]
-    frame = collect_frame(lazy.select(*roles, *others), "Reading the table")
-    undeclared = frame.select(others)
-    frame = frame.select(list(roles))
-    if not len(frame):
-        raise ColumnError("The table has no rows.", attempt="a table with rows.")
-    texts = (
-        {name for name, dtype in frame.schema.items() if is_text(dtype)} if has_types(source, frame_given) else set()
-    )
-    frame = frame.with_columns(
-        pl.col(name).cast(pl.String) for name, column in roles.items() if column.role is Role.QUASI
-    )
-    entries = tuple(describe_column(name, column, frame[name], is_text=name in texts) for name, column in roles.items())
-    each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
-    return Subject(
-        catalogue.PLAIN_TABLE_KIND,
-        entries,
-        tuple(describe_promise(promise) for promise in promises),
-        jointly=jointly,
-        path=Path(table) if given and table is not None else None,
-        rows_per_person=each,
-        frame=frame,
-        undeclared=undeclared,
-    )
+    return roles
 
 
 def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bool = False) -> ColumnEntry:
@@ -176,6 +183,7 @@ def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bo
 
 
 def _guess_type(series: pl.Series, column: Column, *, is_text: bool) -> str:
+    """Guess the type of a column that declares none: of a quasi-identifier by whether its labels read as numbers."""
     if column.hierarchy is not None or (is_text and _spells_values(series)):
         return "categorical"
     if column.role is not Role.QUASI:
@@ -184,11 +192,8 @@ def _guess_type(series: pl.Series, column: Column, *, is_text: bool) -> str:
         if series.dtype in (pl.Date, pl.Datetime):
             return "date"
         texts = series.drop_nulls().unique()
-        return (
-            "numeric"
-            if series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
-            else "categorical"
-        )
+        is_number = series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
+        return "numeric" if is_number else "categorical"
     try:
         make_scale(ColumnEntry(name="", role=Role.QUASI, type="numeric"), series.unique().to_list(), foreign=True)
     except UnreadableLabel:
@@ -207,18 +212,14 @@ def describe_promise(promise: Any) -> ComponentEntry:
     if isinstance(promise, ComponentEntry):
         return promise
     if is_dataclass(promise) and not isinstance(promise, type):
-        given = {f.name.removesuffix("_"): getattr(promise, f.name) for f in fields(promise)}
-        return ComponentEntry(promise.name, {name: value for name, value in given.items() if value is not None})  # type: ignore[attr-defined]  # a dataclass of ours that has a name
+        parameters = {f.name.removesuffix("_"): getattr(promise, f.name) for f in fields(promise)}
+        return ComponentEntry(promise.name, {name: value for name, value in parameters.items() if value is not None})  # type: ignore[attr-defined]  # a dataclass of ours that has a name
     try:
         return parse_promise(dict(promise))
     except (MisshapenValue, TypeError, ValueError) as error:
         raise JobError(
             "A promise to judge cannot be read.", why=f"{error}.", attempt="rt.KAnonymity(5), or its table."
         ) from None
-
-
-READ_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, pl.exceptions.PolarsError)
-UNCOUNTED_MESSAGE = "The files of this release cannot be recounted"
 
 
 @contextmanager

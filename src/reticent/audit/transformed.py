@@ -65,9 +65,11 @@ from reticent.format.schema_checks import parse_fraction
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
 _BOUND_COLUMNS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
+_MAX_SUM = 1 << 62
+CHUNK_CELLS = 1 << 22
 
 
-def count_faulty_bounds(bounds: pl.DataFrame, held: pl.DataFrame, rows: np.ndarray, manifest: Manifest) -> int:
+def count_faulty_bounds(bounds: pl.DataFrame, sensitive: pl.DataFrame, rows: np.ndarray, manifest: Manifest) -> int:
     """Count the rows of `bounds` that differ from the definition, are in another order, or are missing."""
     if sum(bounds[name].null_count() for name in bounds.columns):
         return len(bounds)
@@ -78,21 +80,21 @@ def count_faulty_bounds(bounds: pl.DataFrame, held: pl.DataFrame, rows: np.ndarr
     if not ascending.all() or not fits.all() or (selected < 1).any() or (selected > rows[group]).any():
         return len(bounds)
     if manifest.sensitive.type != "numeric":
-        same = np.array_equal(group, np.arange(len(rows))) and np.array_equal(selected, rows)
-        return 0 if same else max(len(bounds), len(rows))
-    return _count_wrong_numbers(bounds, held, rows, group, selected)
+        is_complete = np.array_equal(group, np.arange(len(rows))) and np.array_equal(selected, rows)
+        return 0 if is_complete else max(len(bounds), len(rows))
+    return _count_wrong_numbers(bounds, sensitive, rows, group, selected)
 
 
 def _count_wrong_numbers(
-    bounds: pl.DataFrame, held: pl.DataFrame, rows: np.ndarray, group: np.ndarray, selected: np.ndarray
+    bounds: pl.DataFrame, sensitive: pl.DataFrame, rows: np.ndarray, group: np.ndarray, selected: np.ndarray
 ) -> int:
-    scale, low = _convert_to_units(held["lower"])
-    other, high = _convert_to_units(held["upper"])
-    low = low * (max(scale, other) // scale)
-    high = high * (max(scale, other) // other)
-    scale = max(scale, other)
-    of = held[GROUP_COLUMN].to_numpy().astype(np.int64)
-    count = held[COUNT_COLUMN].to_numpy().astype(np.int64)
+    low_scale, low = _convert_to_units(sensitive["lower"])
+    high_scale, high = _convert_to_units(sensitive["upper"])
+    low = low * (max(low_scale, high_scale) // low_scale)
+    high = high * (max(low_scale, high_scale) // high_scale)
+    low_scale = max(low_scale, high_scale)
+    of = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
+    count = sensitive[COUNT_COLUMN].to_numpy().astype(np.int64)
     sums = []
     ends = []
     slopes = []
@@ -116,12 +118,12 @@ def _count_wrong_numbers(
             strict=True,
         )
     )
-    wrong = np.zeros(len(bounds), bool)
+    is_wrong = np.zeros(len(bounds), bool)
     for name, values in wanted.items():
-        wrong |= ~_match_numbers(bounds[name], values, scale, name)
+        is_wrong |= ~_match_numbers(bounds[name], values, low_scale, name)
     wide = int(rows.max()) + 1
     needed = np.unique(np.concatenate([*(of * wide + at for of, at in slopes), np.arange(len(rows)) * wide + rows]))
-    return int(wrong.sum()) + len(np.setxor1d(needed, group * wide + selected, assume_unique=True))
+    return int(is_wrong.sum()) + len(np.setxor1d(needed, group * wide + selected, assume_unique=True))
 
 
 def _convert_to_units(series: pl.Series) -> tuple[int, np.ndarray]:
@@ -129,11 +131,11 @@ def _convert_to_units(series: pl.Series) -> tuple[int, np.ndarray]:
     if series.dtype.is_integer():
         return 1, series.to_numpy().astype(np.int64)
     distinct = series.unique()
-    read = {value: parse_fraction(text) for value, text in zip(distinct, distinct.cast(pl.String), strict=True)}
+    numbers = {value: parse_fraction(text) for value, text in zip(distinct, distinct.cast(pl.String), strict=True)}
     scale = 1
-    while not all(is_whole(scale * number) for number in read.values()):
+    while not all(is_whole(scale * number) for number in numbers.values()):
         scale *= 10
-    return scale, np.array([int(read[value] * scale) for value in series.to_list()], np.int64)
+    return scale, np.array([int(numbers[value] * scale) for value in series.to_list()], np.int64)
 
 
 def _sum_first_values(
@@ -163,21 +165,18 @@ def _match_numbers(series: pl.Series, values: np.ndarray, scale: int, name: str)
     """Compare whole numbers exactly; others with the nearest double on the safe side, at most one further."""
     if series.dtype.is_integer():
         return series.to_numpy() == values
-    given = series.to_numpy()
+    published = series.to_numpy()
     near = values / scale
     if not name.startswith("sum"):
-        return given == near
-    away = np.nextafter(near, -np.inf if name.endswith("lower") else np.inf)
-    return np.where(values % scale == 0, given == near, given == away)
-
-
-_MAX_SUM = 1 << 62
+        return published == near
+    next_double = np.nextafter(near, -np.inf if name.endswith("lower") else np.inf)
+    return np.where(values % scale == 0, published == near, published == next_double)
 
 
 class TooFineCounts(list):
     """Stands for counts that do not fit 64 bits: any access is refused."""
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         raise RequestError(
             "The targets of this release are too fine to judge this promise of them.", attempt="its own p-privacy."
         )
@@ -209,34 +208,32 @@ def measure_targets(targeted: TargetedGroups, kind: str) -> dict[str, Any]:
     table = np.array([[float(share) for share in shares] for shares in targeted.shares])
     rows = np.bincount(targeted.target, weights=targeted.rows, minlength=len(table))
     overall = rows @ table / rows.sum()
-    apart = table - overall if len(table) > 1 else np.zeros_like(table)
-    found: dict[str, Any] = {
+    difference = table - overall if len(table) > 1 else np.zeros_like(table)
+    measures: dict[str, Any] = {
         "alpha": alpha,
         "distinct-l-diversity": min(sum(share > 0 for share in shares) for shares in targeted.shares),
         "probabilistic-l-diversity": Fraction(1) / alpha,
         "entropy-l-diversity": min(exp(-sum(p * log(p) for p in row if p > 0)) for row in table.tolist()),
-        "t-closeness-equal": float(np.abs(apart).sum(axis=1).max() / 2),
-        "t-closeness-ordered": float(np.abs(np.cumsum(apart, axis=1)).sum(axis=1).max() / max(table.shape[1] - 1, 1)),
-        "beta-likeness-basic": float(np.max(np.where(overall > 0, apart / np.where(overall > 0, overall, 1), 0))),
+        "t-closeness-equal": float(np.abs(difference).sum(axis=1).max() / 2),
+        "t-closeness-ordered": float(
+            np.abs(np.cumsum(difference, axis=1)).sum(axis=1).max() / max(table.shape[1] - 1, 1)
+        ),
+        "beta-likeness-basic": float(np.max(np.where(overall > 0, difference / np.where(overall > 0, overall, 1), 0))),
     }
     if kind == "categorical":
-        del found["t-closeness-ordered"]
-    return found
-
-
-CHUNK_CELLS = 1 << 22
+        del measures["t-closeness-ordered"]
+    return measures
 
 
 class GeneralizationCheck:
     """Collects the people of each group and the values they hold, from one part of the rows after another."""
 
-    def __init__(self, recounted: RecomputedRelease):
-        assert (
-            recounted.targeted is not None and recounted.subject.manifest is not None
-        )  # only a transformed release comes here
-        self.recounted = recounted
-        self.targeted = recounted.targeted
-        self.method = recounted.subject.manifest.method.parameters
+    def __init__(self, recount: RecomputedRelease):
+        # Only a transformed release comes here.
+        assert recount.targeted is not None and recount.subject.manifest is not None
+        self.recount = recount
+        self.targeted = recount.targeted
+        self.method = recount.subject.manifest.method.parameters
         self.scattered = 0
         self.foreign = 0
         self.pairs = np.zeros(0, np.int64)
@@ -245,7 +242,7 @@ class GeneralizationCheck:
     def add(self, link: LinkedRows, rows: pl.Series, people: pl.Series) -> None:
         """Add rows with their group, and the value of each of the `people` whose row can be read."""
         group = rows.to_numpy().astype(np.int64)
-        times = link.rows[1].each[link.whole]
+        times = link.rows[1].multiplicities[link.readable]
         lowest = np.full(link.size, np.iinfo(np.int64).max)
         highest = np.full(link.size, -1)
         np.minimum.at(lowest, link.ours, group)
@@ -254,20 +251,20 @@ class GeneralizationCheck:
         self.scattered += int(times[(lowest[link.theirs] != theirs) & (theirs >= 0)].sum())
         value = _find_domain_places(self.targeted, people)
         self.foreign += int(times[(value < 0) & (theirs >= 0)].sum())
-        known = (theirs >= 0) & (value >= 0)
-        pairs = np.concatenate([self.pairs, theirs[known] * len(self.targeted.values) + value[known]])
-        self.pairs, at = np.unique(pairs, return_inverse=True)
-        weights = np.concatenate([self.count, times[known]])
-        self.count = np.bincount(at, weights=weights, minlength=len(self.pairs)).astype(np.int64)
+        is_placed = (theirs >= 0) & (value >= 0)
+        pairs = np.concatenate([self.pairs, theirs[is_placed] * len(self.targeted.values) + value[is_placed]])
+        self.pairs, code = np.unique(pairs, return_inverse=True)
+        weights = np.concatenate([self.count, times[is_placed]])
+        self.count = np.bincount(code, weights=weights, minlength=len(self.pairs)).astype(np.int64)
 
     def findings(self) -> tuple[SourceFinding, ...]:
         targeted, (group, value) = self.targeted, np.divmod(self.pairs, len(self.targeted.values))
         unmatched = _count_unmatched_people(targeted, group, value, self.count)
         excess = _count_excess_values(targeted, parse_parameter(self.method.get("fakes", 0)))
         fine = not (self.scattered or unmatched or self.foreign or excess)
-        without = unmatched + self.foreign
+        without_node = unmatched + self.foreign
         facts = {
-            "values_without_node": without,
+            "values_without_node": without_node,
             "scattered_people": self.scattered,
             "fakes_beyond_declared": excess,
         }
@@ -276,22 +273,22 @@ class GeneralizationCheck:
                 "generalization",
                 fine,
                 facts,
-                f"people have {pluralize(without, 'value')} without a node in their group; the release has {pluralize(excess, 'fake')} more than declared",
+                f"people have {pluralize(without_node, 'value')} without a node in their group; the release has {pluralize(excess, 'fake')} more than declared",
             ),
-            *_compare_targets(self.recounted, targeted, self.method, (group, value, self.count)),
+            *_compare_targets(self.recount, targeted, self.method, (group, value, self.count)),
         )
 
 
 def _find_domain_places(targeted: TargetedGroups, people: pl.Series) -> np.ndarray:
     """Find the place of each value in the domain, -1 where it is not in it."""
-    known: dict[Any, int] = {text: at for at, text in enumerate(targeted.values)}
+    place_of_text: dict[Any, int] = {text: place for place, text in enumerate(targeted.values)}
     distinct = people.unique().drop_nulls()
     texts = distinct.cast(pl.String).to_list()
-    if people.dtype.is_numeric() and not set(texts) <= set(known):
-        numbers = {Fraction(text): at for text, at in known.items()}
+    if people.dtype.is_numeric() and not set(texts) <= set(place_of_text):
+        numbers = {Fraction(text): place for text, place in place_of_text.items()}
         places = [numbers.get(Fraction(text), -1) for text in texts]
     else:
-        places = [known.get(text, -1) for text in texts]
+        places = [place_of_text.get(text, -1) for text in texts]
     return people.replace_strict(
         distinct, pl.Series(places, dtype=pl.Int64), default=-1, return_dtype=pl.Int64
     ).to_numpy()
@@ -306,21 +303,21 @@ def _count_unmatched_people(targeted: TargetedGroups, group: np.ndarray, value: 
     for node, above in enumerate(targeted.parent.tolist()):
         depth[node] = depth[above] + 1 if above >= 0 else 0
     order = np.argsort(-depth, kind="stable").tolist()
-    left = 0
-    each = max(CHUNK_CELLS // nodes, 1)
-    for start in range(0, groups, each):
-        here = slice(*np.searchsorted(group, [start, start + each]))
-        mine = slice(*np.searchsorted(targeted.group, [start, start + each]))
-        waiting, free = np.zeros((2, min(each, groups - start), nodes), np.int64)
-        np.add.at(waiting, (group[here] - start, leaf[value[here]]), count[here])
-        free[targeted.group[mine] - start, targeted.node[mine]] = targeted.count[mine]
+    unmatched = 0
+    groups_per_chunk = max(CHUNK_CELLS // nodes, 1)
+    for start in range(0, groups, groups_per_chunk):
+        people_entries = slice(*np.searchsorted(group, [start, start + groups_per_chunk]))
+        node_entries = slice(*np.searchsorted(targeted.group, [start, start + groups_per_chunk]))
+        waiting, free = np.zeros((2, min(groups_per_chunk, groups - start), nodes), np.int64)
+        np.add.at(waiting, (group[people_entries] - start, leaf[value[people_entries]]), count[people_entries])
+        free[targeted.group[node_entries] - start, targeted.node[node_entries]] = targeted.count[node_entries]
         for node in order:
-            over = np.maximum(waiting[:, node] - free[:, node], 0)
+            excess = np.maximum(waiting[:, node] - free[:, node], 0)
             if targeted.parent[node] < 0:
-                left += int(over.sum())
+                unmatched += int(excess.sum())
             else:
-                waiting[:, targeted.parent[node]] += over
-    return left
+                waiting[:, targeted.parent[node]] += excess
+    return unmatched
 
 
 def _find_leaves(targeted: TargetedGroups) -> np.ndarray:
@@ -328,15 +325,15 @@ def _find_leaves(targeted: TargetedGroups) -> np.ndarray:
     children: dict[int, list[int]] = {}
     for node, above in enumerate(targeted.parent.tolist()):
         children.setdefault(above, []).append(node)
-    found = []
+    leaves = []
     waiting = [children[-1][0]]
     while waiting:
         node = waiting.pop()
         if node in children:
             waiting += reversed(children[node])
         else:
-            found.append(node)
-    return np.array(found, np.int64)
+            leaves.append(node)
+    return np.array(leaves, np.int64)
 
 
 def _count_excess_values(targeted: TargetedGroups, fakes: Fraction) -> int:
@@ -348,7 +345,7 @@ def _count_excess_values(targeted: TargetedGroups, fakes: Fraction) -> int:
 
 
 def _compare_targets(
-    recounted: RecomputedRelease,
+    recount: RecomputedRelease,
     targeted: TargetedGroups,
     method: Mapping[str, Any],
     people: tuple[np.ndarray, np.ndarray, np.ndarray],
@@ -357,21 +354,23 @@ def _compare_targets(
 
     Subgroups have the target of the group that they are cut from, and are taken together.
     """
-    asked: Mapping[str, Any] = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
-    if asked.get("target") != "group":
+    promised: Mapping[str, Any] = next((p.parameters for p in recount.subject.promises if p.name == "p-privacy"), {})
+    if promised.get("target") != "group":
         return ()
     group, value, count = people
-    whole = method.get("within", "sa-only") == "sa-only"
-    part = group if whole else targeted.target[group]
-    allowed = Fraction(0) if asked.get("exact", False) else parse_parameter(asked.get("distance", "1/20"))
+    by_group = method.get("within", "sa-only") == "sa-only"
+    part = group if by_group else targeted.target[group]
+    allowed = Fraction(0) if promised.get("exact", False) else parse_parameter(promised.get("distance", "1/20"))
     worst = Fraction(0)
     size = len(targeted.values)
-    for at in np.unique(part).tolist():
-        held = np.bincount(value[part == at], weights=count[part == at], minlength=size).astype(np.int64).tolist()
-        shares = targeted.shares[targeted.target[at] if whole else at]
-        rows = sum(held)
-        apart = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
-        worst = max(worst, apart)
+    for number in np.unique(part).tolist():
+        value_counts = (
+            np.bincount(value[part == number], weights=count[part == number], minlength=size).astype(np.int64).tolist()
+        )
+        shares = targeted.shares[targeted.target[number] if by_group else number]
+        rows = sum(value_counts)
+        distance = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, value_counts, strict=True)), Fraction(0)) / 2
+        worst = max(worst, distance)
     sentence = (
         f"every target is within {float(worst):.3g} of its group's own distribution; {float(allowed):.3g} is declared"
     )
@@ -386,10 +385,10 @@ class TransformedAuditor:
         manifest, folder = _require_manifest(subject)
         files = find_data_files(folder, manifest)
         schemas = list_schemas(manifest)
-        held, bounds = (read_data(files[name], schemas[name]) for name in ("sensitive", "bounds"))
+        sensitive, bounds = (read_data(files[name], schemas[name]) for name in ("sensitive", "bounds"))
         quasi = [column.name for column in subject.quasi]
-        whole = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
-        if whole:
+        row_by_row = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
+        if row_by_row:
             frame = read_data(files["quasi"], schemas["quasi"])
             times = None
             group = frame[GROUP_COLUMN]
@@ -397,35 +396,35 @@ class TransformedAuditor:
             counted, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=[*quasi, GROUP_COLUMN])
             frame = counted.drop(GROUP_COLUMN)
             group = read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
-        checked = {"quasi": group.to_frame(), "sensitive": held, "bounds": bounds}
+        checked = {"quasi": group.to_frame(), "sensitive": sensitive, "bounds": bounds}
         reader_for(subject.kind).check_tables(checked, manifest)
         annotated = AnnotatedHierarchy.from_manifest(manifest)
         rows = _count_group_rows(group, manifest.rows)
-        combinations = count_combinations(frame if whole else counted, quasi, times)
-        alike = combinations[ROWS_COLUMN].to_numpy()
+        combinations = count_combinations(frame if row_by_row else counted, quasi, times)
+        class_sizes = combinations[ROWS_COLUMN].to_numpy()
         require_declared_groups(combinations, rows, manifest.method.parameters)
-        targeted = _read_targeted_groups(annotated, held, rows)
+        targeted = _read_targeted_groups(annotated, sensitive, rows)
         names = require_known_groups(files["quasi"], schemas["quasi"], manifest, len(rows))
         targeted = replace(targeted, names=names)
-        _require_node_labels(annotated, held, targeted, manifest)
-        if faults := count_faulty_bounds(bounds, held, rows, manifest):
+        _require_node_labels(annotated, sensitive, targeted, manifest)
+        if faults := count_faulty_bounds(bounds, sensitive, rows, manifest):
             raise BundleDamaged(
                 "The bounds of the release are not those of its values.",
                 why=f"{pluralize(faults, 'row', 'differs', 'differ')}.",
             )
         if thorough:
             require_sorted_rows(
-                subject, [frame] if whole else read_row_batches(files["quasi"], schemas["quasi"]), frame
+                subject, [frame] if row_by_row else read_row_batches(files["quasi"], schemas["quasi"]), frame
             )
         name = manifest.sensitive.name
         column = SensitiveColumn(name, make_target_views(targeted), None)
-        achieved = {"k-anonymity": int(alike.min()), **measure_targets(targeted, manifest.sensitive.type)}
-        utility = {**_measure_ranges(annotated, held, targeted, manifest), "c_avg": float(rows.mean())}
+        achieved = {"k-anonymity": int(class_sizes.min()), **measure_targets(targeted, manifest.sensitive.type)}
+        utility = {**_measure_ranges(annotated, sensitive, targeted, manifest), "c_avg": float(rows.mean())}
         domain = pl.DataFrame({name: reader_for(subject.kind).domain({}, manifest)})
         return RecomputedRelease(
             subject,
             frame,
-            alike,
+            class_sizes,
             rows,
             [column],
             achieved,
@@ -433,26 +432,26 @@ class TransformedAuditor:
             times,
             notes=(EXACT_QUASI_NOTE,),
             targeted=targeted,
-            beside={"sensitive": held, "bounds": bounds, "domain": domain},
+            other_tables={"sensitive": sensitive, "bounds": bounds, "domain": domain},
         )
 
-    def match(self, recounted: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match rows by all columns of `quasi`; compare a group's values with those of the people who are in it."""
-        subject = recounted.subject
-        shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
+        subject = recount.subject
+        names = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         name = subject.find_columns_with_role(Role.SENSITIVE)[0].name
-        kept = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
-        under = GeneralizationCheck(recounted)
+        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        generalization = GeneralizationCheck(recount)
         unmatched = 0
         for ours, theirs in source.parts(
-            make_exact_keys(subject.columns, shown), [entry.name for entry in subject.columns]
+            make_exact_keys(subject.columns, names), [entry.name for entry in subject.columns]
         ):
-            there = convert_source(theirs.frame, subject.columns)
-            link = link_rows(ours, there, theirs, shown)
+            converted = convert_source(theirs.frame, subject.columns)
+            link = link_rows(ours, converted, theirs, names)
             unmatched += link.unmatched
-            kept.add(theirs, link.stray)
-            under.add(link, ours.frame[GROUP_COLUMN], there.frame[name].filter(there.whole))
-        return SourceMatching(unmatched, kept.values, findings=under.findings())
+            published_values.add(theirs, link.stray)
+            generalization.add(link, ours.frame[GROUP_COLUMN], converted.frame[name].filter(converted.readable))
+        return SourceMatching(unmatched, published_values.values, findings=generalization.findings())
 
 
 def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
@@ -477,12 +476,16 @@ def _count_group_rows(group: pl.Series, stated: int) -> np.ndarray:
     return rows
 
 
-def _read_targeted_groups(annotated: AnnotatedHierarchy, held: pl.DataFrame, rows: np.ndarray) -> TargetedGroups:
-    if sum(held[name].null_count() for name in held.columns) or not len(held) or (held[COUNT_COLUMN] < 1).any():
+def _read_targeted_groups(annotated: AnnotatedHierarchy, sensitive: pl.DataFrame, rows: np.ndarray) -> TargetedGroups:
+    if (
+        sum(sensitive[name].null_count() for name in sensitive.columns)
+        or not len(sensitive)
+        or (sensitive[COUNT_COLUMN] < 1).any()
+    ):
         raise _make_mismatch_error("A value of a group is missing, or its count is not positive.")
-    group = held[GROUP_COLUMN].to_numpy().astype(np.int64)
-    count = held[COUNT_COLUMN].to_numpy().astype(np.int64)
-    node = find_nodes(annotated, held)
+    group = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
+    count = sensitive[COUNT_COLUMN].to_numpy().astype(np.int64)
+    node = find_nodes(annotated, sensitive)
     if (node < 0).any():
         raise _make_mismatch_error(f"{int((node < 0).sum())} entries are no nodes of the hierarchy.")
     if group.min() < 0 or group.max() >= len(rows):
@@ -500,7 +503,7 @@ def _read_targeted_groups(annotated: AnnotatedHierarchy, held: pl.DataFrame, row
 
 
 def _require_node_labels(
-    annotated: AnnotatedHierarchy, held: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
+    annotated: AnnotatedHierarchy, sensitive: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
 ) -> None:
     """Require that labels are those of their nodes, and that entries are listed once, sorted by group and by the first
     and last value of the node.
@@ -515,12 +518,13 @@ def _require_node_labels(
         )
     numeric = manifest.sensitive.type == "numeric"
     labels = {node: _format_node_label(annotated, node, numeric) for node in np.unique(targeted.node).tolist()}
-    wrong = sum(
-        labels[node] != label for node, label in set(zip(targeted.node.tolist(), held["label"].to_list(), strict=True))
+    wrong_labels = sum(
+        labels[node] != label
+        for node, label in set(zip(targeted.node.tolist(), sensitive["label"].to_list(), strict=True))
     )
-    if wrong:
+    if wrong_labels:
         raise _make_mismatch_error(
-            f"{pluralize(wrong, 'label', 'is not that of its value', 'are not those of their values')}."
+            f"{pluralize(wrong_labels, 'label', 'is not that of its value', 'are not those of their values')}."
         )
 
 
@@ -531,23 +535,23 @@ def _format_node_label(annotated: AnnotatedHierarchy, node: int, numeric: bool) 
         return format_value_label(annotated.texts[first])
     if numeric:
         return format_range_label(annotated.texts[first], annotated.texts[last])
-    whole = last - first + 1 == len(annotated.texts)
-    return ANY_LABEL if whole else format_set_label(annotated.texts[first : last + 1])
+    covers_domain = last - first + 1 == len(annotated.texts)
+    return ANY_LABEL if covers_domain else format_set_label(annotated.texts[first : last + 1])
 
 
 def _measure_ranges(
-    annotated: AnnotatedHierarchy, held: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
+    annotated: AnnotatedHierarchy, sensitive: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
 ) -> dict[str, float]:
     """Compute the sum of ranges (problem 4.1) and the share of fakes among the published values."""
     if manifest.sensitive.type == "numeric":
         place = np.array([float(parse_fraction(text)) for text in annotated.texts])
-        each = place[annotated.last] - place[annotated.first]
+        node_range = place[annotated.last] - place[annotated.first]
     else:
         size = annotated.last - annotated.first + 1
-        each = np.where(size > 1, size, 0)
+        node_range = np.where(size > 1, size, 0)
     values = int(targeted.count.sum())
     return {
-        "sum_of_ranges": float(each[targeted.node] @ targeted.count),
+        "sum_of_ranges": float(node_range[targeted.node] @ targeted.count),
         "fakes": (values - int(targeted.rows.sum())) / values,
     }
 

@@ -30,6 +30,7 @@ MONDRIAN_METHOD = "mondrian"
 ROWS_COLUMN = "\x00rows"
 MULTIPLICITY_COLUMN = "\x00times"
 LAST_COLUMN = "\x00last"
+MISSING_NAME = "missing"
 
 
 def count_combinations(rows: pl.DataFrame, quasi: Sequence[str], times: np.ndarray | None = None) -> pl.DataFrame:
@@ -37,10 +38,10 @@ def count_combinations(rows: pl.DataFrame, quasi: Sequence[str], times: np.ndarr
 
     Returns one row for each combination: the quasi-identifiers, the group and ROWS_COLUMN.
     """
-    each = pl.Series(MULTIPLICITY_COLUMN, np.ones(len(rows), np.int64) if times is None else times)
-    found = (
+    multiplicity = pl.Series(MULTIPLICITY_COLUMN, np.ones(len(rows), np.int64) if times is None else times)
+    combinations = (
         rows.select(*quasi, GROUP_COLUMN)
-        .with_columns(each)
+        .with_columns(multiplicity)
         .group_by(quasi)
         .agg(
             pl.col(GROUP_COLUMN).min(),
@@ -48,12 +49,12 @@ def count_combinations(rows: pl.DataFrame, quasi: Sequence[str], times: np.ndarr
             pl.col(MULTIPLICITY_COLUMN).sum().alias(ROWS_COLUMN),
         )
     )
-    divided = int((found[GROUP_COLUMN] != found[LAST_COLUMN]).sum())
+    divided = int((combinations[GROUP_COLUMN] != combinations[LAST_COLUMN]).sum())
     if divided:
         raise _make_contradiction(
             f"People who agree in every quasi-identifier are in one group, and {pluralize(divided, 'combination', 'is', 'are')} in several."
         )
-    return found.drop(LAST_COLUMN)
+    return combinations.drop(LAST_COLUMN)
 
 
 def require_declared_groups(combinations: pl.DataFrame, rows: np.ndarray, method: Mapping[str, Any]) -> None:
@@ -69,11 +70,11 @@ def require_declared_groups(combinations: pl.DataFrame, rows: np.ndarray, method
             f"Each combination of quasi-identifiers is a group, by the manifest; there are {len(group):,} in {len(rows):,} groups."
         )
     if group_by == MONDRIAN_METHOD:
-        least = int(parse_fraction(method.get("k") or METHODS["distribution"].fields["k"].implied))
-        small = int((rows < least).sum())
+        min_rows = int(parse_fraction(method.get("k") or METHODS["distribution"].fields["k"].implied))
+        small = int((rows < min_rows).sum())
         if within == "sa-only" and small:
             raise _make_contradiction(
-                f"{pluralize(small, 'group', 'has', 'have')} fewer than {least} rows, which k declares."
+                f"{pluralize(small, 'group', 'has', 'have')} fewer than {min_rows} rows, which k declares."
             )
         return
     keys, parts = _find_declared_parts(combinations, group_by)
@@ -144,9 +145,6 @@ def _make_contradiction(why: str) -> BundleDamaged:
     )
 
 
-MISSING_NAME = "missing"
-
-
 def find_named_targets(manifest: Manifest) -> Mapping[str, Any] | None:
     """Return the targets that P-privacy names by group; None where it names none."""
     for promise in manifest.promises:
@@ -203,20 +201,21 @@ def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: in
     if names == {}:
         names = dict.fromkeys(range(groups), "all")
     if names is not None:
-        known = set(names.values())
+        known_names = set(names.values())
     elif find_group_columns(manifest) is None:
-        known = {f"group {number}" for number in range(len(listed))}  # how many groups mondrian made is not stated
+        # How many groups mondrian made is not stated.
+        known_names = {f"group {number}" for number in range(len(listed))}
     else:
         columns = find_group_columns(manifest) or {}
         kinds = len(count_distinct_rows(files, schema, only=list(columns))[0])
         banded = any(len(edges) for edges in columns.values())
-        known = set(listed) if banded or len(listed) == kinds else set()
-    strange = len(set(listed) - known)
-    without = len(known - set(listed))
-    if strange or without or len(listed) > groups:
+        known_names = set(listed) if banded or len(listed) == kinds else set()
+    strange = len(set(listed) - known_names)
+    unnamed = len(known_names - set(listed))
+    if strange or unnamed or len(listed) > groups:
         raise BundleDamaged(
             "P-privacy names targets of groups that are not those of the release.",
-            why=f"It names {pluralize(strange, 'group')} that the release does not have, and lacks {without} of those that it has.",
+            why=f"It names {pluralize(strange, 'group')} that the release does not have, and lacks {unnamed} of those that it has.",
         )
     return names
 
@@ -225,12 +224,18 @@ def _format_name_parts(column: pl.Series, edges: Sequence[Any]) -> list[str] | N
     """Format each row's part of a name; None where a value can be written in several ways."""
     if len(edges):
         ends = [float(parse_fraction(edge)) for edge in edges]
-        said = [f"{end:g}" for end in ends]
-        names = [f"below {said[0]}", *(f"{a} to {b}" for a, b in pairwise(said)), f"{said[-1]} and above"]
+        edge_texts = [f"{end:g}" for end in ends]
+        names = [
+            f"below {edge_texts[0]}",
+            *(f"{a} to {b}" for a, b in pairwise(edge_texts)),
+            f"{edge_texts[-1]} and above",
+        ]
         if not column.dtype.is_numeric():
             return None
         band = np.searchsorted(ends, column.cast(pl.Float64).fill_null(0.0).to_numpy(), side="right")
-        return [MISSING_NAME if null else names[at] for at, null in zip(band.tolist(), column.is_null(), strict=True)]
+        return [
+            MISSING_NAME if null else names[index] for index, null in zip(band.tolist(), column.is_null(), strict=True)
+        ]
     if column.dtype != pl.String and not column.dtype.is_integer():
         return None
     return column.cast(pl.String).fill_null(MISSING_NAME).to_list()

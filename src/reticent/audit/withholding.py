@@ -45,6 +45,9 @@ from reticent.release.kind import reader_for
 
 
 MAX_HEAVY_VALUES = 3  # a cut with more values above one in l of the withheld is not published
+MAX_LEVELS = 64  # at most so many levels have their probability computed
+MAX_RECORDS = 4_000_000  # records of one value: its levels are computed one by one
+CountPairs = list[tuple[int, int]]  # (before, after), before falling
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,8 @@ class CutTable:
         padded = np.append(rest, [0] * l)
         above = padded[lowered + l - 2]
         below = padded[lowered + l - 1]
-        least = np.maximum(np.minimum(first, above), below)  # the lowest count of a value that may have led
-        would_lead = least + highest - first
+        lowest_leader = np.maximum(np.minimum(first, above), below)  # the lowest count of a value that may have led
+        would_lead = lowest_leader + highest - first
         opens = (first <= level) & (lowered + l <= len(self.counts)) & (first >= below)
         opens &= (l * would_lead > sum(self.counts)) & (would_lead > rest[0])
         return first[opens]
@@ -99,9 +102,9 @@ def _find_cut_levels(rest: np.ndarray, l: int, first: np.ndarray) -> np.ndarray:
     high = np.full(len(first), int(first.max(initial=0)) + int(rest.sum()) + 1)
     while (high - low > 1).any():
         middle = (low + high) // 2
-        there = fits(middle)
-        low = np.where(there, middle, low)
-        high = np.where(there, high, middle)
+        holds = fits(middle)
+        low = np.where(holds, middle, low)
+        high = np.where(holds, high, middle)
     return low
 
 
@@ -116,20 +119,20 @@ def compute_cut_probability(table: CutTable, first: int) -> Fraction:
     excess = [count - level for count in table.counts[1:] if count > level]
     moved = table.counts[0] - first
     withheld = moved + sum(excess)
-    heavy = [more for more in excess if l * more > withheld]
-    if len(heavy) > MAX_HEAVY_VALUES or any(l * (more + 1) > 2 * withheld for more in heavy):
+    heavy = [surplus for surplus in excess if l * surplus > withheld]
+    if len(heavy) > MAX_HEAVY_VALUES or any(l * (surplus + 1) > 2 * withheld for surplus in heavy):
         return Fraction(0)
-    likely = _compute_shared_probability(table, first, level, moved)
-    for more in heavy:
-        if not likely:
+    probability = _compute_shared_probability(table, first, level, moved)
+    for surplus in heavy:
+        if not probability:
             break
-        light = (2 * withheld - l * more) // l
+        light = (2 * withheld - l * surplus) // l
         lighter = list(table.counts)
-        lighter[0] += more - light
-        lighter[lighter.index(level + more, 1)] -= more - light
-        balance = Fraction(withheld - l * light, l * more - withheld)
-        likely = min(likely, balance * compute_cut_probability(CutTable.from_counts(lighter, l), first))
-    return likely
+        lighter[0] += surplus - light
+        lighter[lighter.index(level + surplus, 1)] -= surplus - light
+        balance = Fraction(withheld - l * light, l * surplus - withheld)
+        probability = min(probability, balance * compute_cut_probability(CutTable.from_counts(lighter, l), first))
+    return probability
 
 
 def _list_free_counts(table: CutTable, first: int, level: int) -> list[int]:
@@ -157,11 +160,6 @@ def _compute_shared_probability(table: CutTable, first: int, level: int, moved: 
             return Fraction(0)
         widest = max(widest, len(other.levels()))
     return Fraction(1, widest)
-
-
-MAX_LEVELS = 64  # at most so many levels have their probability computed
-MAX_RECORDS = 4_000_000  # records of one value: its levels are computed one by one
-CountPairs = list[tuple[int, int]]  # (before, after), before falling
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,19 +217,20 @@ def _assess_randomized(pairs: CountPairs, l: int) -> WithholdingResult:
     From a level above where that stops, all stop alike.
     """
     ends = [*(b for b, _ in pairs[: l + 1]), 1][: l + 1]
-    likely = Fraction(0)
+    probability = Fraction(0)
     for order in _list_orders(pairs):
         first = order[0][1]
         level = max(a for _, a in order)
         starts = [(first, first)] if first < level else [(level, level), (level + 1, order[0][0])]
         reached = [low for low, high in starts if ends[-1] <= low <= high and _is_stopping_state(order, l, high)]
         if reached:
-            least = min(reached)
-            among = [
-                Fraction(max(ends[h] - max(ends[h + 1], least) + 1, 0), ends[h] - ends[h + 1] + 1) for h in range(l)
+            lowest_start = min(reached)
+            interval_shares = [
+                Fraction(max(ends[h] - max(ends[h + 1], lowest_start) + 1, 0), ends[h] - ends[h + 1] + 1)
+                for h in range(l)
             ]
-            likely = max(likely, sum(among, Fraction(0)) / l)
-    return WithholdingResult(likely > 0, likely)
+            probability = max(probability, sum(interval_shares, Fraction(0)) / l)
+    return WithholdingResult(probability > 0, probability)
 
 
 def _list_orders(pairs: CountPairs) -> list[CountPairs]:
@@ -256,43 +255,43 @@ def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
     once it holds; the first can begin to hold only at the start of a level, or when the second does.
     """
     rows = sum(b for b, _ in order)
-    left = [start, *(b for b, _ in order[1:])]
+    counts = [start, *(b for b, _ in order[1:])]
     after = [a for _, a in order]
-    end = sum(left) - sum(after)
+    end = sum(counts) - sum(after)
     if (
         end < 0
-        or _count_after_steps(left, end) != after
+        or _count_after_steps(counts, end) != after
         or not (_is_eligible(after, l) and _has_candidates(after, rows, l))
     ):
         return False
-    begins = _find_first(lambda steps: _has_candidates(_count_after_steps(left, steps), rows, l), end)
+    begins = _find_first(lambda steps: _has_candidates(_count_after_steps(counts, steps), rows, l), end)
     if begins == end:
         return True
-    if _is_eligible(_count_after_steps(left, begins), l):
+    if _is_eligible(_count_after_steps(counts, begins), l):
         return False
-    level = max(_count_after_steps(left, begins))
-    earlier = _find_first(lambda down: _is_eligible([min(count, level - 1 - down) for count in left], l), level - 1)
-    return end == sum(max(count - (level - 1 - earlier), 0) for count in left)
+    level = max(_count_after_steps(counts, begins))
+    earlier = _find_first(lambda down: _is_eligible([min(count, level - 1 - down) for count in counts], l), level - 1)
+    return end == sum(max(count - (level - 1 - earlier), 0) for count in counts)
 
 
-def _find_first(holds: Callable[[int], bool], most: int) -> int:
-    """Find the least of 0 .. most from which on a condition holds; `most` where it does not before."""
+def _find_first(holds: Callable[[int], bool], limit: int) -> int:
+    """Find the least of 0 .. limit from which on a condition holds; `limit` where it does not before."""
     low = 0
-    high = most
+    high = limit
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
     return low
 
 
-def _count_after_steps(left: list[int], steps: int) -> list[int]:
+def _count_after_steps(initial: list[int], steps: int) -> list[int]:
     """Return the counts after withholding one record of the highest value `steps` times, the last in rank first."""
-    highest = max(left)
-    down = _find_first(lambda by: sum(max(count - (highest - by - 1), 0) for count in left) > steps, highest)
+    highest = max(initial)
+    down = _find_first(lambda by: sum(max(count - (highest - by - 1), 0) for count in initial) > steps, highest)
     level = highest - down
-    more = steps - sum(max(count - level, 0) for count in left)
-    counts = [min(count, level) for count in left]
-    for place in [at for at, count in enumerate(counts) if count == level][len(counts) :: -1][:more]:
+    remainder = steps - sum(max(count - level, 0) for count in initial)
+    counts = [min(count, level) for count in initial]
+    for place in [index for index, count in enumerate(counts) if count == level][len(counts) :: -1][:remainder]:
         counts[place] -= 1
     return counts
 
@@ -321,8 +320,8 @@ def _assess_calibrated(pairs: CountPairs, l: int) -> WithholdingResult:
         and compute_cut_probability(table, first) > 0
     )
     if _assess_safe(pairs, l).possible:
-        left = len(levels) > MAX_LEVELS or _sum_cut_probabilities(table, levels) < 1
-        return CERTAIN_RESULT if by_cut or left else IMPOSSIBLE_RESULT
+        may_fall_back = len(levels) > MAX_LEVELS or _sum_cut_probabilities(table, levels) < 1
+        return CERTAIN_RESULT if by_cut or may_fall_back else IMPOSSIBLE_RESULT
     if not by_cut:
         return IMPOSSIBLE_RESULT
     sparing = levels[levels >= first]
@@ -336,24 +335,24 @@ def _sum_cut_probabilities(table: CutTable, levels: np.ndarray) -> Fraction:
     return sum((compute_cut_probability(table, level) for level in levels.tolist()), Fraction(0))
 
 
-def check_stated_withholding(found: RecomputedRelease, source: SourceComparison) -> tuple[SourceFinding, ...]:
+def check_stated_withholding(recount: RecomputedRelease, source: SourceComparison) -> tuple[SourceFinding, ...]:
     """Check whether the declared kind of suppression can have left what is published.
 
     Return nothing where no stage, or several, withheld.
     """
-    stages = found.subject.stages
-    if len(stages) != 1 or stages[0].name != "suppression" or found.perturbation is not None:
+    stages = recount.subject.stages
+    if len(stages) != 1 or stages[0].name != "suppression" or recount.perturbation is not None:
         return ()
     stage = stages[0]
-    names = [entry.name for entry in found.subject.find_columns_with_role(Role.SENSITIVE)]
-    columns = [stage.column] if stage.column else names if found.subject.jointly else names[:1]
-    before, after = _count_values(found, source, columns)
+    names = [entry.name for entry in recount.subject.find_columns_with_role(Role.SENSITIVE)]
+    columns = [stage.column] if stage.column else names if recount.subject.jointly else names[:1]
+    before, after = _count_values(recount, source, columns)
     kind = stage.parameters.get("kind", "calibrated")
-    judged = assess_withholding(kind, parse_parameter(stage.parameters["l"]), before, after)
-    if judged.possible is None:
+    result = assess_withholding(kind, parse_parameter(stage.parameters["l"]), before, after)
+    if result.possible is None:
         return ()
-    chance = 1.0 if judged.probability is None else float(judged.probability)
-    fine = judged.possible and chance >= ORDER_SIGNIFICANCE
+    chance = 1.0 if result.probability is None else float(result.probability)
+    fine = result.possible and chance >= ORDER_SIGNIFICANCE
     return (
         SourceFinding(
             "suppression",
@@ -366,21 +365,26 @@ def check_stated_withholding(found: RecomputedRelease, source: SourceComparison)
 
 
 def _count_values(
-    found: RecomputedRelease, source: SourceComparison, columns: list[str]
+    recount: RecomputedRelease, source: SourceComparison, columns: list[str]
 ) -> tuple[list[int], list[int]]:
     """Count how many rows of the source and of the release hold each value, or each combination of several columns'
     values.
 
     The counts of a value are at the same place; rows without one are left out.
     """
-    subject = found.subject
+    subject = recount.subject
     rows = source.count_rows(columns)
-    held = convert_source(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
-    held = held.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, rows.each)).drop_nulls(columns)
-    shown = _count_published_values(found, columns).drop_nulls(columns)
-    word = pack_columns([number_values(shown[name].append(held[name])) for name in columns], len(shown) + len(held))
+    source_values = convert_source(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
+    source_values = (
+        source_values.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, rows.multiplicities)).drop_nulls(columns)
+    )
+    published_values = _count_published_values(recount, columns).drop_nulls(columns)
+    word = pack_columns(
+        [number_values(published_values[name].append(source_values[name])) for name in columns],
+        len(published_values) + len(source_values),
+    )
     distinct, codes = np.unique(word, return_inverse=True)
-    sides = ((codes[: len(shown)], shown), (codes[len(shown) :], held))
+    sides = ((codes[: len(published_values)], published_values), (codes[len(published_values) :], source_values))
     after, before = (
         np.bincount(place, weights=side.to_series(-1).to_numpy(), minlength=len(distinct)).astype(np.int64).tolist()
         for place, side in sides
@@ -388,15 +392,15 @@ def _count_values(
     return before, after
 
 
-def _count_published_values(found: RecomputedRelease, columns: list[str]) -> pl.DataFrame:
+def _count_published_values(recount: RecomputedRelease, columns: list[str]) -> pl.DataFrame:
     """Count the rows of each published value, in the last column.
 
     Combinations, and values of labelled rows, are from one file.
     """
-    if len(columns) > 1 or found.labelled:
-        each = found.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, found.each))
-        return each.group_by(columns).agg(pl.col(ROW_COUNT_COLUMN).sum())
-    kind = reader_for(found.subject.kind)
-    manifest = found.subject.manifest
+    if len(columns) > 1 or recount.labelled:
+        counted = recount.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, recount.multiplicities))
+        return counted.group_by(columns).agg(pl.col(ROW_COUNT_COLUMN).sum())
+    kind = reader_for(recount.subject.kind)
+    manifest = recount.subject.manifest
     assert manifest is not None  # a table of another tool has no stages
-    return kind.value_counts({kind.files[0]: found.frame, **found.beside}, manifest, columns[0])
+    return kind.value_counts({kind.files[0]: recount.frame, **recount.other_tables}, manifest, columns[0])

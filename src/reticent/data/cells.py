@@ -27,6 +27,8 @@ from reticent.errors import ColumnError, InternalError, quote_list, suggest
 
 @dataclass(frozen=True, eq=False)
 class Cells:
+    """The cells of a table: codes of the quasi-identifiers, codes of the sensitive columns, and counts of rows."""
+
     quasi: tuple[Domain, ...]
     sensitive: tuple[Domain, ...]
     codes: np.ndarray  # (cells, quasi) int32
@@ -73,38 +75,34 @@ def pack_codes(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
     """Pack the columns of `codes` into as few 64-bit words as they need, the first column most significant."""
     words: list[np.ndarray] = []
     word = None
-    room = 1
+    word_size = 1
     for column in range(codes.shape[1]):
         size = max(int(sizes[column]), 1)
-        if word is None or room * size > 1 << 63:
+        if word is None or word_size * size > 1 << 63:
             if word is not None:
                 words.append(word)
             word = codes[:, column].astype(np.uint64)
-            room = size
+            word_size = size
         else:
             word = word * np.uint64(size) + codes[:, column].astype(np.uint64)
-            room *= size
+            word_size *= size
     if word is not None:
         words.append(word)
     return words
 
 
 def sort_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Sort rows stably by their words.
-
-    Returns the order and, in that order, whether a row differs from the one before it.
-    """
+    """Sort rows stably by their words; return the order and, in it, whether a row differs from the one before."""
     rows = len(words[0])
     bits = rows.bit_length()
-    if (
-        len(words) == 1 and int(words[0].max(initial=0)) < 1 << 64 - bits
-    ):  # the word and its row index fit one word: half the cost
-        both = words[0] << np.uint64(bits)
-        both |= np.arange(rows, dtype=np.uint64)
-        both.sort()
-        order = (both & np.uint64((1 << bits) - 1)).astype(np.int64)
-        both >>= np.uint64(bits)
-        return order, np.append(np.ones(min(rows, 1), bool), both[1:] != both[:-1])
+    if len(words) == 1 and int(words[0].max(initial=0)) < 1 << 64 - bits:
+        # The word and its row index fit one word: half the cost.
+        keys = words[0] << np.uint64(bits)
+        keys |= np.arange(rows, dtype=np.uint64)
+        keys.sort()
+        order = (keys & np.uint64((1 << bits) - 1)).astype(np.int64)
+        keys >>= np.uint64(bits)
+        return order, np.append(np.ones(min(rows, 1), bool), keys[1:] != keys[:-1])
     order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
     fresh = np.ones(rows, bool)
     if rows:
@@ -132,24 +130,23 @@ def build_cells(
 
     Returns the cells, and the cell of each combination.
     """
-    both = np.hstack([codes, values])
+    combined_codes = np.hstack([codes, values])
     sizes = np.array([domain.size for domain in (*quasi, *sensitive)])
-    words = pack_codes(both, sizes)
+    words = pack_codes(combined_codes, sizes)
     if not words:
-        return Cells(quasi, sensitive, codes[:1], values[:1], np.array([counts.sum()], np.int64)), np.zeros(
-            len(counts), np.int64
-        )
+        only_cell = Cells(quasi, sensitive, codes[:1], values[:1], np.array([counts.sum()], np.int64))
+        return only_cell, np.zeros(len(counts), np.int64)
     order, fresh = sort_words(words)
     starts = np.flatnonzero(fresh)
     merged = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
-    keep = order[starts]
+    first_rows = order[starts]
     cell = np.empty(len(order), np.int64)
     cell[order] = np.cumsum(fresh) - 1
     cells = Cells(
         quasi,
         sensitive,
-        np.ascontiguousarray(codes[keep], np.int32),
-        np.ascontiguousarray(values[keep], np.int32),
+        np.ascontiguousarray(codes[first_rows], np.int32),
+        np.ascontiguousarray(values[first_rows], np.int32),
         merged.astype(np.int64),
     )
     return cells, cell
@@ -162,7 +159,9 @@ def combine_sensitive(cells: Cells) -> Cells:
     """
     if len(cells.sensitive) < 2 or cells.joint >= 0:
         return cells
-    lacking = [domain.name for at, domain in enumerate(cells.sensitive) if domain.null and cells.totals(at)[-1]]
+    lacking = [
+        domain.name for position, domain in enumerate(cells.sensitive) if domain.null and cells.totals(position)[-1]
+    ]
     if lacking:
         raise ColumnError(
             f"Sensitive columns are to be taken jointly, but {quote_list(lacking)} has missing values.",
@@ -173,21 +172,29 @@ def combine_sensitive(cells: Cells) -> Cells:
     name = " & ".join(domain.name for domain in cells.sensitive)
     # Values are numbers, not texts: the combined column is never published.
     domain = build_tree_domain(
-        name, "String", Hierarchy.flat([str(number) for number in range(len(combinations))]), null=False, given=False
+        name,
+        "String",
+        Hierarchy.flat([str(number) for number in range(len(combinations))]),
+        null=False,
+        is_from_steward=False,
     )
     values = np.column_stack([cells.values, code.reshape(-1)]).astype(np.int32)
     return replace(cells, sensitive=(*cells.sensitive, domain), values=values, joint=len(cells.sensitive))
 
 
-def combine_sensitive_like(cells: Cells, whole: Cells) -> Cells:
-    """Combine the sensitive columns of a part of the table, with the numbers of the `whole` table's combined column."""
-    if whole.joint < 0:
+def combine_sensitive_like(cells: Cells, table_cells: Cells) -> Cells:
+    """Combine the sensitive columns of a part of the table, with the numbers of the combined column of `table_cells`."""
+    if table_cells.joint < 0:
         return cells
-    plain = replace(whole, sensitive=whole.sensitive[: whole.joint], values=whole.values[:, : whole.joint])
-    both = np.concatenate([_pack_values(plain), _pack_values(cells)])
-    number = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)[len(plain) :]
+    plain = replace(
+        table_cells,
+        sensitive=table_cells.sensitive[: table_cells.joint],
+        values=table_cells.values[:, : table_cells.joint],
+    )
+    packed_values = np.concatenate([_pack_values(plain), _pack_values(cells)])
+    number = np.unique(packed_values, axis=0, return_inverse=True)[1].reshape(-1)[len(plain) :]
     values = np.column_stack([cells.values, number]).astype(np.int32)
-    return replace(cells, sensitive=whole.sensitive, values=values, joint=whole.joint)
+    return replace(cells, sensitive=table_cells.sensitive, values=values, joint=table_cells.joint)
 
 
 def _pack_values(cells: Cells) -> np.ndarray:

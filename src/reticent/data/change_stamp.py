@@ -36,10 +36,10 @@ class ChangeStamp:
     def require_unchanged(self) -> None:
         """Refuse a source of which a file has changed or is gone."""
         try:
-            same = all(_read_file_stamp(path) == told for path, told in self.files.items())
+            is_unchanged = all(_read_file_stamp(path) == stamp for path, stamp in self.files.items())
         except OSError:
-            same = False
-        if not same:
+            is_unchanged = False
+        if not is_unchanged:
             raise make_source_changed_error()
 
     @contextmanager
@@ -51,8 +51,8 @@ class ChangeStamp:
 
 
 def _read_file_stamp(path: Path) -> tuple[int, ...]:
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def make_source_changed_error() -> SourceError:

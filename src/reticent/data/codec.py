@@ -62,11 +62,11 @@ class Coding:
     def encode(self, series: pl.Series) -> np.ndarray:
         """Return the code of each value; categories are looked up once each."""
         if isinstance(series.dtype, pl.Categorical):
-            known = series.unique().drop_nulls()
-            number = known.to_physical().to_numpy()
-            place = np.full(number.max(initial=0) + 2, self.domain.null_code, np.int32)
-            place[number] = self.encode(known.cast(pl.String))
-            return place[series.to_physical().fill_null(len(place) - 1).to_numpy()]
+            categories = series.unique().drop_nulls()
+            number = categories.to_physical().to_numpy()
+            code_of_number = np.full(number.max(initial=0) + 2, self.domain.null_code, np.int32)
+            code_of_number[number] = self.encode(categories.cast(pl.String))
+            return code_of_number[series.to_physical().fill_null(len(code_of_number) - 1).to_numpy()]
         if not len(self.raw):
             return np.full(len(series), max(self.domain.null_code, 0), np.int32)
         coded = series.replace_strict(
@@ -88,25 +88,30 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
         parts = [codings[name].encode(counted[name]) for name in names]
         return np.column_stack(parts).astype(np.int32, copy=False) if parts else np.zeros((len(counts), 0), np.int32)
 
-    domains = [tuple(codings[name].domain for name in names) for names in (quasi, sensitive)]
-    return build_cells(domains[0], domains[1], encode_columns(quasi), encode_columns(sensitive), counts)
+    return build_cells(
+        tuple(codings[name].domain for name in quasi),
+        tuple(codings[name].domain for name in sensitive),
+        encode_columns(quasi),
+        encode_columns(sensitive),
+        counts,
+    )
 
 
 def build_codings(
     columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]
 ) -> dict[str, Coding]:
     """Build the coding of each column from its values and the number of rows of each; a value may be listed twice."""
-    found = {}
-    lacking = []
-    most = max((column.rows_per_person or 1 for column in columns.values()), default=1)
+    codings = {}
+    errors = []
+    rows_per_person = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     for name, (series, counts) in values.items():
         try:
-            found[name] = build_coding(name, columns[name], series, counts, most)
+            codings[name] = build_coding(name, columns[name], series, counts, rows_per_person)
         except HierarchyError as error:
-            lacking.append(error)
-    if lacking:
-        raise HierarchyError.join_errors(lacking)
-    return found
+            errors.append(error)
+    if errors:
+        raise HierarchyError.join_errors(errors)
+    return codings
 
 
 def build_coding(name: str, column: Column, series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Coding:
@@ -114,16 +119,16 @@ def build_coding(name: str, column: Column, series: pl.Series, counts: np.ndarra
     series = to_comparable(name, series)
     raw = require_within_calendar(name, series.unique().drop_nulls())
     tree = _resolve_hierarchy(name, column, series, counts)
-    found = _code_column(name, column, series, raw, counts, tree)
+    coding = _code_column(name, column, series, raw, counts, tree)
     if column.role is Role.QUASI:
         alone = Fraction(0)
-        if column.labels is None and found.domain.kind == "numeric":
+        if column.labels is None and coding.domain.kind == "numeric":
             alone = compute_lone_share(series, counts, rows_per_person)
-        return replace(found, domain=apply_label_style(found.domain, column, alone, tree))
+        return replace(coding, domain=apply_label_style(coding.domain, column, alone, tree))
     if column.domain is None:
-        return found
-    _require_listed(name, column.domain, found.domain)
-    return replace(found, domain=replace(found.domain, declared=column.domain))
+        return coding
+    _require_listed(name, column.domain, coding.domain)
+    return replace(coding, domain=replace(coding.domain, declared=column.domain))
 
 
 def _require_listed(name: str, declared: Sequence[Any], domain: Domain) -> None:
@@ -164,12 +169,16 @@ def _code_column(
 
 def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy | None:
     """Return the column's hierarchy: a steward's, a builder's, or one to be built from the column's values."""
-    asked = column.hierarchy
-    if asked is None:
+    declared = column.hierarchy
+    if declared is None:
         return None
     if column.type == "ordinal":
         raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
-    tree = _build_hierarchy(name, column, series, counts) if isinstance(asked, Mapping) else Hierarchy.of(asked, name)
+    tree = (
+        _build_hierarchy(name, column, series, counts)
+        if isinstance(declared, Mapping)
+        else Hierarchy.of(declared, name)
+    )
     if column.role is Role.SENSITIVE and not _is_from_steward(tree):
         raise ColumnError(
             f"The hierarchy of the sensitive column {name!r} is built from the data.",
@@ -182,11 +191,12 @@ def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.
 def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy:
     """Build the declared hierarchy over the values that can be published: none beyond the column's top or bottom."""
     if column.top is not None or column.bottom is not None:
-        held = series.is_not_null()
-        series = series.filter(held)
-        counts = counts[held.to_numpy()]
-        on_line = parse_dates if isinstance(column.bottom if column.top is None else column.top, str) else parse_numbers
-        series = clip_values(name, column, on_line(name, series))
+        is_present = series.is_not_null()
+        series = series.filter(is_present)
+        counts = counts[is_present.to_numpy()]
+        bound = column.bottom if column.top is None else column.top
+        parse = parse_dates if isinstance(bound, str) else parse_numbers
+        series = clip_values(name, column, parse(name, series))
     return build(column.hierarchy, series, counts.tolist(), name)
 
 
@@ -196,25 +206,27 @@ def _is_from_steward(tree: Hierarchy) -> bool:
 
 
 def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    found = clip_values(name, column, parse_numbers(name, raw))
-    values = found.unique().sort()
+    numbers = clip_values(name, column, parse_numbers(name, raw))
+    values = numbers.unique().sort()
     origin = choose_origin(values)
     if origin:
-        return Coding(_build_offset_domain(name, column, found, values, null, origin), raw, _rank_values(found, values))
+        return Coding(
+            _build_offset_domain(name, column, numbers, values, null, origin), raw, _rank_values(numbers, values)
+        )
     declared = _read_declared_span(column)
     if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
         raise _make_outside_error(name, int(((values < declared[0]) | (values > declared[1])).sum()))
     domain = build_range_domain(
         name,
         "numeric",
-        str(found.dtype),
+        str(numbers.dtype),
         values.cast(pl.String).to_list(),
         values.cast(pl.Float64).to_numpy(),
         null=null,
         declared=declared,
         ends=DeclaredBounds(column.bottom, column.top),
     )
-    return Coding(domain, raw, _rank_values(found, values))
+    return Coding(domain, raw, _rank_values(numbers, values))
 
 
 def choose_origin(values: pl.Series) -> int:
@@ -228,7 +240,7 @@ def choose_origin(values: pl.Series) -> int:
 
 
 def _build_offset_domain(
-    name: str, column: Column, found: pl.Series, values: pl.Series, null: bool, origin: int
+    name: str, column: Column, numbers: pl.Series, values: pl.Series, null: bool, origin: int
 ) -> RangeDomain:
     """Build the domain of whole numbers that doubles do not hold.
 
@@ -237,15 +249,15 @@ def _build_offset_domain(
     declared = None
     if column.domain is not None and is_numeric_range(column.domain):
         declared = (floor(Fraction(column.domain[0])), ceil(Fraction(column.domain[1])))
-    held = values.to_list()
-    if declared and (outside := sum(not declared[0] <= value <= declared[1] for value in held)):
+    integers = values.to_list()
+    if declared and (outside := sum(not declared[0] <= value <= declared[1] for value in integers)):
         raise _make_outside_error(name, outside)
     domain = build_range_domain(
         name,
         "numeric",
-        str(found.dtype),
+        str(numbers.dtype),
         values.cast(pl.String).to_list(),
-        np.array([float(value - origin) for value in held]),
+        np.array([float(value - origin) for value in integers]),
         null=null,
         declared=None if declared is None else (float(declared[0] - origin), float(declared[1] - origin)),
         ends=DeclaredBounds(column.bottom, column.top),
@@ -268,30 +280,30 @@ def _read_declared_span(column: Column) -> tuple[float, float] | None:
 
 
 def _code_dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    found = clip_values(name, column, parse_dates(name, raw))
-    values = found.unique().sort()
+    parsed = clip_values(name, column, parse_dates(name, raw))
+    values = parsed.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
     origin = choose_origin(values.to_physical())
     positions = (values.to_physical() - origin).cast(pl.Float64).to_numpy()
     ends = DeclaredBounds(column.bottom, column.top)
-    domain = build_range_domain(name, "date", str(found.dtype), texts, positions, null=null, ends=ends, origin=origin)
-    return Coding(domain, raw, _rank_values(found, values))
+    domain = build_range_domain(name, "date", str(parsed.dtype), texts, positions, null=null, ends=ends, origin=origin)
+    return Coding(domain, raw, _rank_values(parsed, values))
 
 
 def _code_ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     order = [str(value) for value in column.order or ()]
     if len(set(order)) != len(order):
         raise ColumnError(f"The order of column {name!r} names a value twice.", attempt="each value once.")
-    known = {value: code for code, value in enumerate(order)}
+    code_of_value = {value: code for code, value in enumerate(order)}
     texts = raw.cast(pl.String).to_list()
-    lacking = sum(text not in known for text in texts)
+    lacking = sum(text not in code_of_value for text in texts)
     if lacking:
         raise ColumnError(
             f"Column {name!r} is ordinal, but {lacking} of its {len(texts)} distinct values are not in its order.",
             attempt="every value in order = [...].",
         )
     domain = build_range_domain(name, "ordinal", str(raw.dtype), order, np.arange(len(order)), null=null)
-    return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
+    return Coding(domain, raw, np.array([code_of_value[text] for text in texts], np.int32))
 
 
 def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
@@ -299,31 +311,32 @@ def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: boo
 
     Leaves are matched by value, not by spelling.
     """
-    found = clip_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
-    if kind == "numeric" and choose_origin(found.sort()):
+    parsed = clip_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
+    if kind == "numeric" and choose_origin(parsed.sort()):
         raise _make_long_numbers_error(
-            name, sum(abs(value) > MAX_EXACT_INTEGER for value in found.to_list()), len(found)
+            name, sum(abs(value) > MAX_EXACT_INTEGER for value in parsed.to_list()), len(parsed)
         )
-    values = found.to_physical().cast(pl.Float64).to_numpy()
+    values = parsed.to_physical().cast(pl.Float64).to_numpy()
     leaves = pl.Series(tree.leaves, dtype=pl.String).str.strip_chars()
-    read = (
-        leaves.cast(pl.Float64, strict=False)
-        if kind == "numeric"
-        else leaves.str.slice(0, 10).str.to_date(strict=False)
-    )
-    _require_finite_leaves(name, read)
-    fine = read.is_not_null().to_numpy() & read.is_first_distinct().to_numpy()
-    rows = [row for row, keep in zip(tree.rows(), fine, strict=True) if keep]
-    positions = read.filter(pl.Series(fine)).to_physical().cast(pl.Float64).to_numpy()
+    if kind == "numeric":
+        leaf_values = leaves.cast(pl.Float64, strict=False)
+    else:
+        leaf_values = leaves.str.slice(0, 10).str.to_date(strict=False)
+    _require_finite_leaves(name, leaf_values)
+    is_usable = leaf_values.is_not_null().to_numpy() & leaf_values.is_first_distinct().to_numpy()
+    rows = [row for row, keep in zip(tree.rows(), is_usable, strict=True) if keep]
+    positions = leaf_values.filter(pl.Series(is_usable)).to_physical().cast(pl.Float64).to_numpy()
     lacking = ~np.isin(values, positions)
     if lacking.any():
         texts = [text for text, bad in zip(raw.cast(pl.String).to_list(), lacking, strict=True) if bad]
         raise _make_missing_leaves_error(name, raw, texts, tree)
-    tree_, positions = sort_by_position(Hierarchy.from_rows(rows, name), positions)
+    sorted_tree, positions = sort_by_position(Hierarchy.from_rows(rows, name), positions)
     declared = _read_declared_span(column)
-    span = declared or ((float(values.min()), float(values.max())) if len(values) else (0.0, 0.0))
+    span = declared or (0.0, 0.0)
+    if declared is None and len(values):
+        span = (float(values.min()), float(values.max()))
     domain = build_band_domain(
-        name, kind, str(found.dtype), tree_, positions, span, null=null, given=_is_from_steward(tree)
+        name, kind, str(parsed.dtype), sorted_tree, positions, span, null=null, is_from_steward=_is_from_steward(tree)
     )
     return Coding(domain, raw, np.searchsorted(positions, values).astype(np.int32))
 
@@ -349,27 +362,24 @@ def _require_finite_leaves(name: str, leaves: pl.Series) -> None:
 
 def _code_categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -> Coding:
     texts = raw.cast(pl.String).to_list()
-    given = tree is not None and _is_from_steward(tree)
+    is_from_steward = tree is not None and _is_from_steward(tree)
     if tree is None and not texts:  # nothing but nulls: no tree, and no value of the column's type to print
-        return Coding(
-            build_range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null),
-            raw,
-            np.zeros(0, np.int32),
-        )
+        empty_domain = build_range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null)
+        return Coding(empty_domain, raw, np.zeros(0, np.int32))
     if tree is None:
         tree = Hierarchy.flat(raw.sort().cast(pl.String).to_list())  # numbers in the order of numbers
-    known = {leaf: code for code, leaf in enumerate(tree.leaves)}
-    lacking = [text for text in texts if text not in known]
+    code_of_leaf = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    lacking = [text for text in texts if text not in code_of_leaf]
     if lacking:
         raise _make_missing_leaves_error(name, raw, lacking, tree)
-    domain = build_tree_domain(name, str(raw.dtype), tree, null=null, given=given)
-    return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
+    domain = build_tree_domain(name, str(raw.dtype), tree, null=null, is_from_steward=is_from_steward)
+    return Coding(domain, raw, np.array([code_of_leaf[text] for text in texts], np.int32))
 
 
 def _make_missing_leaves_error(name: str, raw: pl.Series, lacking: list[str], tree: Hierarchy) -> HierarchyError:
-    known = {fold_spelling(leaf) for leaf in tree.leaves}
-    alike = sum(fold_spelling(text) in known for text in lacking)
-    misspelled = f" {alike} of them are a leaf up to case, spaces or Unicode form." if alike else ""
+    folded_leaves = {fold_spelling(leaf) for leaf in tree.leaves}
+    nearly_equal = sum(fold_spelling(text) in folded_leaves for text in lacking)
+    misspelled = f" {nearly_equal} of them are a leaf up to case, spaces or Unicode form." if nearly_equal else ""
     return HierarchyError(
         f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(raw)} distinct values.",
         why=f"Each value of the data needs a row of its own in the hierarchy.{misspelled}",

@@ -52,23 +52,23 @@ def describe_types(
     `columns` are as they were declared, `schema` is that of the source.
     """
     numeric = []
-    kept = []
+    categorical = []
     for domain in domains:
         if not _is_undeclared(columns[domain.name]) or not is_text(schema[domain.name]):
             continue
         if domain.kind == "numeric":
             numeric.append(domain.name)
         elif typed and domain.kind == "categorical" and spells_numbers(pl.Series(domain.texts, dtype=pl.String)):
-            kept.append(domain.name)
+            categorical.append(domain.name)
     sentences = []
     if numeric:
         sentences.append(
             f"{_format_columns(numeric)} read as numbers: a CSV says no types, and every value is one. "
             'Codes are no numbers: type = "categorical" says so, type = "numeric" confirms the guess.'
         )
-    if kept:
+    if categorical:
         sentences.append(
-            f"{_format_columns(kept)} read as categories: the source says text, though every value is a number. "
+            f"{_format_columns(categorical)} read as categories: the source says text, though every value is a number. "
             'type = "numeric" reads amounts.'
         )
     return sentences

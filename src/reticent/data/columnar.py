@@ -31,7 +31,7 @@ def scan_columnar(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = Fals
     """Scan the rows of files that have one schema, in the order of the files."""
     from polars.io.plugins import register_io_source
 
-    def pieces(
+    def read_batches(
         columns: list[str] | None, condition: pl.Expr | None, rows: int | None, size: int | None
     ) -> Iterator[pl.DataFrame]:
         try:
@@ -43,29 +43,33 @@ def scan_columnar(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = Fals
 
     def read(columns: list[str] | None, condition: pl.Expr | None, rows: int | None) -> Iterator[pl.DataFrame]:
         names = list(schema) if columns is None else columns
-        beside = [] if condition is None else [name for name in condition.meta.root_names() if name not in names]
-        if VALUE_BYTES * (len(names) + len(beside)) <= MAX_NARROW_ROW_BYTES:
-            lazy = _scan_paths(list(paths), schema, hive).select([*names, *beside])
-            lazy = lazy if rows is None else lazy.head(rows)
-            lazy = lazy if condition is None else lazy.filter(condition).select(names)
+        condition_columns = (
+            [] if condition is None else [name for name in condition.meta.root_names() if name not in names]
+        )
+        if VALUE_BYTES * (len(names) + len(condition_columns)) <= MAX_NARROW_ROW_BYTES:
+            lazy = _scan_paths(list(paths), schema, hive).select([*names, *condition_columns])
+            if rows is not None:
+                lazy = lazy.head(rows)
+            if condition is not None:
+                lazy = lazy.filter(condition).select(names)
             yield from lazy.collect_batches(
                 chunk_size=NARROW_BATCH_ROWS, maintain_order=True, lazy=True, engine="streaming"
             )
             return
-        spans = SpanReader([*names, *beside], rows)
-        for some in _group_paths(paths):
-            for frame in spans.read_spans(_scan_paths(some, schema, hive)):
-                found = frame if condition is None else frame.filter(condition)
-                yield from (found.select(names) if beside else found).iter_slices(spans.batch_rows)
+        spans = SpanReader([*names, *condition_columns], rows)
+        for group in _group_paths(paths):
+            for frame in spans.read_spans(_scan_paths(group, schema, hive)):
+                if condition is not None:
+                    frame = frame.filter(condition).select(names)
+                yield from frame.iter_slices(spans.batch_rows)
 
-    return register_io_source(pieces, schema=schema)
+    return register_io_source(read_batches, schema=schema)
 
 
 def estimate_frame_bytes(frame: pl.DataFrame) -> int:
     """Estimate the bytes that a frame takes in memory."""
-    return int(frame.estimated_size()) + TEXT_VIEW_BYTES * len(frame) * sum(
-        dtype in (pl.String, pl.Binary) for dtype in frame.dtypes
-    )
+    text_columns = sum(dtype in (pl.String, pl.Binary) for dtype in frame.dtypes)
+    return int(frame.estimated_size()) + TEXT_VIEW_BYTES * len(frame) * text_columns
 
 
 def group_frames(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
@@ -73,46 +77,48 @@ def group_frames(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterat
 
     Each result is one chunk, so that rows can be moved.
     """
-    held = list[pl.DataFrame]()
-    many = 0
-    taken = 0
+    pending = list[pl.DataFrame]()
+    pending_rows = 0
+    pending_bytes = 0
     for frame in frames:
-        held.append(frame)
-        many = many + len(frame)
-        taken = taken + estimate_frame_bytes(frame)
+        pending.append(frame)
+        pending_rows += len(frame)
+        pending_bytes += estimate_frame_bytes(frame)
         del frame
-        if many >= rows or taken >= size:
-            whole = pl.concat(held, rechunk=True)
-            held = []
-            many = 0
-            taken = 0
-            yield whole
-            del whole  # not held while the next is read
-    if held:
-        yield pl.concat(held, rechunk=True)
+        if pending_rows >= rows or pending_bytes >= size:
+            combined = pl.concat(pending, rechunk=True)
+            pending = []
+            pending_rows = 0
+            pending_bytes = 0
+            yield combined
+            del combined  # not held while the next is read
+    if pending:
+        yield pl.concat(pending, rechunk=True)
 
 
 class SpanReader:
-    """Reads some columns of scans one after the other; `left` limits the number of rows."""
+    """Reads some columns of scans one after the other, up to a number of rows if there is a limit."""
 
-    def __init__(self, names: list[str], left: int | None = None):
+    def __init__(self, names: list[str], max_rows: int | None = None):
         self.names = names
-        self.left = left
-        self.rows = self.batch_rows = max(FIRST_SPAN_BYTES // (VALUE_BYTES * max(len(names), 1)), 1)
+        self.rows_left = max_rows
+        self.rows = max(FIRST_SPAN_BYTES // (VALUE_BYTES * max(len(names), 1)), 1)
+        self.batch_rows = self.rows
 
     def read_spans(self, lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
         """Yield the rows of a scan; a span of fewer rows than were asked for is the last."""
         start = 0
-        while self.left != 0:
-            wanted = self.rows if self.left is None else min(self.rows, self.left)
-            frame = lazy.select(self.names).slice(start, wanted).collect()
-            start = start + len(frame)
-            last = len(frame) < wanted
-            self.left = None if self.left is None else self.left - len(frame)
+        while self.rows_left != 0:
+            span_rows = self.rows if self.rows_left is None else min(self.rows, self.rows_left)
+            frame = lazy.select(self.names).slice(start, span_rows).collect()
+            start += len(frame)
+            is_last = len(frame) < span_rows
+            if self.rows_left is not None:
+                self.rows_left -= len(frame)
             if len(frame):
                 self._adapt_span(frame)
                 yield frame
-            if last:
+            if is_last:
                 return
 
     def _adapt_span(self, frame: pl.DataFrame) -> None:
@@ -124,17 +130,17 @@ class SpanReader:
 
 def _group_paths(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Group files that are scanned together: at each span's start, all rows before it in the scan are counted again."""
-    held = list[Path]()
-    size = 0
+    group = list[Path]()
+    group_bytes = 0
     for path in paths:
-        more = path.stat().st_size
-        if held and size + more > MAX_SCAN_GROUP_BYTES:
-            yield held
-            held = []
-            size = 0
-        held.append(path)
-        size += more
-    yield held
+        file_bytes = path.stat().st_size
+        if group and group_bytes + file_bytes > MAX_SCAN_GROUP_BYTES:
+            yield group
+            group = []
+            group_bytes = 0
+        group.append(path)
+        group_bytes += file_bytes
+    yield group
 
 
 def _scan_paths(paths: list[Path], schema: pl.Schema, hive: bool) -> pl.LazyFrame:

@@ -110,8 +110,8 @@ def resolve_columns(
     declared: Mapping[str, Column], present: Sequence[str], undeclared: str = "refuse"
 ) -> dict[str, Column]:
     """Return the columns of the data with their declaration, in the data's order; exact names win over glob patterns."""
-    times = Counter(present)
-    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in times]
+    occurrences = Counter(present)
+    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in occurrences]
     exact = [name for name in declared if name not in patterns]
     if exact and not set(exact) & set(present):
         # Where no name fits, the first line may be a record: it is not quoted.
@@ -119,34 +119,38 @@ def resolve_columns(
             f"None of the {len(exact)} declared columns is among the {len(present)} of the data.",
             attempt="a header line in the file, and its names in the job.",
         )
-    repeated = sorted(name for name, count in times.items() if count > 1)
+    repeated = sorted(name for name, count in occurrences.items() if count > 1)
     if repeated:
         typed = [name for name in repeated if name in exact]  # others may be a record's values
-        raise ColumnError(
-            f"The data has {pluralize(len(repeated), 'column name')} twice{': ' + quote_list(typed) if typed else ''}."
-            if set(exact) & set(present)
-            else f"{pluralize(len(repeated), 'name', 'stands', 'stand')} twice in the first line, which may be a record.",
-            attempt="renaming one of each.",
-        )
-    if absent := [name for name in exact if name not in times]:
-        said = " ".join(f"Column {quote_list([name])} is declared but not in the data." for name in absent)
-        raise ColumnError(said, attempt="; ".join(dict.fromkeys(suggest_column(name, present) for name in absent)))
-    found: dict[str, Column] = {}
+        if set(exact) & set(present):
+            listed = f": {quote_list(typed)}" if typed else ""
+            message = f"The data has {pluralize(len(repeated), 'column name')} twice{listed}."
+        else:
+            message = (
+                f"{pluralize(len(repeated), 'name', 'stands', 'stand')} twice in the first line, which may be a record."
+            )
+        raise ColumnError(message, attempt="renaming one of each.")
+    if absent := [name for name in exact if name not in occurrences]:
+        sentences = " ".join(f"Column {quote_list([name])} is declared but not in the data." for name in absent)
+        raise ColumnError(sentences, attempt="; ".join(dict.fromkeys(suggest_column(name, present) for name in absent)))
+    resolved: dict[str, Column] = {}
     for name in present:
-        pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
+        pattern = next((pattern for pattern in patterns if fnmatchcase(name, pattern)), None)
         if name in declared:
-            found[name] = declared[name]
+            resolved[name] = declared[name]
         elif pattern is not None:
-            found[name] = declared[pattern]
-    missing = [name for name in present if name not in found]
+            resolved[name] = declared[pattern]
+    missing = [name for name in present if name not in resolved]
     if missing and undeclared == "refuse":
+        may_be_values = is_record(present) or count_odd_names(missing)[0] > 0
+        listed = "" if may_be_values else f": {quote_list(missing)}"
         raise ColumnError(
-            f"The data has {pluralize(len(missing), 'column')} without a role{'' if is_record(present) or count_odd_names(missing)[0] else ': ' + quote_list(missing)}.",
+            f"The data has {pluralize(len(missing), 'column')} without a role{listed}.",
             why="An undeclared column is never published silently.",
             attempt='giving each a role, or undeclared = "drop".',
         )
-    require_usable_names(present, list(found))
-    return found
+    require_usable_names(present, list(resolved))
+    return resolved
 
 
 def find_columns_with_role(columns: Mapping[str, Column], role: Role) -> list[str]:
@@ -154,6 +158,8 @@ def find_columns_with_role(columns: Mapping[str, Column], role: Role) -> list[st
 
 
 class Role(StrEnum):
+    """What a column is to a release."""
+
     IDENTIFYING = "identifying"
     QUASI = "quasi-identifying"
     SENSITIVE = "sensitive"
@@ -243,8 +249,13 @@ class Column:
             raise JobError(
                 f"A column of type {self.type!r} has no top or bottom.", attempt='type = "numeric" or "date".'
             )
-        if len(ends) == 2 and (isinstance(ends[0], str) != isinstance(ends[1], str) or ends[0] > ends[1]):
+        if len(ends) == 2 and not _are_ordered(ends[0], ends[1]):
             raise JobError("The bottom must not lie above the top.", attempt="bottom = 18, top = 80.")
+
+
+def _are_ordered(bottom: Any, top: Any) -> bool:
+    """Tell whether both bounds are numbers or both dates, and the bottom is not above the top."""
+    return isinstance(bottom, str) == isinstance(top, str) and bottom <= top
 
 
 _ROLE_OF_OPTION = {
@@ -263,29 +274,31 @@ def parse_role(role: str) -> Role:
     raise JobError(field.refusal.replace("{text}", repr(role)), attempt=suggest(name, map(str, field.choices)))
 
 
-Given = ParamSpec("Given")
+Options = ParamSpec("Options")
 
 
-def _require_known_options(role: Role) -> Callable[[Callable[Given, Column]], Callable[Given, Column]]:
+def _require_known_options(role: Role) -> Callable[[Callable[Options, Column]], Callable[Options, Column]]:
     """Refuse an option that the role does not take, by its name, with the role that takes it."""
 
-    def refusing(make: Callable[Given, Column]) -> Callable[Given, Column]:
-        known = list(signature(make).parameters)
+    def decorate(make: Callable[Options, Column]) -> Callable[Options, Column]:
+        option_names = list(signature(make).parameters)
 
         @wraps(make)
-        def make_column(*args: Given.args, **options: Given.kwargs) -> Column:
+        def make_column(*args: Options.args, **options: Options.kwargs) -> Column:
             if args:
-                raise JobError(f"{make.__name__}() takes its options by name.", attempt=f"{known[0]}=...")
+                raise JobError(f"{make.__name__}() takes its options by name.", attempt=f"{option_names[0]}=...")
             for name in options:
                 if name in _ROLE_OF_OPTION and _ROLE_OF_OPTION[name] is not role:
                     raise JobError(f"{name} is for {_ROLE_OF_OPTION[name].value} columns.", attempt="leaving it out.")
-                if name not in known:
-                    raise JobError(f"{role.value} columns have no option {name!r}.", attempt=suggest(name, known))
+                if name not in option_names:
+                    raise JobError(
+                        f"{role.value} columns have no option {name!r}.", attempt=suggest(name, option_names)
+                    )
             return make(*args, **options)
 
         return make_column
 
-    return refusing
+    return decorate
 
 
 @_require_known_options(Role.IDENTIFYING)
@@ -367,32 +380,33 @@ def parse_columns(value: Any, name: str = "columns") -> dict[str, Column]:
         raise JobError(
             f"{name} must be a mapping from column names; it is {describe_type(value)}.", attempt=COLUMNS_EXAMPLE
         )
-    return {column: parse_column(given, column) for column, given in mapping(value, name).items()}
+    return {column: parse_column(declaration, column) for column, declaration in mapping(value, name).items()}
 
 
-def parse_column(given: Any, name: str) -> Column:
-    if isinstance(given, Column):
-        return given
-    if isinstance(given, str | Role):
-        return Column(given)
-    if isinstance(given, Mapping):
-        return _parse_column_table(given, name)
-    if getattr(given, "__module__", None) == Column.__module__ and callable(given):
+def parse_column(declaration: Any, name: str) -> Column:
+    if isinstance(declaration, Column):
+        return declaration
+    if isinstance(declaration, str | Role):
+        return Column(declaration)
+    if isinstance(declaration, Mapping):
+        return _parse_column_table(declaration, name)
+    if getattr(declaration, "__module__", None) == Column.__module__ and callable(declaration):
         raise JobError(
-            f"Column {name!r} is given the function {given.__name__} itself.", attempt=f"rt.{given.__name__}()."
+            f"Column {name!r} is given the function {declaration.__name__} itself.",
+            attempt=f"rt.{declaration.__name__}().",
         )
-    raise JobError(f"Column {name!r} must be a role; it is {describe_type(given)}.", attempt=f"{COLUMNS_EXAMPLE}")
+    raise JobError(f"Column {name!r} must be a role; it is {describe_type(declaration)}.", attempt=f"{COLUMNS_EXAMPLE}")
 
 
-def _parse_column_table(given: Mapping[str, Any], name: str) -> Column:
-    known = [field.name for field in fields(Column)]
-    for word in given:
-        if word not in known:
-            raise JobError(f"column {name!r}: {word!r} is not known.", attempt=suggest(str(word), known))
-    if "role" not in given:
+def _parse_column_table(options: Mapping[str, Any], name: str) -> Column:
+    field_names = [field.name for field in fields(Column)]
+    for word in options:
+        if word not in field_names:
+            raise JobError(f"column {name!r}: {word!r} is not known.", attempt=suggest(str(word), field_names))
+    if "role" not in options:
         attempt = 'role = "quasi-identifying", "sensitive", "identifying" or "insensitive".'
         raise JobError(f"Column {name!r} has no role.", attempt=attempt)
-    return Column(**given)
+    return Column(**options)
 
 
 MAX_SHARE_BEYOND = 0.1  # share of the rows beyond a bound above which a notice is given
@@ -431,11 +445,11 @@ def count_beyond(name: str, column: Column, values: pl.Series, counts: np.ndarra
     bound = column.bottom if column.top is None else column.top
     if bound is None:
         return {}
-    held = values.is_not_null()
-    counts = counts[held.to_numpy()]
-    found = (parse_dates if isinstance(bound, str) else parse_numbers)(name, values.filter(held))
-    kept = clip_values(name, column, found)
-    beyond = {"bottom": found < kept, "top": found > kept}
+    is_present = values.is_not_null()
+    counts = counts[is_present.to_numpy()]
+    parsed = (parse_dates if isinstance(bound, str) else parse_numbers)(name, values.filter(is_present))
+    clipped = clip_values(name, column, parsed)
+    beyond = {"bottom": parsed < clipped, "top": parsed > clipped}
     return {side: int(counts[is_beyond.to_numpy()].sum()) for side, is_beyond in beyond.items() if is_beyond.any()}
 
 
@@ -458,19 +472,19 @@ def require_ordered(name: str, column: Column) -> None:
         )
 
 
-def _parse_bound(name: str, side: str, given: Any, dtype: pl.DataType) -> Any:
+def _parse_bound(name: str, side: str, bound: Any, dtype: pl.DataType) -> Any:
     """Parse a bound as a value of the column's type."""
-    if given is None:
+    if bound is None:
         return None
-    if dtype.is_temporal() != isinstance(given, str):
+    if dtype.is_temporal() != isinstance(bound, str):
         example = '"2001-12-31"' if dtype.is_temporal() else "80"
         raise ColumnError(
             f"Column {name!r}: {side} is not of the column's type {dtype}.", attempt=f"{side} = {example}."
         )
-    if isinstance(given, str):
-        return date.fromisoformat(given[:10]) if dtype == pl.Date else datetime.fromisoformat(given)
-    if dtype.is_integer() and not isinstance(given, int):
+    if isinstance(bound, str):
+        return date.fromisoformat(bound[:10]) if dtype == pl.Date else datetime.fromisoformat(bound)
+    if dtype.is_integer() and not isinstance(bound, int):
         raise ColumnError(
-            f"Column {name!r} holds whole numbers, and {side} = {given} is none.", attempt=f"{side} = {round(given)}."
+            f"Column {name!r} holds whole numbers, and {side} = {bound} is none.", attempt=f"{side} = {round(bound)}."
         )
-    return given
+    return bound

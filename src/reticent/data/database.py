@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 
+MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
+SCHEMES = ("postgresql", "sqlite", "duckdb")
 QUERY_KEYWORDS = ("SELECT", "WITH", "VALUES", "TABLE", "FROM")
 _LEADING_PATTERN = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _QUOTED_PATTERN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -37,8 +39,9 @@ _QUOTED_PATTERN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|--[^
 
 def require_single_query(query: str) -> None:
     """Refuse a query that does not read, or is several statements."""
-    first = re.match(r"\w*", query[_LEADING_PATTERN.match(query).end() :])  # type: ignore[union-attr]  # it matches nothing at least
-    word = first[0].upper() if first else ""
+    leading = _LEADING_PATTERN.match(query)  # always a match: that of nothing at least
+    first_word = re.match(r"\w*", query[leading.end() if leading else 0 :])
+    word = first_word[0].upper() if first_word else ""
     if word not in QUERY_KEYWORDS:
         raise SourceError(
             "The query of [source] does not ask for rows.",
@@ -55,12 +58,11 @@ def require_single_query(query: str) -> None:
         )
 
 
-MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
-SCHEMES = ("postgresql", "sqlite", "duckdb")
-
-
 def parse_scheme(url: str) -> str:
-    name = {"postgres": "postgresql"}.get(found := url.partition("://")[0].lower(), found)
+    """Return the kind of database that a URL names."""
+    name = url.partition("://")[0].lower()
+    if name == "postgres":
+        name = "postgresql"
     if name not in SCHEMES:
         raise SourceError(
             f"The database {shorten_text(repr(name), 80)} is not supported.", attempt=suggest(name, SCHEMES)
@@ -69,6 +71,7 @@ def parse_scheme(url: str) -> str:
 
 
 def build_select(table: str | None, query: str | None) -> str:
+    """Return the statement that reads a table, or the query as it is."""
     if (table is None) == (query is None):
         raise SourceError("A database source needs a table or a query, and not both.", attempt='table = "people".')
     return f"SELECT * FROM {quote_table(table)}" if table is not None else str(query)
@@ -104,21 +107,22 @@ def read_database(url: str, table: str | None = None, query: str | None = None) 
 
 def is_unreachable(error: Exception) -> bool:
     """Tell whether the server did not answer, or refused to; a wrong table or query does not count."""
-    said = str(error).lower()
+    message = str(error).lower()
     return any(
-        word in said for word in ("failed to connect", "could not connect", "unable to open", "could not set lock")
+        word in message for word in ("failed to connect", "could not connect", "unable to open", "could not set lock")
     )
 
 
 def expand_environment(url: str) -> str:
     """Replace `${NAME}` in a URL by that environment variable, escaped for a URL."""
 
-    def value(at: re.Match[str]) -> str:
-        if at[1] not in os.environ:
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in os.environ:
             raise SourceError(
-                f"The URL refers to the environment variable {at[1]}, which is not set.", attempt=f"export {at[1]}=..."
+                f"The URL refers to the environment variable {match[1]}, which is not set.",
+                attempt=f"export {match[1]}=...",
             )
-        return quote(os.environ[at[1]], safe="")
+        return quote(os.environ[match[1]], safe="")
 
     return re.sub(r"\$\{(\w+)\}", value, url)
 
@@ -138,9 +142,9 @@ def _unwrap_extension_types(table: Any) -> Any:
     """Convert columns of PostgreSQL's own types to plain text."""
     import pyarrow as pa
 
-    for at, field in enumerate(table.schema):
+    for position, field in enumerate(table.schema):
         if isinstance(field.type, pa.BaseExtensionType):
-            table = table.set_column(at, field.name, table.column(at).cast(field.type.storage_type))
+            table = table.set_column(position, field.name, table.column(position).cast(field.type.storage_type))
     return table
 
 
@@ -188,11 +192,11 @@ def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
     """
     import sqlite3
 
-    reading = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+    allowed_actions = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 
     def authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
-        calling = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
-        return sqlite3.SQLITE_OK if action in reading or calling else sqlite3.SQLITE_DENY
+        is_function = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
+        return sqlite3.SQLITE_OK if action in allowed_actions or is_function else sqlite3.SQLITE_DENY
 
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
     connection.set_authorizer(authorize)
@@ -201,7 +205,7 @@ def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
 
 def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
     with open_duckdb_readonly(parse_database_path(url)) as connection:
-        kinds = [one.type.name for one in connection.extract_statements(statement)]
+        kinds = [parsed.type.name for parsed in connection.extract_statements(statement)]
         if kinds != ["SELECT"]:
             raise SourceError(
                 f"The query of [source] is {pluralize(len(kinds), 'statement', 'that does', 'that do')} not only read."
@@ -211,18 +215,18 @@ def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
 
 def open_duckdb_readonly(path: Path) -> Any:
     """Open a database for reading, without access to any other file or to variables of this program."""
-    shut = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
-    return import_driver("duckdb", "query").connect(str(path), read_only=True, config=shut)
+    settings = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
+    return import_driver("duckdb", "query").connect(str(path), read_only=True, config=settings)
 
 
-def parse_database_path(url: str, *, there: bool = True) -> Path:
+def parse_database_path(url: str, *, must_exist: bool = True) -> Path:
     """Return the file of a SQLite or DuckDB URL: three slashes before a relative path, four before an absolute one."""
     path = Path(url.partition("://")[2].removeprefix("/"))
-    if there and not path.exists():
+    if must_exist and not path.exists():
         raise SourceUnreachable(
             f"There is no database file at {url}.", attempt=f"{parse_scheme(url)}:////absolute/path.db (four slashes)."
         )
-    if there and not path.is_file():  # a client would wait for somebody to write to a pipe
+    if must_exist and not path.is_file():  # a client would wait for somebody to write to a pipe
         raise SourceError(f"{path} is no database file.", attempt="the path of a file.")
     return path
 

@@ -56,12 +56,12 @@ class RangeMinimum:
     def __call__(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the minimum of values[lower..upper], both ends included, for arrays of spans."""
         level = np.frexp((upper - lower + 1).astype(np.float64))[1] - 1
-        found = np.empty(len(lower), np.int32)
+        minima = np.empty(len(lower), np.int32)
         for step in np.unique(level):
-            here = level == step
+            on_level = level == step
             table = self.levels[step]
-            found[here] = np.minimum(table[lower[here]], table[upper[here] - (1 << int(step)) + 1])
-        return found
+            minima[on_level] = np.minimum(table[lower[on_level]], table[upper[on_level] - (1 << int(step)) + 1])
+        return minima
 
 
 MAX_LOSS_TABLE_CODES = 2048  # a table of all spans fits the cache up to about here
@@ -136,18 +136,20 @@ class Domain:
         several = (lengths > 1) & (codes[offsets[1:] - 1] != self.null_code)
         texts = np.array(self._member_texts, object)[codes[several.repeat(lengths)]].tolist()
         ends = np.cumsum(lengths[several]).tolist()
-        found = np.empty(len(lengths), object)
-        found[several] = [f"{{{', '.join(texts[start:end])}}}" for start, end in zip([0, *ends], ends, strict=False)]
-        for at in np.flatnonzero(~several):
-            found[at] = self._format_set(codes[offsets[at] : offsets[at + 1]])
-        return found.tolist()
+        formatted = np.empty(len(lengths), object)
+        formatted[several] = [
+            f"{{{', '.join(texts[start:end])}}}" for start, end in zip([0, *ends], ends, strict=False)
+        ]
+        for index in np.flatnonzero(~several):
+            formatted[index] = self._format_set(codes[offsets[index] : offsets[index + 1]])
+        return formatted.tolist()
 
     def _format_set(self, codes: Sequence[int] | np.ndarray) -> str | None:
         if self.null and codes[-1] == self.null_code:
             return None if len(codes) == 1 else ANY_LABEL
         if len(codes) == 1:
             return format_value_label(self.texts[codes[0]])
-        return "{" + ", ".join([self._member_texts[c] for c in codes]) + "}"
+        return "{" + ", ".join([self._member_texts[code] for code in codes]) + "}"
 
     @cached_property
     def _member_texts(self) -> tuple[str, ...]:
@@ -175,10 +177,10 @@ class RangeDomain(Domain):
             return np.zeros(len(lower))
         reach = self.span[1] - self.span[0]
         position = np.append(self.positions, self.positions[-1]) if self.null else self.positions
-        found = (position[upper] - position[lower]) / reach if reach > 0 else np.zeros(len(lower))
+        losses = (position[upper] - position[lower]) / reach if reach > 0 else np.zeros(len(lower))
         if self.null:
-            found = np.where(upper == self.null_code, (lower != upper).astype(float), found)
-        return found
+            losses = np.where(upper == self.null_code, (lower != upper).astype(float), losses)
+        return losses
 
     def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mixed = (upper == self.null_code) & (lower != upper)
@@ -187,12 +189,15 @@ class RangeDomain(Domain):
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         texts = self.texts
         null = self.null_code
-        return [
-            (None if lo == null else ANY_LABEL)
-            if hi == null and null >= 0
-            else format_range_label(texts[lo], texts[hi])
-            for lo, hi in zip(lower.tolist(), upper.tolist(), strict=True)
-        ]
+        formatted: list[str | None] = []
+        for low, high in zip(lower.tolist(), upper.tolist(), strict=True):
+            if high != null or null < 0:
+                formatted.append(format_range_label(texts[low], texts[high]))
+            elif low == null:
+                formatted.append(None)
+            else:
+                formatted.append(ANY_LABEL)
+        return formatted
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,13 +217,13 @@ class TreeDomain(Domain):
         It is -1 if the span holds the null beside other values, -2 if the null alone.
         """
         tree = self.hierarchy
-        apart = lower != upper
+        has_several = lower != upper
         level = np.zeros(len(lower), np.int32)
-        if apart.any():
-            level[apart] = tree.height - self.split_minimum(lower[apart], upper[apart] - 1)
+        if has_several.any():
+            level[has_several] = tree.height - self.split_minimum(lower[has_several], upper[has_several] - 1)
         node = tree.paths[np.minimum(lower, len(self.texts) - 1), np.minimum(level, tree.height)]
         if self.null:
-            node = np.where(upper == self.null_code, np.where(apart, -1, -2), node)
+            node = np.where(upper == self.null_code, np.where(has_several, -1, -2), node)
         return node
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -227,17 +232,17 @@ class TreeDomain(Domain):
         node = self.find_common_ancestors(lower, upper)
         leaves = (tree.last - tree.first + 1)[np.maximum(node, 0)]
         covered = leaves + (self.null & (leaves == len(self.texts)))  # all leaves print as `*`, which covers the null
-        found = np.where(leaves > 1, covered / self.size, 0.0)
-        return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
+        losses = np.where(leaves > 1, covered / self.size, 0.0)
+        return np.where(node == -1, 1.0, np.where(node == -2, 0.0, losses))
 
     def find_covered_codes(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         node = self.find_common_ancestors(lower, upper)
         first = self.hierarchy.first[np.maximum(node, 0)]
         last = self.hierarchy.last[np.maximum(node, 0)]
-        any_ = (node == -1) | ((node >= 0) & (first == 0) & (last == len(self.texts) - 1) & (first < last))
+        is_any = (node == -1) | ((node >= 0) & (first == 0) & (last == len(self.texts) - 1) & (first < last))
         first = np.where(node == -2, lower, first)
         last = np.where(node == -2, upper, last)
-        return np.where(any_, -1, first), np.where(any_, self.size, last)
+        return np.where(is_any, -1, first), np.where(is_any, self.size, last)
 
     @cached_property
     def node_labels(self) -> tuple[str, ...]:
@@ -247,32 +252,32 @@ class TreeDomain(Domain):
         for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
             spans.setdefault(label, set()).add((first, last))
         root = (0, len(self.texts) - 1)
-        found = []
+        formatted = []
         for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
             if first == last:
                 text = self.texts[first]
-                found.append(format_value_label(text, quoted=len(spans.get(text, ())) > 1))
+                formatted.append(format_value_label(text, quoted=len(spans.get(text, ())) > 1))
             elif (first, last) == root:
-                found.append(ANY_LABEL)
+                formatted.append(ANY_LABEL)
             elif len(spans[label]) > 1 or format_value_label(label) != label:
-                found.append(format_set_label(self.texts[first : last + 1]))
+                formatted.append(format_set_label(self.texts[first : last + 1]))
             else:
-                found.append(label)
-        return tuple(found)
+                formatted.append(label)
+        return tuple(formatted)
 
     def _format_set(self, codes: Sequence[int] | np.ndarray) -> str | None:
         """Format a set of codes.
 
         A single value prints as its leaf does: quoted if a node with other leaves has its name.
         """
-        alone = len(codes) == 1 and codes[0] != self.null_code
-        return self.node_labels[self.hierarchy.paths[codes[0], 0]] if alone else Domain._format_set(self, codes)
+        if len(codes) == 1 and codes[0] != self.null_code:
+            return self.node_labels[self.hierarchy.paths[codes[0], 0]]
+        return Domain._format_set(self, codes)
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
-        return [
-            ANY_LABEL if node == -1 else None if node == -2 else self.node_labels[node]
-            for node in self.find_common_ancestors(lower, upper).tolist()
-        ]
+        special = {-1: ANY_LABEL, -2: None}
+        nodes = self.find_common_ancestors(lower, upper).tolist()
+        return [special[node] if node < 0 else self.node_labels[node] for node in nodes]
 
 
 def build_range_domain(
@@ -291,17 +296,19 @@ def build_range_domain(
     if null and len(split):
         split[-1] = 0
     positions = np.asarray(positions, np.float64)
-    span = declared or ((float(positions[0]), float(positions[-1])) if len(positions) else (0.0, 0.0))
+    span = declared or (0.0, 0.0)
+    if declared is None and len(positions):
+        span = (float(positions[0]), float(positions[-1]))
     return RangeDomain(name, dtype, tuple(texts), null, split, kind, positions, span, ends, origin)
 
 
-def build_tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, given: bool) -> TreeDomain:
+def build_tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, is_from_steward: bool) -> TreeDomain:
     above = hierarchy.paths  # the root is the last column: the first True from the left is the ancestor's level
-    together = above[1:] == above[:-1]
-    split = (hierarchy.height - together.argmax(axis=1)).astype(np.int32) if len(above) > 1 else np.zeros(0, np.int32)
+    is_shared = above[1:] == above[:-1]
+    split = (hierarchy.height - is_shared.argmax(axis=1)).astype(np.int32) if len(above) > 1 else np.zeros(0, np.int32)
     if null:
         split = np.append(split, np.int32(0))
-    return TreeDomain(name, dtype, tuple(hierarchy.leaves), null, split, "categorical", hierarchy, given)
+    return TreeDomain(name, dtype, tuple(hierarchy.leaves), null, split, "categorical", hierarchy, is_from_steward)
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,14 +346,14 @@ class BandDomain(TreeDomain):
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         tree = self.hierarchy
         node = self.find_common_ancestors(lower, upper)
-        at = np.maximum(node, 0)
-        low = np.clip(self.positions[tree.first[at]], *self.span)
-        high = np.clip(self.positions[tree.last[at]], *self.span)
+        inner_node = np.maximum(node, 0)
+        low = np.clip(self.positions[tree.first[inner_node]], *self.span)
+        high = np.clip(self.positions[tree.last[inner_node]], *self.span)
         reach = self.span[1] - self.span[0]
-        found = (high - low) / reach if reach > 0 else np.zeros(len(node))
+        losses = (high - low) / reach if reach > 0 else np.zeros(len(node))
         if self.is_from_steward:  # all leaves print as `*`
-            found = np.where((tree.last - tree.first)[at] == max(len(self.texts) - 1, 1), 1.0, found)
-        return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
+            losses = np.where((tree.last - tree.first)[inner_node] == max(len(self.texts) - 1, 1), 1.0, losses)
+        return np.where(node == -1, 1.0, np.where(node == -2, 0.0, losses))
 
     @cached_property
     def node_labels(self) -> tuple[str, ...]:
@@ -356,17 +363,17 @@ class BandDomain(TreeDomain):
         ends = list(zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True))
         for label, first, last in ends:
             spans.setdefault(label, set()).add((first, last))
-        found = []
+        formatted = []
         for label, first, last in ends:
             if first == last:
-                found.append(format_value_label(self.texts[first]))
+                formatted.append(format_value_label(self.texts[first]))
             elif last - first == len(self.texts) - 1:
-                found.append(ANY_LABEL)
+                formatted.append(ANY_LABEL)
             elif len(spans[label]) == 1 and label != ANY_LABEL and not label.startswith('"'):
-                found.append(label)
+                formatted.append(label)
             else:
-                found.append(format_range_label(self.texts[first], self.texts[last]))
-        return tuple(found)
+                formatted.append(format_range_label(self.texts[first], self.texts[last]))
+        return tuple(formatted)
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         """Format the labels of spans.
@@ -378,11 +385,13 @@ class BandDomain(TreeDomain):
             return TreeDomain.labels(self, lower, upper)
         node = self.find_common_ancestors(lower, upper)
         ends: dict[int, tuple[int, int]] = {}
-        for at, low, high in zip(node.tolist(), lower.tolist(), upper.tolist(), strict=True):
-            known = ends.get(at, (low, high))
-            ends[at] = (min(low, known[0]), max(high, known[1]))
+        for number, low, high in zip(node.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            ends_so_far = ends.get(number, (low, high))
+            ends[number] = (min(low, ends_so_far[0]), max(high, ends_so_far[1]))
         special = {-1: ANY_LABEL, -2: None}
-        return [special[at] if at < 0 else self._format_range(at, *ends[at]) for at in node.tolist()]
+        return [
+            special[number] if number < 0 else self._format_range(number, *ends[number]) for number in node.tolist()
+        ]
 
     def _format_range(self, node: int, low: int, high: int) -> str:
         """Format the label of a node under which the published codes are low .. high; one value prints as it is."""
@@ -418,7 +427,7 @@ def build_band_domain(
     span: tuple[float, float],
     *,
     null: bool,
-    given: bool,
+    is_from_steward: bool,
 ) -> BandDomain:
     """Build the domain; `positions` are those of the hierarchy's leaves, in its order."""
     if (np.diff(positions) <= 0).any():
@@ -426,17 +435,17 @@ def build_band_domain(
             f"The hierarchy of {name!r} is not one of ranges: a node holds values on both sides of another's.",
             attempt=f'nodes that are stretches of the line, or type = "categorical" for {name!r}.',
         )
-    tree = build_tree_domain(name, dtype, hierarchy, null=null, given=given)
-    return BandDomain(name, dtype, tree.texts, null, tree.split, kind, hierarchy, given, positions, span)
+    tree = build_tree_domain(name, dtype, hierarchy, null=null, is_from_steward=is_from_steward)
+    return BandDomain(name, dtype, tree.texts, null, tree.split, kind, hierarchy, is_from_steward, positions, span)
 
 
 def sort_by_position(hierarchy: Hierarchy, positions: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
     """Return the same tree with its rows in the order of the line, as far as its nodes allow."""
     rows = hierarchy.rows()
     order = np.argsort(positions, kind="stable")
-    found = Hierarchy.from_rows([rows[at] for at in order])
-    place = {row[0]: position for row, position in zip(rows, positions, strict=True)}
-    return found, np.array([place[leaf] for leaf in found.leaves], np.float64)
+    sorted_tree = Hierarchy.from_rows([rows[index] for index in order])
+    position_of_leaf = {row[0]: position for row, position in zip(rows, positions, strict=True)}
+    return sorted_tree, np.array([position_of_leaf[leaf] for leaf in sorted_tree.leaves], np.float64)
 
 
 def prune_hierarchy(domain: TreeDomain, published: Iterable[str | None]) -> list[list[str]]:
@@ -449,23 +458,23 @@ def prune_hierarchy(domain: TreeDomain, published: Iterable[str | None]) -> list
     node_of = {label: node for node, label in enumerate(domain.node_labels)}
     code_of = {text: code for code, text in enumerate(domain.texts)}
     nodes = set()
-    shown = set()
+    shown_codes = set()
     for label in published:
         node = node_of.get(label) if label is not None and label != ANY_LABEL else None
         if node is not None and tree.first[node] < tree.last[node]:
             nodes.add(node)
         elif label is not None and label != ANY_LABEL:
-            shown |= {code_of[text] for text in parse_label(label)[1]}
+            shown_codes |= {code_of[text] for text in parse_label(label)[1]}
     rows = tree.rows()
-    found = {code: [rows[code]] for code in shown}
+    rows_by_code = {code: [rows[code]] for code in shown_codes}
     for node in sorted(nodes, key=lambda node: tree.last[node] - tree.first[node]):
         inside = range(tree.first[node], tree.last[node] + 1)
-        hidden = [code for code in inside if code not in shown]
+        hidden = [code for code in inside if code not in shown_codes]
         if hidden:
             level = int(np.flatnonzero(tree.paths[hidden[0]] == node)[0])
-            unnamed = [f"{tree.labels[node]} (not shown{which})" for which in ("", ", too")]
-            found[hidden[0]] = [[leaf] * level + rows[hidden[0]][level:] for leaf in unnamed]
-            shown |= set(inside)
-    if not found:  # nothing but `*` is published
-        found[0] = [[leaf] * tree.height + [rows[0][-1]] for leaf in ("(not shown)", "(not shown, too)")]
-    return [row for code in sorted(found) for row in found[code]]
+            unnamed = [f"{tree.labels[node]} (not shown{suffix})" for suffix in ("", ", too")]
+            rows_by_code[hidden[0]] = [[leaf] * level + rows[hidden[0]][level:] for leaf in unnamed]
+            shown_codes |= set(inside)
+    if not rows_by_code:  # nothing but `*` is published
+        rows_by_code[0] = [[leaf] * tree.height + [rows[0][-1]] for leaf in ("(not shown)", "(not shown, too)")]
+    return [row for code in sorted(rows_by_code) for row in rows_by_code[code]]

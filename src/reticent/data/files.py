@@ -54,8 +54,8 @@ def read_program_file(path: Path) -> pl.DataFrame:
 def restore_integers(frame: pl.DataFrame) -> pl.DataFrame:
     """Turn columns of whole numbers back into integers: these formats store every number as a float."""
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
-    whole = [name for name in floats if (frame[name].is_null() | (frame[name].round() == frame[name])).all()]
-    return frame.with_columns(pl.col(whole).cast(pl.Int64)) if whole else frame
+    integer_columns = [name for name in floats if (frame[name].is_null() | (frame[name].round() == frame[name])).all()]
+    return frame.with_columns(pl.col(integer_columns).cast(pl.Int64)) if integer_columns else frame
 
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
@@ -65,11 +65,12 @@ _BUFFER_BYTES = 1 << 20
 
 def find_data_suffix(path: Path) -> str:
     """Return the suffix of the file's own format: `.csv` of `people.csv.gz`."""
-    found = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if found in COMPRESSIONS else found
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in COMPRESSIONS else suffix
 
 
 def is_utf8(encoding: str) -> bool:
+    """Tell whether an encoding's name is one of UTF-8."""
     return encoding.lower().replace("_", "-") in _UTF8_NAMES
 
 
@@ -87,15 +88,15 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _open_decompressed(path: Path) -> Iterator[Any]:
-    packed = COMPRESSIONS.get(path.suffix.lower())
-    if packed is None:
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    if compression is None:
         with open(path, "rb") as raw:
             yield raw
         return
     import pyarrow as pa
 
-    with open(path, "rb") as file, pa.CompressedInputStream(pa.PythonFile(file), packed) as inside:
-        yield io.BufferedReader(_DecompressedFile(inside, path), _BUFFER_BYTES)
+    with open(path, "rb") as file, pa.CompressedInputStream(pa.PythonFile(file), compression) as stream:
+        yield io.BufferedReader(_DecompressedFile(stream, path), _BUFFER_BYTES)
 
 
 class _DecompressedFile(io.RawIOBase):
@@ -108,16 +109,16 @@ class _DecompressedFile(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, buffer: Any) -> int:
         try:
-            data = self.inside.read(len(room))
+            data = self.inside.read(len(buffer))
         except (OSError, ValueError):
             raise SourceError(
                 f"The file {self.path.name} cannot be unpacked.",
                 why="It is cut off, damaged, or no file of its ending.",
                 attempt="packing it again.",
             ) from None
-        room[: len(data)] = data
+        buffer[: len(data)] = data
         return len(data)
 
 
@@ -135,17 +136,17 @@ class _RecodedFile(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, buffer: Any) -> int:
         while not self.left:
             data = self.raw.read(_BUFFER_BYTES)
             self.left = self._decode(data).encode()
             self.taken += len(data)
             if not data:
                 break
-        found = self.left[: len(room)]
-        self.left = self.left[len(room) :]
-        room[: len(found)] = found
-        return len(found)
+        chunk = self.left[: len(buffer)]
+        self.left = self.left[len(buffer) :]
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
     def _decode(self, data: bytes) -> str:
         try:
@@ -250,11 +251,11 @@ def _list_matching(pattern: str) -> list[Path]:
                     _require_readable_folder(
                         None if os.access(place, os.R_OK | os.X_OK) else PermissionError(13, "", str(place))
                     )
-    found = sorted({Path(place) for place in glob_module.glob(pattern, recursive=True)})
-    files = [place for place in found if place.is_file()]
-    opened = {folder for file in files for folder in file.parents}
-    for place in found:
-        if not place.is_file() and place not in opened and not _is_hidden(place, None, spelled):
+    matches = sorted({Path(place) for place in glob_module.glob(pattern, recursive=True)})
+    files = [place for place in matches if place.is_file()]
+    parents = {folder for file in files for folder in file.parents}
+    for place in matches:
+        if not place.is_file() and place not in parents and not _is_hidden(place, None, spelled):
             raise _make_not_a_file_error(place)
     return files
 
@@ -271,39 +272,39 @@ def _require_readable_folder(error: OSError | None) -> None:
 def _make_not_a_file_error(place: Path) -> SourceError:
     """Explain why an entry among the parts of a source is refused: its rows would be left out silently."""
     if place.is_symlink() and not place.exists():
-        what = f"{place.name} among the parts of the source is a link to nothing."
+        message = f"{place.name} among the parts of the source is a link to nothing."
     elif place.is_symlink():
-        what = f"{place.name} among the parts of the source is a link to a folder."
+        message = f"{place.name} among the parts of the source is a link to a folder."
     elif place.is_dir():
-        what = f"{place.name} among the parts of the source is a folder."
+        message = f"{place.name} among the parts of the source is a folder."
     else:
-        what = f"{place.name} among the parts of the source is no regular file."
+        message = f"{place.name} among the parts of the source is no regular file."
     return SourceError(
-        what,
+        message,
         why="Its rows would be left out.",
         attempt="putting the file there, removing it, or a pattern that names the other parts.",
     )
 
 
-def _make_file_set(path: Path, found: Iterable[Path], root: Path | None = None) -> FileSet:
+def _make_file_set(path: Path, candidates: Iterable[Path], root: Path | None = None) -> FileSet:
     spelled = set() if root else _list_literal_parts(path)
-    paths = tuple(one for one in found if not _is_hidden(one, root, spelled))
-    kinds = {_find_kind(one) for one in paths}
+    paths = tuple(file for file in candidates if not _is_hidden(file, root, spelled))
+    kinds = {_find_kind(file) for file in paths}
     if not paths or kinds == {""}:
-        what = f"{path} is a folder and holds" if root else f"The pattern {path} names"
-        nowhere = not root and not paths  # a pattern that names nothing is as a file that is not there
-        raise (SourceUnreachable if nowhere else SourceError)(
-            f"{what} no Parquet, Arrow or CSV file.", attempt="a file, or a folder of Parquet files."
+        subject = f"{path} is a folder and holds" if root else f"The pattern {path} names"
+        matches_nothing = not root and not paths  # a pattern that names nothing is as a file that is not there
+        raise (SourceUnreachable if matches_nothing else SourceError)(
+            f"{subject} no Parquet, Arrow or CSV file.", attempt="a file, or a folder of Parquet files."
         )
     if len(kinds) > 1:
         raise SourceError(
             f"The files of {path} are not of one kind.",
-            why=f"There are {quote_list(sorted(one or 'others' for one in kinds))}.",
+            why=f"There are {quote_list(sorted(file or 'others' for file in kinds))}.",
             attempt="a pattern that names some of them, such as *.parquet.",
         )
-    return FileSet(
-        paths, root, _find_partition_keys(path, paths, root) if root is not None and kinds == {"Parquet"} else ()
-    )
+    if root is None or kinds != {"Parquet"}:
+        return FileSet(paths, root)
+    return FileSet(paths, root, _find_partition_keys(path, paths, root))
 
 
 def _find_partition_keys(path: Path, paths: Sequence[Path], root: Path) -> tuple[str, ...]:
@@ -311,16 +312,16 @@ def _find_partition_keys(path: Path, paths: Sequence[Path], root: Path) -> tuple
 
     Otherwise rows of some files would have no value, or be lost.
     """
-    said = {
-        tuple(_parse_partition_key(part) for part in _split_relative(one, root)[:-1] if "=" in part) for one in paths
+    key_sets = {
+        tuple(_parse_partition_key(part) for part in _split_relative(file, root)[:-1] if "=" in part) for file in paths
     }
-    if len(said) > 1:
-        known = sorted({name for keys in said for name in keys})
+    if len(key_sets) > 1:
+        names = sorted({name for keys in key_sets for name in keys})
         raise SourceError(
-            f"Some files of {path} are in folders that say a value of {quote_list(known)}, and some are not.",
+            f"Some files of {path} are in folders that say a value of {quote_list(names)}, and some are not.",
             attempt="all files in folders of the same columns, or a pattern that names some of them.",
         )
-    return said.pop()
+    return key_sets.pop()
 
 
 def _parse_partition_key(part: str) -> str:
@@ -332,14 +333,14 @@ def find_outer_partition_keys(root: Path, keys: Sequence[str], columns: Iterable
 
     A column that would replace one of the source's own is refused.
     """
-    above = [_parse_partition_key(part) for part in root.parts if "=" in part]
-    if taken := [name for name in above if name in {*keys, *columns}]:
+    outer_keys = [_parse_partition_key(part) for part in root.parts if "=" in part]
+    if shadowing := [name for name in outer_keys if name in {*keys, *columns}]:
         raise SourceError(
-            f"{root.name} lies in a folder that says a value of {quote_list(taken)}, which the source has itself.",
+            f"{root.name} lies in a folder that says a value of {quote_list(shadowing)}, which the source has itself.",
             why="Every row would have the folder's value.",
             attempt="a link to the source from elsewhere, or another place for it.",
         )
-    return above
+    return outer_keys
 
 
 def _split_relative(path: Path, root: Path) -> tuple[str, ...]:
@@ -358,19 +359,17 @@ def _is_hidden(path: Path, root: Path | None, spelled: set[str]) -> bool:
 
 def _list_matched_parts(path: Path, root: Path | None, spelled: set[str]) -> tuple[str, ...]:
     """List the path components that were found by a wildcard or in a folder, not named in the pattern."""
-    return tuple(part for part in (path.parts if root is None else _split_relative(path, root)) if part not in spelled)
+    parts = path.parts if root is None else _split_relative(path, root)
+    return tuple(part for part in parts if part not in spelled)
 
 
 def _find_kind(path: Path) -> str:
+    """Return the kind of a data file, by its name; empty if it is none."""
     suffix = find_data_suffix(path)
-    return next(
-        (
-            name
-            for name, known in (("CSV", CSV_SUFFIXES), ("Parquet", PARQUET_SUFFIXES), ("Arrow", ARROW_SUFFIXES))
-            if suffix in known
-        ),
-        "",
-    )
+    for name, suffixes in (("CSV", CSV_SUFFIXES), ("Parquet", PARQUET_SUFFIXES), ("Arrow", ARROW_SUFFIXES)):
+        if suffix in suffixes:
+            return name
+    return ""
 
 
 def require_same_columns(
@@ -385,27 +384,27 @@ def require_same_columns(
         if schema == first and list(schema) == list(first):
             continue
         lacking = [name for name in first if name not in schema]
-        more = [name for name in schema if name not in first]
+        additional = [name for name in schema if name not in first]
         other = [name for name in schema if name in first and schema[name] != first[name]]
-        said = [
-            f"{len(names)} {what}" + (f" ({quote_list(names)})" if named else "")
-            for names, what in ((lacking, "lack"), (more, "are more"), (other, "differ"))
+        differences = [
+            f"{len(names)} {verb}" + (f" ({quote_list(names)})" if named else "")
+            for names, verb in ((lacking, "lack"), (additional, "are more"), (other, "differ"))
             if names
         ]
         raise SourceError(
             f"The file {path.name} has other columns than {paths[0].name}.",
-            why=f"Of its columns {', '.join(said) or 'the order differs'}.",
+            why=f"Of its columns {', '.join(differences) or 'the order differs'}.",
             attempt="files with the same columns and types.",
         )
 
 
-def scan_parquet(files: FileSet, above: Sequence[str]) -> pl.LazyFrame:
+def scan_parquet(files: FileSet, outer_keys: Sequence[str]) -> pl.LazyFrame:
     """Scan Parquet files with their partition columns, and those `above` the source; codes are texts."""
     paths = list(files.paths)
     lazy = pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False)
     if codes := files.codes:
-        said = {name: kind for name, kind in lazy.collect_schema().items() if name in (*files.keys, *above)}
-        types = {**said, **dict.fromkeys(codes, pl.String())}
+        key_types = {name: kind for name, kind in lazy.collect_schema().items() if name in (*files.keys, *outer_keys)}
+        types = {**key_types, **dict.fromkeys(codes, pl.String())}
         lazy = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=types, glob=False)
     return lazy
 
@@ -433,12 +432,13 @@ _MEASURE_BYTES = 1 << 24
 def require_fits_memory(paths: Sequence[Path]) -> None:
     """Refuse files whose rows cannot fit in memory."""
     claimed = [_read_claimed_size(path) for path in paths if path.suffix.lower() in _FOOTER_SUFFIXES]
-    rows, values = (sum(each) for each in zip((0, 0), *claimed, strict=True))
-    left = memory.get_available_memory() if MIN_ROW_BYTES * rows > memory.SMALL_TABLE_BYTES else None
-    if left is not None and MIN_ROW_BYTES * rows > left:
+    rows = sum(size[0] for size in claimed)
+    values = sum(size[1] for size in claimed)
+    available = memory.get_available_memory() if MIN_ROW_BYTES * rows > memory.SMALL_TABLE_BYTES else None
+    if available is not None and MIN_ROW_BYTES * rows > available:
         raise OutOfMemory(
             f"{paths[0].name} is too large for the memory that is left.",
-            why=f"It claims {rows:,} rows, which take {MIN_ROW_BYTES * rows >> 20:,} MiB at the least; {max(left, 0) >> 20:,} are left.",
+            why=f"It claims {rows:,} rows, which take {MIN_ROW_BYTES * rows >> 20:,} MiB at the least; {max(available, 0) >> 20:,} are left.",
             attempt="a machine with more memory, or --engine stream.",
         )
     if memory.get_addresses_left() is not None:  # packed files are unpacked once for it
@@ -463,8 +463,8 @@ def measure_unpacked_size(path: Path) -> int:
     """Count the decompressed bytes."""
     if path.suffix.lower() not in COMPRESSIONS:
         return path.stat().st_size
-    found = 0
+    size = 0
     with open_text(path) as handle:
         while data := handle.read(_MEASURE_BYTES):
-            found += len(data)
-    return found
+            size += len(data)
+    return size

@@ -76,16 +76,16 @@ def _split_members(body: str) -> list[str]:
         return parts if parts[-1] or body[-1:] == " " else parts[:-1]
     members: list[str] = []
     decoder = json.JSONDecoder()
-    at = 0
-    while at < len(body):
-        while at < len(body) and body[at] == " ":
-            at += 1
-        if body[at : at + 1] == '"':
-            text, at = decoder.raw_decode(body, at)
-            at = len(body) if (comma := body.find(",", at)) < 0 else comma + 1
+    position = 0
+    while position < len(body):
+        while position < len(body) and body[position] == " ":
+            position += 1
+        if body[position : position + 1] == '"':
+            text, position = decoder.raw_decode(body, position)
+            position = len(body) if (comma := body.find(",", position)) < 0 else comma + 1
         else:
-            end = len(body) if (comma := body.find(",", at)) < 0 else comma
-            text = body[at:end].strip()
-            at = end + 1
+            end = len(body) if (comma := body.find(",", position)) < 0 else comma
+            text = body[position:end].strip()
+            position = end + 1
         members.append(text)
     return members

@@ -143,9 +143,9 @@ def sniff_delimiter(text: str) -> str:
     width = 1
     for mark in (";", ",", "\t", "|"):
         counts = {len(row) for row in csv.reader(lines, delimiter=mark)}
-        if len(counts) == 1 and (found := counts.pop()) > width:
+        if len(counts) == 1 and (fields := counts.pop()) > width:
             best = mark
-            width = found
+            width = fields
     if width == 1 and lines:
         return max((";", ",", "\t", "|"), key=lambda mark: sum(line.count(mark) for line in lines))
     return best
@@ -171,22 +171,24 @@ def _find_faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
     if len(roots) > 1:
         faults.append(f"{len(roots)} different roots in the last column: there must be one")
     columns = list(zip(*table, strict=True))
-    twice: list[str] = []
+    repeated: list[str] = []
     if len(set(columns[0])) < len(table):
         paths: dict[str, set[tuple[str, ...]]] = {}
         for row in table:
             paths.setdefault(row[0], set()).add(tuple(row))
-        twice = [leaf for leaf, found in paths.items() if len(found) > 1]
-    if twice:
-        faults.append(f"{pluralize(len(twice), 'value', 'stands', 'stand')} in several rows with different ancestors")
-        values += twice
+        repeated = [leaf for leaf, leaf_paths in paths.items() if len(leaf_paths) > 1]
+    if repeated:
+        faults.append(
+            f"{pluralize(len(repeated), 'value', 'stands', 'stand')} in several rows with different ancestors"
+        )
+        values += repeated
     for level in range(1, width - 1):
         edges = dict.fromkeys(zip(columns[level], columns[level + 1], strict=True))
         above = Counter(label for label, _ in edges)
-        torn = [label for label, parents in above.items() if parents > 1]
-        if torn:
-            faults.append(f"not a tree: level {level} has {pluralize(len(torn), 'label')} with several parents")
-            values += torn
+        split_labels = [label for label, parents in above.items() if parents > 1]
+        if split_labels:
+            faults.append(f"not a tree: level {level} has {pluralize(len(split_labels), 'label')} with several parents")
+            values += split_labels
     return faults, values
 
 
@@ -195,19 +197,19 @@ def _build_tree(table: list[list[str]]) -> Hierarchy:
     codes: list[np.ndarray] = []  # of each level, by first appearance
     names: list[list[str]] = []
     for column in zip(*table, strict=True):
-        seen: dict[str, int] = {}
-        codes.append(np.array([seen.setdefault(label, len(seen)) for label in column], np.int64))
-        names.append(list(seen))
+        number_of_label: dict[str, int] = {}
+        codes.append(np.array([number_of_label.setdefault(label, len(number_of_label)) for label in column], np.int64))
+        names.append(list(number_of_label))
     order = np.lexsort(codes)  # by the root first, and by the leaf last
     paths = np.empty((len(table), len(codes)), np.int32)
     labels: list[str] = []
     first: list[np.ndarray] = []
     last: list[np.ndarray] = []
-    for level, known in enumerate(names):
+    for level, level_labels in enumerate(names):
         code = codes[level][order]
         starts = np.flatnonzero(np.diff(code, prepend=-1))
         paths[:, level] = np.repeat(np.arange(len(starts)) + len(labels), np.diff(np.append(starts, len(code))))
-        labels += [known[at] for at in code[starts].tolist()]
+        labels += [level_labels[number] for number in code[starts].tolist()]
         first.append(starts)
         last.append(np.append(starts[1:], len(code)) - 1)
     return Hierarchy(

@@ -79,7 +79,7 @@ class DistinctValues:
 
         Nulls are left out: a null is a leaf of its own in any column.
         """
-        own = not isinstance(values, range)
+        is_from_data = not isinstance(values, range)
         series = values if isinstance(values, pl.Series) else _to_series(values)
         if isinstance(series.dtype, pl.Categorical | pl.Enum):
             series = series.cast(pl.String)
@@ -95,25 +95,27 @@ class DistinctValues:
         )
         if not len(table):
             raise HierarchyError("There are no values to build a hierarchy over.", attempt="a column with values.")
-        return cls(table["value"].cast(pl.String).to_list(), table["rows"].to_list(), own)
+        return cls(table["value"].cast(pl.String).to_list(), table["rows"].to_list(), is_from_data)
 
     def parse_numbers(self) -> list[Fraction]:
         """Parse the values as exact numbers."""
-        found = [number for text in self.texts if (number := _try_parse_fraction(text)) is not None]
-        if lacking := len(self.texts) - len(found):
+        numbers = [number for text in self.texts if (number := _try_parse_fraction(text)) is not None]
+        if lacking := len(self.texts) - len(numbers):
             raise HierarchyError(
                 f"{lacking} of {len(self.texts)} distinct values are no numbers.",
                 attempt="missing = [...] in [source] if they stand for nothing, or a builder for text.",
             )
-        return found
+        return numbers
 
     def sort_by_keys(self, keys: Sequence[Any]) -> DistinctValues:
-        order = sorted(range(len(self.texts)), key=lambda at: keys[at])
-        return DistinctValues([self.texts[at] for at in order], [self.rows[at] for at in order], self.is_from_data)
+        order = sorted(range(len(self.texts)), key=lambda index: keys[index])
+        return DistinctValues(
+            [self.texts[index] for index in order], [self.rows[index] for index in order], self.is_from_data
+        )
 
     def build_hierarchy(self, rows: Iterable[Sequence[str]], kind: str = "categorical") -> BuiltHierarchy:
-        found = Hierarchy.from_rows(rows, "a built hierarchy")
-        parts = {field.name: getattr(found, field.name) for field in fields(Hierarchy)}
+        tree = Hierarchy.from_rows(rows, "a built hierarchy")
+        parts = {field.name: getattr(tree, field.name) for field in fields(Hierarchy)}
         return BuiltHierarchy(**parts, kind=kind, is_from_data=self.is_from_data)
 
 
@@ -126,16 +128,13 @@ def _to_series(values: Any) -> pl.Series:
         ) from None
 
 
-def parse_fraction(value: Any, what: str) -> Fraction:
+def parse_fraction(value: Any, subject: str) -> Fraction:
     """Parse a number exactly as it was written: 0.1 is one tenth."""
-    found = (
-        None
-        if isinstance(value, bool)
-        else _try_parse_fraction(repr(float(value)) if isinstance(value, float) else str(value))
-    )
-    if found is None:
-        raise HierarchyError(f"{what} must be a number.", attempt="a number such as 10 or 0.5.")
-    return found
+    text = repr(float(value)) if isinstance(value, float) else str(value)
+    number = None if isinstance(value, bool) else _try_parse_fraction(text)
+    if number is None:
+        raise HierarchyError(f"{subject} must be a number.", attempt="a number such as 10 or 0.5.")
+    return number
 
 
 def _try_parse_fraction(text: str) -> Fraction | None:
@@ -147,15 +146,15 @@ def _try_parse_fraction(text: str) -> Fraction | None:
 
 def drop_idle_levels(rows: list[list[str]]) -> list[list[str]]:
     """Drop levels between leaf and root that have as many groups as the level below, or just one."""
-    kept = [0]
+    levels = [0]
     groups = len({row[0] for row in rows})
     for level in range(1, len(rows[0]) - 1):
-        here = len({row[level] for row in rows})
-        if 1 < here < groups:
-            kept.append(level)
-            groups = here
-    kept.append(len(rows[0]) - 1)
-    return [[row[level] for level in kept] for row in rows]
+        groups_on_level = len({row[level] for row in rows})
+        if 1 < groups_on_level < groups:
+            levels.append(level)
+            groups = groups_on_level
+    levels.append(len(rows[0]) - 1)
+    return [[row[level] for level in levels] for row in rows]
 
 
 def pad_rows(rows: list[list[str]]) -> list[list[str]]:
@@ -166,30 +165,30 @@ def pad_rows(rows: list[list[str]]) -> list[list[str]]:
 
 def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Build bands of one width, or of several: `width=[5, 10, 20]` nests tens in twenties."""
-    found = DistinctValues.from_values(values, rows)
-    widths = [parse_fraction(one, "width") for one in (width if isinstance(width, Sequence) else [width])]
+    distinct = DistinctValues.from_values(values, rows)
+    widths = [parse_fraction(step, "width") for step in (width if isinstance(width, Sequence) else [width])]
     origin = parse_fraction(start, "start")
-    if any(one <= 0 for one in widths):
+    if any(step <= 0 for step in widths):
         raise HierarchyError("A band needs a width above 0.", attempt="width = 10.")
     if any(wide % narrow or wide == narrow for narrow, wide in pairwise(widths)):
         raise HierarchyError("Each width must be a multiple of the one before it.", attempt="width = [5, 10, 20].")
-    numbers = found.parse_numbers()
-    whole = _are_integers([*numbers, *widths, origin])
+    numbers = distinct.parse_numbers()
+    are_whole = _are_integers([*numbers, *widths, origin])
 
     def band(number: Fraction, wide: Fraction) -> str:
         low = origin + floor((number - origin) / wide) * wide
-        return format_band(low, low + wide, whole)
+        return format_band(low, low + wide, are_whole)
 
     table = [
         [text, *(band(number, wide) for wide in widths), ROOT]
-        for text, number in zip(found.texts, numbers, strict=True)
+        for text, number in zip(distinct.texts, numbers, strict=True)
     ]
-    return found.build_hierarchy(_sort_by_number(table, numbers), "numeric")
+    return distinct.build_hierarchy(_sort_by_number(table, numbers), "numeric")
 
 
 def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Build bands between given edges, open at both ends: `edges(ages, [18, 30, 45, 65], [18, 65])`, finest first."""
-    found = DistinctValues.from_values(values, rows)
+    distinct = DistinctValues.from_values(values, rows)
     cuts = [[parse_fraction(edge, "an edge") for edge in level] for level in levels]
     if not cuts or not all(cuts) or any(low >= high for level in cuts for low, high in pairwise(level)):
         raise HierarchyError("Edges must be numbers in rising order.", attempt="edges = [18, 30, 45, 65].")
@@ -197,20 +196,22 @@ def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None
         raise HierarchyError(
             "A coarser level may only use edges of the finer one.", attempt="edges = [[18, 30, 65], [18, 65]]."
         )
-    numbers = found.parse_numbers()
-    whole = _are_integers([*numbers, *(edge for level in cuts for edge in level)])
+    numbers = distinct.parse_numbers()
+    are_whole = _are_integers([*numbers, *(edge for level in cuts for edge in level)])
 
     def band(number: Fraction, level: list[Fraction]) -> str:
-        at = bisect_right(level, number)
-        if at == 0:
+        position = bisect_right(level, number)
+        if position == 0:
             return f"< {_format_fraction(level[0])}"
-        return f">= {_format_fraction(level[-1])}" if at == len(level) else format_band(level[at - 1], level[at], whole)
+        if position == len(level):
+            return f">= {_format_fraction(level[-1])}"
+        return format_band(level[position - 1], level[position], are_whole)
 
     table = [
         [text, *(band(number, level) for level in cuts), ROOT]
-        for text, number in zip(found.texts, numbers, strict=True)
+        for text, number in zip(distinct.texts, numbers, strict=True)
     ]
-    return found.build_hierarchy(_sort_by_number(table, numbers), "numeric")
+    return distinct.build_hierarchy(_sort_by_number(table, numbers), "numeric")
 
 
 def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
@@ -218,20 +219,22 @@ def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None 
 
     A value is never divided, so that one held by many rows makes its band larger.
     """
-    found = DistinctValues.from_values(values, rows)
-    found = found.sort_by_keys(found.parse_numbers())
-    return found.build_hierarchy(drop_idle_levels(cut_into_shares(found, _parse_group_counts(groups))), "numeric")
+    distinct = DistinctValues.from_values(values, rows)
+    distinct = distinct.sort_by_keys(distinct.parse_numbers())
+    return distinct.build_hierarchy(drop_idle_levels(cut_into_shares(distinct, _parse_group_counts(groups))), "numeric")
 
 
-def cut_into_shares(found: DistinctValues, groups: Sequence[int]) -> list[list[str]]:
+def cut_into_shares(distinct: DistinctValues, groups: Sequence[int]) -> list[list[str]]:
     """Cut values, in their order, into shares of the rows, finest first."""
-    columns = [found.texts]
+    columns = [distinct.texts]
     for count in groups:
-        share = assign_shares(found.rows, count)
+        share = assign_shares(distinct.rows, count)
         ends: dict[int, tuple[str, str]] = {}
-        for text, at in zip(found.texts, share, strict=True):
-            ends[at] = (ends.get(at, (text, text))[0], text)
-        columns.append([ends[at][0] if len(set(ends[at])) == 1 else "[{}, {}]".format(*ends[at]) for at in share])
+        for text, number in zip(distinct.texts, share, strict=True):
+            ends[number] = (ends.get(number, (text, text))[0], text)
+        columns.append(
+            [ends[number][0] if len(set(ends[number])) == 1 else "[{}, {}]".format(*ends[number]) for number in share]
+        )
     return [[*row, ROOT] for row in zip(*columns, strict=True)]
 
 
@@ -241,17 +244,17 @@ def assign_shares(weights: Sequence[int], count: int) -> list[int]:
     Shares rise, and are nested for multiples of `count`.
     """
     total = sum(weights)
-    found = []
+    shares = []
     before = 0
     for weight in weights:
-        found.append(count * (2 * before + weight) // (2 * total))
+        shares.append(count * (2 * before + weight) // (2 * total))
         before += weight
-    return found
+    return shares
 
 
-def format_band(low: Fraction, high: Fraction, whole: bool) -> str:
+def format_band(low: Fraction, high: Fraction, are_whole: bool) -> str:
     """Format the band of numbers from low up to, not including, high."""
-    if whole:
+    if are_whole:
         return _format_fraction(low) if high - low == 1 else f"[{_format_fraction(low)}, {_format_fraction(high - 1)}]"
     return f"[{_format_fraction(low)}, {_format_fraction(high)})"
 
@@ -259,7 +262,7 @@ def format_band(low: Fraction, high: Fraction, whole: bool) -> str:
 def _parse_group_counts(groups: Any) -> list[int]:
     counts = [groups] if isinstance(groups, int) else list(groups)
     fine = all(isinstance(count, int) and not isinstance(count, bool) and count > 1 for count in counts)
-    if not counts or not fine or any(many % few or many == few for many, few in pairwise(counts)):
+    if not counts or not fine or any(finer % coarser or finer == coarser for finer, coarser in pairwise(counts)):
         raise HierarchyError(
             "Quantile groups must be whole numbers above 1, each a divisor of the one before it.",
             attempt="groups = [16, 4].",
@@ -283,7 +286,7 @@ def _format_fraction(number: Fraction) -> str:
 
 
 def _sort_by_number(table: list[list[str]], numbers: Sequence[Fraction]) -> list[list[str]]:
-    return [table[at] for at in sorted(range(len(table)), key=lambda at: numbers[at])]
+    return [table[index] for index in sorted(range(len(table)), key=lambda index: numbers[index])]
 
 
 CALENDAR_LEVELS = {
@@ -302,20 +305,17 @@ def dates(
 
     Text must be YYYY-MM-DD, of a time only the day counts.
     """
-    found = DistinctValues.from_values(values, rows)
+    distinct = DistinctValues.from_values(values, rows)
     order = list(CALENDAR_LEVELS)
-    if (
-        not levels
-        or any(level not in CALENDAR_LEVELS for level in levels)
-        or sorted(levels, key=order.index) != list(levels)
-    ):
+    are_known = all(level in CALENDAR_LEVELS for level in levels)
+    if not levels or not are_known or sorted(levels, key=order.index) != list(levels):
         raise HierarchyError("Levels of a calendar go from fine to coarse.", attempt=f"levels = {order}.")
-    table = sorted((day, text) for text in found.texts if (day := _parse_day(text)) is not None)
-    if lacking := len(found.texts) - len(table):
+    table = sorted((day, text) for text in distinct.texts if (day := _parse_day(text)) is not None)
+    if lacking := len(distinct.texts) - len(table):
         raise HierarchyError(
-            f"{lacking} of {len(found.texts)} distinct values are no dates.", attempt="dates as YYYY-MM-DD."
+            f"{lacking} of {len(distinct.texts)} distinct values are no dates.", attempt="dates as YYYY-MM-DD."
         )
-    return found.build_hierarchy(
+    return distinct.build_hierarchy(
         [[text, *(CALENDAR_LEVELS[level](day) for level in levels), ROOT] for day, text in table], "date"
     )
 
@@ -374,11 +374,8 @@ def from_tree(tree: Any) -> Hierarchy:
     """
     try:
         children = _parse_json_tree(tree)
-    except (
-        LookupError,
-        TypeError,
-        RecursionError,
-    ):  # a node is no table, lacks its name, or names one that is not there
+    except (LookupError, TypeError, RecursionError):
+        # A node is no table, lacks its name, or names one that is not there.
         raise _make_tree_error() from None
     return Hierarchy.from_rows(_list_paths(children), "a JSON hierarchy")
 
@@ -473,21 +470,21 @@ def _list_paths(children: Children) -> list[list[str]]:
 def _place_under_ranges(ranges: list[list[str]], values: Any) -> Hierarchy:
     if values is None:
         raise HierarchyError("A range hierarchy needs the data's values.", attempt="from_amnesia(path, values).")
-    found = DistinctValues.from_values(values)
+    distinct = DistinctValues.from_values(values)
     bounds = [tuple(parse_fraction(end, "the end of a range") for end in row[0].split(",")) for row in ranges]
     if any(len(ends) != 2 for ends in bounds):
         raise HierarchyError("A node of a range hierarchy is `low,high`.", attempt="the file as Amnesia saved it.")
     rows: list[Sequence[str]] = []
-    for number, text in sorted(zip(found.parse_numbers(), found.texts, strict=True)):
-        at = next((at for at, (low, high) in enumerate(bounds) if low <= number <= high), None)
-        if at is not None:
-            rows.append([text, *(f"[{node.replace(',', ', ')}]" for node in ranges[at][:-1]), ROOT])
-    if len(rows) < len(found.texts):
-        lacking = len(found.texts) - len(rows)
+    for number, text in sorted(zip(distinct.parse_numbers(), distinct.texts, strict=True)):
+        index = next((index for index, (low, high) in enumerate(bounds) if low <= number <= high), None)
+        if index is not None:
+            rows.append([text, *(f"[{node.replace(',', ', ')}]" for node in ranges[index][:-1]), ROOT])
+    if len(rows) < len(distinct.texts):
+        lacking = len(distinct.texts) - len(rows)
         raise HierarchyError(
-            f"{lacking} of {len(found.texts)} distinct values lie in no range.", attempt="wider ranges."
+            f"{lacking} of {len(distinct.texts)} distinct values lie in no range.", attempt="wider ranges."
         )
-    return found.build_hierarchy(rows, "numeric")
+    return distinct.build_hierarchy(rows, "numeric")
 
 
 def grouped(groups: Mapping[str, Any], *, root: str = ROOT) -> Hierarchy:
@@ -501,8 +498,8 @@ def grouped(groups: Mapping[str, Any], *, root: str = ROOT) -> Hierarchy:
 
 def _iterate_paths(groups: Any) -> Iterator[list[str]]:
     if isinstance(groups, Mapping):
-        for name, within in groups.items():
-            for path in _iterate_paths(within):
+        for name, members in groups.items():
+            for path in _iterate_paths(members):
                 yield [str(name), *path]
     elif isinstance(groups, str) or not isinstance(groups, Sequence | set | frozenset):
         yield [str(groups)]
@@ -519,11 +516,13 @@ def ordered(order: Sequence[Any], size: int = 2, *, levels: int = 1) -> Hierarch
     if size < 2 or levels < 1:
         raise HierarchyError("Ordered groups need a size of 2 or more, and a level or more.", attempt="size = 3.")
 
-    def label(at: int, width: int) -> str:
-        first = at // width * width
+    def label(index: int, width: int) -> str:
+        first = index // width * width
         return format_span(texts[first], texts[min(first + width, len(texts)) - 1])
 
-    rows = [[text, *(label(at, size**level) for level in range(1, levels + 1)), ROOT] for at, text in enumerate(texts)]
+    rows = [
+        [text, *(label(index, size**level) for level in range(1, levels + 1)), ROOT] for index, text in enumerate(texts)
+    ]
     return Hierarchy.from_rows(drop_idle_levels(rows), "ordered groups")
 
 
@@ -535,41 +534,41 @@ def balanced(
     A value weighs 1, and with `rows` its share of the rows besides, so that the tree follows the data's own
     distribution, frequent values near the root, and stays shallow. Numbers are sorted as numbers.
     """
-    found = DistinctValues.from_values(values, rows)
+    distinct = DistinctValues.from_values(values, rows)
     if fanout < 2:
         raise HierarchyError("A balanced tree needs a fanout of 2 or more.", attempt="fanout = 2.")
-    keys = _make_sort_keys(found, order)
-    found = found.sort_by_keys(keys)
-    total = max(sum(found.rows), 1)
-    weights = [total + len(found.texts) * held for held in found.rows]
-    paths: list[list[str]] = [[] for _ in found.texts]
-    waiting = [range(len(found.texts))]
+    keys = _make_sort_keys(distinct, order)
+    distinct = distinct.sort_by_keys(keys)
+    total = max(sum(distinct.rows), 1)
+    weights = [total + len(distinct.texts) * count for count in distinct.rows]
+    paths: list[list[str]] = [[] for _ in distinct.texts]
+    waiting = [range(len(distinct.texts))]
     while waiting:
         part = waiting.pop()
-        label = ROOT if len(part) == len(paths) else format_span(found.texts[part[0]], found.texts[part[-1]])
-        for at in part:
-            paths[at].insert(0, label)
+        label = ROOT if len(part) == len(paths) else format_span(distinct.texts[part[0]], distinct.texts[part[-1]])
+        for index in part:
+            paths[index].insert(0, label)
         if len(part) > fanout:
-            share = assign_shares([weights[at] for at in part], fanout)
-            starts = [at for at in range(len(part)) if at == 0 or share[at] != share[at - 1]]
+            share = assign_shares([weights[index] for index in part], fanout)
+            starts = [index for index in range(len(part)) if index == 0 or share[index] != share[index - 1]]
             waiting += [part[low:high] for low, high in pairwise([*starts, len(part)]) if high - low > 1]
-    rows_ = pad_rows([[text, *path] for text, path in zip(found.texts, paths, strict=True)])
-    return found.build_hierarchy(rows_, "numeric" if isinstance(keys[0], Fraction) else "categorical")
+    table = pad_rows([[text, *path] for text, path in zip(distinct.texts, paths, strict=True)])
+    return distinct.build_hierarchy(table, "numeric" if isinstance(keys[0], Fraction) else "categorical")
 
 
-def _make_sort_keys(found: DistinctValues, order: Sequence[Any] | None) -> list[Any]:
+def _make_sort_keys(distinct: DistinctValues, order: Sequence[Any] | None) -> list[Any]:
     if order is None:
         try:
-            return found.parse_numbers()
+            return distinct.parse_numbers()
         except HierarchyError:
-            return found.texts
-    place = {str(value): at for at, value in enumerate(order)}
-    lacking = sum(text not in place for text in found.texts)
+            return distinct.texts
+    position_of_value = {str(value): position for position, value in enumerate(order)}
+    lacking = sum(text not in position_of_value for text in distinct.texts)
     if lacking:
         raise HierarchyError(
-            f"{lacking} of {len(found.texts)} distinct values are not in the order.", attempt="every value once."
+            f"{lacking} of {len(distinct.texts)} distinct values are not in the order.", attempt="every value once."
         )
-    return [place[text] for text in found.texts]
+    return [position_of_value[text] for text in distinct.texts]
 
 
 def format_span(first: str, last: str) -> str:
@@ -590,13 +589,13 @@ def parse_node_ends(builder: str, label: str) -> tuple[str, str] | None:
 
 def _parse_calendar_ends(label: str) -> tuple[str, str] | None:
     """Return the first and the last day of a month, quarter, year or decade."""
-    found = _CALENDAR_LABEL_PATTERN.fullmatch(label)
-    if found is None:
+    match = _CALENDAR_LABEL_PATTERN.fullmatch(label)
+    if match is None:
         return None
-    year = int(found[1])
-    month = found[2]
-    quarter = found[3]
-    decade = found[4]
+    year = int(match[1])
+    month = match[2]
+    quarter = match[3]
+    decade = match[4]
     if month is not None:
         first = (year, int(month))
         months = 1
@@ -615,11 +614,11 @@ def _parse_calendar_ends(label: str) -> tuple[str, str] | None:
 
 def _parse_band_ends(label: str) -> tuple[str, str] | None:
     """Return the edges of `[20, 29]` or `[0.5, 1)`; a band that is open prints with both of its edges."""
-    found = _BAND_LABEL_PATTERN.fullmatch(label)
-    if found is None:
+    match = _BAND_LABEL_PATTERN.fullmatch(label)
+    if match is None:
         return None
     try:
-        return format_decimal(Decimal(found[1])), format_decimal(Decimal(found[2]))
+        return format_decimal(Decimal(match[1])), format_decimal(Decimal(match[2]))
     except InvalidOperation:  # an edge that no decimal is, as a third
         return None
 
@@ -632,8 +631,8 @@ def prefixes(
     A code that is no longer than that stays as it is. Codes that look like numbers have often lost their zeros: keep
     such a column as text.
     """
-    found = DistinctValues.from_values(values, rows)
-    width = max(len(text) for text in found.texts)
+    distinct = DistinctValues.from_values(values, rows)
+    width = max(len(text) for text in distinct.texts)
     lengths = list(range(width - 1, 0, -1)) if keep is None else list(keep)
     if len(mask) != 1:
         raise HierarchyError("A mask is one character.", attempt='mask = "*".')
@@ -643,8 +642,8 @@ def prefixes(
     def redact(text: str, length: int) -> str:
         return text if len(text) <= length else text[:length] + mask * (width - length)
 
-    table = [[text, *(redact(text, length) for length in lengths), ROOT] for text in sorted(found.texts)]
-    return found.build_hierarchy(drop_idle_levels(table) if keep is None else table)
+    table = [[text, *(redact(text, length) for length in lengths), ROOT] for text in sorted(distinct.texts)]
+    return distinct.build_hierarchy(drop_idle_levels(table) if keep is None else table)
 
 
 __all__ = ["BUILDERS", "BuiltHierarchy", "balanced", "build", "dates", "edges", "from_amnesia", "from_frame", "from_tree",
@@ -667,14 +666,14 @@ BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
     "dates": dates,
     "balanced": balanced,
 }
-"""What a job file can ask for by name; each takes the column's values, and the rows that hold each, first."""
+"""The builders that a job file names; each takes the column's values first, and by name the rows of each value."""
 
 
 def build(
     asked: Mapping[str, Any], values: Any, rows: Sequence[int] | None = None, name: str = "hierarchy"
 ) -> Hierarchy:
     """Build a hierarchy from a job file's options: `{build = "intervals", width = 10}`."""
-    given = dict(asked)
+    request = dict(asked)
     asked = dict(asked)
     kind = asked.pop("build", None)
     if kind not in BUILDERS:
@@ -682,17 +681,19 @@ def build(
             f"The hierarchy of {name!r} is to be built by {kind!r}.", attempt=suggest(str(kind), BUILDERS)
         )
     builder = BUILDERS[kind]
-    known = [parameter for parameter in inspect.signature(builder).parameters if parameter not in ("values", "rows")]
+    parameters = [
+        parameter for parameter in inspect.signature(builder).parameters if parameter not in ("values", "rows")
+    ]
     for parameter in asked:
-        if parameter not in known:
+        if parameter not in parameters:
             raise HierarchyError(
-                f"The builder {kind!r} has no parameter {parameter!r}.", attempt=suggest(parameter, known)
+                f"The builder {kind!r} has no parameter {parameter!r}.", attempt=suggest(parameter, parameters)
             )
     try:
-        return replace(builder(values, **asked, rows=rows), request=given)
+        return replace(builder(values, **asked, rows=rows), request=request)
     except TypeError:
         raise HierarchyError(
-            f"The builder {kind!r} lacks a parameter or has one of the wrong type.", attempt=f"{', '.join(known)}."
+            f"The builder {kind!r} lacks a parameter or has one of the wrong type.", attempt=f"{', '.join(parameters)}."
         ) from None
     except HierarchyError as error:
         raise HierarchyError(

@@ -35,32 +35,36 @@ def propose_builder(series: pl.Series, name: str = "") -> tuple[dict[str, Any], 
     values = series.unique().drop_nulls()
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
-    many = f"{len(values):,} distinct values"
+    value_count = f"{len(values):,} distinct values"
     if values.dtype in (pl.Date, pl.Datetime) or _all_match(values, _DATE_PATTERN):
-        return {"build": "dates"}, f"dates ({many}): people are alike by month, quarter and year before they are by day"
+        return {
+            "build": "dates"
+        }, f"dates ({value_count}): people are alike by month, quarter and year before they are by day"
     if len(values) <= MAX_FLAT_VALUES:
-        return {}, f"{many}: a value or `*` is all there is to say"
+        return {}, f"{value_count}: a value or `*` is all there is to say"
     if _ZIP_NAME_PATTERN.search(name) and _all_match(values, _ZIP_PATTERN) and not _are_codes(values):
         return {"build": "prefixes", "keep": [5, 3, 1]}, (
-            f"ZIP codes of five and of nine digits ({many}), by its name: areas of five, three and one digit"
+            f"ZIP codes of five and of nine digits ({value_count}), by its name: areas of five, three and one digit"
         )
     if _CODE_NAME_PATTERN.search(name) and _are_codes(values.cast(pl.String)):
-        return {"build": "prefixes"}, f"codes of one length ({many}), by its name: the longer the prefix, the nearer"
+        return {
+            "build": "prefixes"
+        }, f"codes of one length ({value_count}), by its name: the longer the prefix, the nearer"
     if values.dtype.is_numeric() or (
         _all_match(values, _NUMBER_PATTERN) and not values.str.contains(_ZERO_PADDED_PATTERN).any()
     ):
         width = choose_round_width(values.cast(pl.Float64, strict=False).drop_nulls())
         return {"build": "intervals", "width": [width, 2 * width, 10 * width]}, (
-            f"numbers ({many}): bands of {width}, {2 * width} and {10 * width}; leave it out and ranges are cut where the data is"
+            f"numbers ({value_count}): bands of {width}, {2 * width} and {10 * width}; leave it out and ranges are cut where the data is"
         )
     if _are_codes(values):
         return {
             "build": "prefixes"
-        }, f"codes of one length ({many}) that share beginnings: the longer the prefix, the nearer"
+        }, f"codes of one length ({value_count}) that share beginnings: the longer the prefix, the nearer"
     return {
         "build": "balanced",
         "fanout": 3,
-    }, f"{many} without an order of meaning: better name groups of your own; a balanced tree for now"
+    }, f"{value_count} without an order of meaning: better name groups of your own; a balanced tree for now"
 
 
 def _all_match(values: pl.Series, pattern: str) -> bool:
@@ -80,13 +84,13 @@ def _are_codes(values: pl.Series) -> bool:
 def choose_round_width(numbers: pl.Series, bands: int = TARGET_BANDS) -> int | float:
     """Choose a round width (1, 2 or 5 times a power of ten) that divides the range into about `bands` bands."""
     reach = float(cast("float", numbers.max())) - float(cast("float", numbers.min()))
-    whole = bool((numbers == numbers.floor()).all())
+    are_whole = bool((numbers == numbers.floor()).all())
     exponent = -6
     while 10.0 ** (exponent + 1) * bands <= reach:
         exponent += 1
     base = next((step for step in (1, 2, 5) if step * 10.0**exponent * bands >= reach), 10)
     width = base * 10**exponent if exponent >= 0 else round(base * 10.0**exponent, -exponent)
-    return max(int(width), 1) if whole else width
+    return max(int(width), 1) if are_whole else width
 
 
 def format_hierarchy_command(column: str, source: Source | None = None) -> str:
@@ -102,9 +106,9 @@ def name_hierarchy_file(column: str) -> str:
 def format_source_options(source: Source | None) -> str:
     if source is None or source.path is None:
         return "DATA"
-    said = [quote(str(source.path))]
+    words = [quote(str(source.path))]
     if source.delimiter is not None:
-        said.append(f"--delimiter {quote(source.delimiter)}")
+        words.append(f"--delimiter {quote(source.delimiter)}")
     if source.encoding != "utf-8":
-        said.append(f"--encoding {quote(source.encoding)}")
-    return " ".join([*said, *(f"--missing {quote(mark)}" for mark in source.missing)])
+        words.append(f"--encoding {quote(source.encoding)}")
+    return " ".join([*words, *(f"--missing {quote(mark)}" for mark in source.missing)])

@@ -58,9 +58,9 @@ class LabelOptions:
             if value is not None:
                 object.__setattr__(self, name, accept_parameter(LABEL_FIELDS[name], value, name, "labels"))
 
-    def find_max_pad(self, span: int, most: int) -> int:
-        """Return the most units that an end of a range of `span` units is moved by; the width allows `most`."""
-        return most if self.share is None else min(most, int(Fraction(str(self.share)) * span))
+    def find_max_pad(self, span: int, max_pad: int) -> int:
+        """Return the most units that an end of a range of `span` units is moved by; the width allows `max_pad`."""
+        return max_pad if self.share is None else min(max_pad, int(Fraction(str(self.share)) * span))
 
     def to_plain(self) -> str | dict[str, Any]:
         """Return the options as a job file or a manifest holds them."""

@@ -46,6 +46,8 @@ from reticent.errors import ColumnError
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WidenedDomain(RangeDomain):
+    """A domain whose labels are wider than its groups."""
+
     label_options: LabelOptions
     column: Column
     coarse: bool
@@ -79,16 +81,16 @@ class SnappedDomain(WidenedDomain):
     places: StepEnds
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
-        found = RangeDomain.labels(self, lower, upper)
-        for at in np.flatnonzero(self.find_ranges(lower, upper)).tolist():
-            found[at] = format_range_label(self.places.lower[lower[at]], self.places.upper[upper[at]])
-        return found
+        formatted = RangeDomain.labels(self, lower, upper)
+        for index in np.flatnonzero(self.find_ranges(lower, upper)).tolist():
+            formatted[index] = format_range_label(self.places.lower[lower[index]], self.places.upper[upper[index]])
+        return formatted
 
     def compute_printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        ranged = self.find_ranges(lower, upper)
-        found = self.loss(lower, upper)
-        found[ranged] = self.compute_range_loss(self.places.low[lower[ranged]], self.places.high[upper[ranged]])
-        return found
+        is_range = self.find_ranges(lower, upper)
+        losses = self.loss(lower, upper)
+        losses[is_range] = self.compute_range_loss(self.places.low[lower[is_range]], self.places.high[upper[is_range]])
+        return losses
 
     def compute_planned_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the mean of the loss of spans and the loss of their labels.
@@ -118,11 +120,11 @@ class PaddedDomain(WidenedDomain):
 
         It is 0 where no range is printed.
         """
-        found = np.zeros(len(lower), np.int64)
-        ranged = np.flatnonzero(self.find_ranges(lower, upper))
-        spans = (self.last[upper[ranged]] - self.first[lower[ranged]]).tolist()
-        found[ranged] = [self.label_options.find_max_pad(max(span, 0), self.max_pad) for span in spans]
-        return found
+        pads = np.zeros(len(lower), np.int64)
+        ranges = np.flatnonzero(self.find_ranges(lower, upper))
+        spans = (self.last[upper[ranges]] - self.first[lower[ranges]]).tolist()
+        pads[ranges] = [self.label_options.find_max_pad(max(span, 0), self.max_pad) for span in spans]
+        return pads
 
     def format_moved_ends(
         self, lower: np.ndarray, upper: np.ndarray, pads: np.ndarray
@@ -131,15 +133,15 @@ class PaddedDomain(WidenedDomain):
 
         Returns the labels and their loss.
         """
-        found = RangeDomain.labels(self, lower, upper)
-        lost = self.loss(lower, upper)
-        here = np.flatnonzero(self.find_ranges(lower, upper))
-        below, low = self._format_ends(self.first[lower[here]] - pads[here, 0], 0)
-        above, high = self._format_ends(self.last[upper[here]] + pads[here, 1], 1)
-        for at, least, most in zip(here.tolist(), below, above, strict=True):
-            found[at] = format_range_label(least, most)
-        lost[here] = self.compute_range_loss(low, high)
-        return found, lost
+        formatted = RangeDomain.labels(self, lower, upper)
+        losses = self.loss(lower, upper)
+        ranges = np.flatnonzero(self.find_ranges(lower, upper))
+        lower_texts, low = self._format_ends(self.first[lower[ranges]] - pads[ranges, 0], 0)
+        upper_texts, high = self._format_ends(self.last[upper[ranges]] + pads[ranges, 1], 1)
+        for index, lower_text, upper_text in zip(ranges.tolist(), lower_texts, upper_texts, strict=True):
+            formatted[index] = format_range_label(lower_text, upper_text)
+        losses[ranges] = self.compute_range_loss(low, high)
+        return formatted, losses
 
     def format_unit(self, unit: int) -> RangeEnd:
         """Format one multiple of the unit as an end."""
@@ -158,10 +160,9 @@ class PaddedDomain(WidenedDomain):
         limit = self.limits[side]
         if limit is None:
             return texts, places
-        past = places > limit.position if side else places < limit.position
-        return [limit.text if out else text for text, out in zip(texts, past.tolist(), strict=True)], np.where(
-            past, limit.position, places
-        )
+        is_past = places > limit.position if side else places < limit.position
+        held_texts = [limit.text if is_out else text for text, is_out in zip(texts, is_past.tolist(), strict=True)]
+        return held_texts, np.where(is_past, limit.position, places)
 
 
 def copy_range_fields(domain: RangeDomain) -> dict[str, Any]:
@@ -176,9 +177,7 @@ _UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000
 LONE_ONE_IN = 10
 MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
 """From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
-MAX_EXACT_INTEGER = (
-    2**53
-)  # doubles beyond this lie further apart than 1: a round number near one of them may be no double
+MAX_EXACT_INTEGER = 2**53  # doubles beyond it lie further apart than 1: a round number near one may be no double
 
 
 def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
@@ -208,16 +207,18 @@ def apply_label_style(
         return _style_line(domain, column, alone=alone)
     if isinstance(domain, BandDomain) and not domain.is_from_steward and style in (None, "snapped"):
         return _snap_bands(domain, column, alone, tree)
-    plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
-    if style is None or (plain_tree and style in TREE_STYLES):
-        return replace(domain, style=style) if isinstance(domain, TreeDomain) and style is not None else domain
-    what = "categories" if plain_tree else "an order" if domain.kind == "ordinal" else "a hierarchy"
-    raise ColumnError(
-        f"Column {domain.name!r} has {what}, and its labels cannot be {style}.",
-        attempt='labels = "nodes" or "sets".'
-        if plain_tree
-        else "leaving labels out, or giving a step and nothing else.",
-    )
+    is_plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
+    if style is None:
+        return domain
+    if isinstance(domain, TreeDomain) and is_plain_tree and style in TREE_STYLES:
+        return replace(domain, style=style)
+    if is_plain_tree:
+        subject = "categories"
+        attempt = 'labels = "nodes" or "sets".'
+    else:
+        subject = "an order" if domain.kind == "ordinal" else "a hierarchy"
+        attempt = "leaving labels out, or giving a step and nothing else."
+    raise ColumnError(f"Column {domain.name!r} has {subject}, and its labels cannot be {style}.", attempt=attempt)
 
 
 def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Fraction:
@@ -225,12 +226,12 @@ def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: i
 
     Those are the values of at most `rows_per_person` rows.
     """
-    held = (
+    row_counts = (
         pl.DataFrame({"value": series, "rows": counts}).drop_nulls("value").group_by("value").agg(pl.col("rows").sum())
     )
-    if not len(held):
+    if not len(row_counts):
         return Fraction(0)
-    return Fraction(int((held["rows"] <= rows_per_person).sum()), len(held))
+    return Fraction(int((row_counts["rows"] <= rows_per_person).sum()), len(row_counts))
 
 
 def singles_out(domain: RangeDomain | BandDomain, alone: Fraction) -> bool:
@@ -240,7 +241,7 @@ def singles_out(domain: RangeDomain | BandDomain, alone: Fraction) -> bool:
     """
     if domain.kind != "numeric" or alone < MIN_LONE_SHARE:
         return False
-    numbers = [Decimal(domain.texts[at]) for at in (0, -1)]
+    numbers = [Decimal(domain.texts[index]) for index in (0, -1)]
     if max(abs(number) for number in numbers) > MAX_EXACT_INTEGER:
         return False
     return choose_round_step(numbers[0], numbers[1]) > 1
@@ -267,11 +268,11 @@ def explain_snapping(quasi: Sequence[Domain]) -> list[str]:
 
 def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hierarchy | None) -> BandDomain:
     """Give nodes of a built hierarchy ends of their own: calendar steps, the edges of bands, or round numbers."""
-    asked = column.labels
-    fine = _has_fractions(domain)
-    if asked is None and not (fine or domain.kind == "date" or singles_out(domain, alone)):
+    declared = column.labels
+    has_fractions = _has_fractions(domain)
+    if declared is None and not (has_fractions or domain.kind == "date" or singles_out(domain, alone)):
         return domain
-    if asked is not None and asked.step is not None:
+    if declared is not None and declared.step is not None:
         raise ColumnError(
             f"Column {domain.name!r} has a built hierarchy, whose nodes are its steps.",
             attempt='labels = "snapped" without a step, or no hierarchy.',
@@ -280,23 +281,25 @@ def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hiera
         return domain
     if domain.kind == "numeric":
         step = choose_round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
-        places = find_number_steps(domain.texts, step if fine else max(step, Decimal(1)), whole=not fine)
+        places = find_number_steps(
+            domain.texts, step if has_fractions else max(step, Decimal(1)), are_whole=not has_fractions
+        )
     else:
         values = parse_texts([text.strip()[:10] for text in domain.texts], domain.dtype)
         places = find_date_steps(values, choose_date_step(values))
     limits = _find_limits(domain, column)
-    built = getattr(tree, "request", None) or {}
-    found = [parse_node_ends(str(built.get("build")), label) for label in domain.hierarchy.labels]
+    request = getattr(tree, "request", None) or {}
+    node_ends = [parse_node_ends(str(request.get("build")), label) for label in domain.hierarchy.labels]
     lower, upper = (
-        tuple(None if ends is None else _limit_end(domain, ends[side], limits, side) for ends in found)
+        tuple(None if ends is None else _limit_end(domain, ends[side], limits, side) for ends in node_ends)
         for side in (0, 1)
     )
-    how = asked or LabelOptions("snapped")
+    options = declared or LabelOptions("snapped")
     return replace(
         domain,
         ends=NodeEnds(lower, upper, _clip_steps(places, limits)),
-        label_options=how,
-        is_requested=asked is not None,
+        label_options=options,
+        is_requested=declared is not None,
     )
 
 
@@ -305,8 +308,9 @@ def _limit_end(domain: BandDomain, end: str, limits: tuple[RangeEnd | None, Rang
     limit = limits[side]
     if limit is None:
         return end
-    at = _locate_end(domain, end).position
-    return limit.text if (at < limit.position, at > limit.position)[side] else end
+    position = _locate_end(domain, end).position
+    is_past = position > limit.position if side else position < limit.position
+    return limit.text if is_past else end
 
 
 def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
@@ -325,20 +329,20 @@ def _is_integer(number: Decimal) -> bool:
 
 
 def _style_line(
-    domain: RangeDomain, column: Column, within: tuple[int, int] | None = None, alone: Fraction = Fraction(0)
+    domain: RangeDomain, column: Column, code_span: tuple[int, int] | None = None, alone: Fraction = Fraction(0)
 ) -> RangeDomain:
-    fine = _has_fractions(domain) or domain.dtype.startswith("Datetime")
-    snapped = fine or domain.kind == "date" or singles_out(domain, alone)
-    asked = column.labels or LabelOptions("snapped" if snapped else "tight")
-    if asked.style in TREE_STYLES:
+    is_fine = _has_fractions(domain) or domain.dtype.startswith("Datetime")
+    is_snapped = is_fine or domain.kind == "date" or singles_out(domain, alone)
+    options = column.labels or LabelOptions("snapped" if is_snapped else "tight")
+    if options.style in TREE_STYLES:
         raise ColumnError(
-            f"Column {domain.name!r} has numbers or dates, and labels = {asked.style!r} is for categories.",
+            f"Column {domain.name!r} has numbers or dates, and labels = {options.style!r} is for categories.",
             attempt='labels = "tight", "snapped" or "padded".',
         )
-    if asked.style == "tight":
+    if options.style == "tight":
         return domain
-    make = _make_padded if asked.style == "padded" else _make_snapped
-    return make(domain, column, asked, fine, within or (0, len(domain.texts) - 1))
+    make = _make_padded if options.style == "padded" else _make_snapped
+    return make(domain, column, options, is_fine, code_span or (0, len(domain.texts) - 1))
 
 
 def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
@@ -346,25 +350,24 @@ def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
 
     Values that were withheld beyond these codes then leave no trace in a step or a limit.
     """
-    alone = (
-        MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
-    )  # what was chosen for all values is kept
+    # The style that was chosen for all values stays the same.
+    alone = MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
     return _style_line(domain.tight, domain.column, (first, last), alone)
 
 
 def _make_snapped(
-    domain: RangeDomain, column: Column, asked: LabelOptions, coarse: bool, within: tuple[int, int]
+    domain: RangeDomain, column: Column, options: LabelOptions, coarse: bool, code_span: tuple[int, int]
 ) -> SnappedDomain:
-    first, last = within
+    first, last = code_span
     if domain.kind == "numeric":
-        step = _choose_number_step(domain, asked.step, within, whole=not coarse)
-        places = find_number_steps(domain.texts, step, whole=not coarse, origin=domain.origin)
+        step = _choose_number_step(domain, options.step, code_span, are_whole=not coarse)
+        places = find_number_steps(domain.texts, step, are_whole=not coarse, origin=domain.origin)
     else:
-        if asked.step is not None and not isinstance(asked.step, str):
+        if options.step is not None and not isinstance(options.step, str):
             raise _make_step_error(domain, "a calendar step", '"month"')
         values = parse_texts(domain.texts, domain.dtype)
-        places = find_date_steps(values, asked.step or choose_date_step(values[first : last + 1]), domain.origin)
-    if asked.step is not None and len(domain.texts) > 1 and len(set(places.lower)) == 1:
+        places = find_date_steps(values, options.step or choose_date_step(values[first : last + 1]), domain.origin)
+    if options.step is not None and len(domain.texts) > 1 and len(set(places.lower)) == 1:
         raise ColumnError(
             f"Column {domain.name!r}: all of its {len(domain.texts):,} distinct values lie in one step of the grid.",
             why="Every range would read the same, and say nothing.",
@@ -373,66 +376,66 @@ def _make_snapped(
     places = _clip_steps(places, _find_limits(domain, column))
     span = domain.span if column.domain is not None else (float(places.low[first]), float(places.high[last]))
     return SnappedDomain(
-        **copy_range_fields(domain) | {"span": span}, label_options=asked, column=column, coarse=coarse, places=places
+        **copy_range_fields(domain) | {"span": span}, label_options=options, column=column, coarse=coarse, places=places
     )
 
 
-def _choose_number_step(domain: RangeDomain, asked: Any, within: tuple[int, int], *, whole: bool) -> Decimal:
-    if isinstance(asked, str):
+def _choose_number_step(domain: RangeDomain, declared: Any, code_span: tuple[int, int], *, are_whole: bool) -> Decimal:
+    if isinstance(declared, str):
         raise _make_step_error(domain, "a number", "5")
-    if asked is None:
-        step = choose_round_step(Decimal(domain.texts[within[0]]), Decimal(domain.texts[within[1]]))
-        return max(step, Decimal(1)) if whole else step
-    if whole and not isinstance(asked, int):
-        raise _make_step_error(domain, "a whole number", str(max(round(asked), 1)))
-    return Decimal(str(asked))
+    if declared is None:
+        step = choose_round_step(Decimal(domain.texts[code_span[0]]), Decimal(domain.texts[code_span[1]]))
+        return max(step, Decimal(1)) if are_whole else step
+    if are_whole and not isinstance(declared, int):
+        raise _make_step_error(domain, "a whole number", str(max(round(declared), 1)))
+    return Decimal(str(declared))
 
 
 def _make_padded(
-    domain: RangeDomain, column: Column, asked: LabelOptions, coarse: bool, within: tuple[int, int]
+    domain: RangeDomain, column: Column, options: LabelOptions, coarse: bool, code_span: tuple[int, int]
 ) -> PaddedDomain:
-    unit, most, per = _choose_pad_unit(domain, asked.width)
-    if asked.share is not None and coarse:
+    unit, max_pad, line_unit = _choose_pad_unit(domain, options.width)
+    if options.share is not None and coarse:
         raise ColumnError(
             f"Column {domain.name!r} has fractions or times, which are as good as a name in narrow ranges too: share is for whole "
             "numbers and days.",
-            attempt=f'labels = {{ style = "padded", width = {asked.width} }}.',
+            attempt=f'labels = {{ style = "padded", width = {options.width} }}.',
         )
-    stands = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _to_physical(domain)
+    values = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _to_physical(domain)
     with localcontext(Context(prec=60)):
         first, last = (
-            np.array([int((value / unit).to_integral_value(way)) for value in stands], object)
-            for way in (ROUND_FLOOR, ROUND_CEILING)
+            np.array([int((value / unit).to_integral_value(rounding)) for value in values], object)
+            for rounding in (ROUND_FLOOR, ROUND_CEILING)
         )
-        floor = int(first[within[0]]) // most * most
-        ceiling = -(-int(last[within[1]]) // most) * most
-    free = PaddedDomain(
+        floor = int(first[code_span[0]]) // max_pad * max_pad
+        ceiling = -(-int(last[code_span[1]]) // max_pad) * max_pad
+    unlimited = PaddedDomain(
         **copy_range_fields(domain),
-        label_options=asked,
+        label_options=options,
         column=column,
         coarse=coarse,
         first=first,
         last=last,
-        unit=per,
-        max_pad=most,
+        unit=line_unit,
+        max_pad=max_pad,
         limits=(None, None),
     )
-    low, high = _find_limits(domain, column, (free.format_unit(floor), free.format_unit(ceiling)))
+    low, high = _find_limits(domain, column, (unlimited.format_unit(floor), unlimited.format_unit(ceiling)))
     assert low is not None and high is not None
-    room = high.position - low.position if column.domain is not None else float(stands[-1] - stands[0])
-    if most * float(per) > room and len(stands) > 1:
+    width = high.position - low.position if column.domain is not None else float(values[-1] - values[0])
+    if max_pad * float(line_unit) > width and len(values) > 1:
         raise ColumnError(
             f"Column {domain.name!r}: its labels may be padded by more than its whole domain is wide.",
             why="Every end would be moved to the domain's own, and every range would read the same.",
             attempt="a smaller width, or a wider domain.",
         )
     return replace(
-        free, span=domain.span if column.domain is not None else (low.position, high.position), limits=(low, high)
+        unlimited, span=domain.span if column.domain is not None else (low.position, high.position), limits=(low, high)
     )
 
 
 def _to_physical(domain: RangeDomain) -> list[Decimal]:
-    return [Decimal(at) for at in parse_texts(domain.texts, domain.dtype).to_physical().to_list()]
+    return [Decimal(number) for number in parse_texts(domain.texts, domain.dtype).to_physical().to_list()]
 
 
 def _choose_pad_unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
@@ -463,18 +466,20 @@ def _find_limits(
     low: list[Any] = [column.bottom, *(column.domain or ())[:1]]
     high: list[Any] = [column.top, *(column.domain or ())[1:]]
     if domain.dtype.startswith(("Int", "UInt")):
-        room = np.iinfo(domain.dtype.lower())
-        low.append(int(room.min))
-        high.append(int(room.max))
+        type_range = np.iinfo(domain.dtype.lower())
+        low.append(int(type_range.min))
+        high.append(int(type_range.max))
     elif domain.dtype == "Date":  # others read no year before 1 and none of five digits
         low.append("0001-01-01")
         high.append("9999-12-31")
-    least = [_locate_end(domain, end) for end in low if end is not None]
-    most = [_locate_end(domain, end) for end in high if end is not None]
+    lower_ends = [_locate_end(domain, end) for end in low if end is not None]
+    upper_ends = [_locate_end(domain, end) for end in high if end is not None]
     if otherwise is not None and column.domain is None:
-        least.append(otherwise[0])
-        most.append(otherwise[1])
-    return max(least, key=lambda end: end.position, default=None), min(most, key=lambda end: end.position, default=None)
+        lower_ends.append(otherwise[0])
+        upper_ends.append(otherwise[1])
+    highest_lower = max(lower_ends, key=lambda end: end.position, default=None)
+    lowest_upper = min(upper_ends, key=lambda end: end.position, default=None)
+    return highest_lower, lowest_upper
 
 
 def _locate_end(domain: RangeDomain | BandDomain, end: Any) -> RangeEnd:
@@ -491,21 +496,19 @@ def _clip_steps(places: StepEnds, limits: tuple[RangeEnd | None, RangeEnd | None
     upper = places.upper
     low = places.low
     high = places.high
-    if (least := limits[0]) is not None:
-        lower = tuple(
-            least.text if out else end for end, out in zip(lower, (low < least.position).tolist(), strict=True)
-        )
-        low = np.maximum(low, least.position)
-    if (most := limits[1]) is not None:
-        upper = tuple(
-            most.text if out else end for end, out in zip(upper, (high > most.position).tolist(), strict=True)
-        )
-        high = np.minimum(high, most.position)
+    if (lowest := limits[0]) is not None:
+        is_below = (low < lowest.position).tolist()
+        lower = tuple(lowest.text if is_out else end for end, is_out in zip(lower, is_below, strict=True))
+        low = np.maximum(low, lowest.position)
+    if (highest := limits[1]) is not None:
+        is_above = (high > highest.position).tolist()
+        upper = tuple(highest.text if is_out else end for end, is_out in zip(upper, is_above, strict=True))
+        high = np.minimum(high, highest.position)
     return StepEnds(lower, upper, low, high)
 
 
-def _make_step_error(domain: RangeDomain, wanted: str, example: str) -> ColumnError:
+def _make_step_error(domain: RangeDomain, needed: str, example: str) -> ColumnError:
     return ColumnError(
-        f"Column {domain.name!r} has values of the type {domain.dtype}: its step is {wanted}.",
+        f"Column {domain.name!r} has values of the type {domain.dtype}: its step is {needed}.",
         attempt=f'labels = {{ style = "snapped", step = {example} }}.',
     )

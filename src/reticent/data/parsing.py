@@ -22,8 +22,8 @@ MAX_MAGNITUDE = 1e150
 _LONG_DIGITS_PATTERN = r"\d\D?(\d\D?){15}"  # 16 digits: more than any double holds for certain
 _DECIMAL_PATTERN = r"^[+-]?\d+(\.\d+)?$"
 MAX_DECIMAL_DIGITS = 38
-FIRST_DAY = -719_162
-LAST_DAY = 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
+FIRST_DAY = -719_162  # 0001-01-01, in days from 1970-01-01
+LAST_DAY = 2_932_896  # 9999-12-31
 _CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 
@@ -92,12 +92,14 @@ def parse_numbers(name: str, raw: pl.Series) -> pl.Series:
     if raw.dtype.is_numeric():
         return raw
     text = raw.cast(pl.String).str.strip_chars()
-    found = _cast_numbers(text)
-    bad = found.is_null() | (found.is_nan() | (found.abs() > MAX_MAGNITUDE) if found.dtype.is_float() else False)
-    if bad.any():
-        raise _make_unreadable_error(name, raw, bad, "numeric")
-    _require_exact(name, raw, text, found)
-    return found
+    numbers = _cast_numbers(text)
+    is_bad = numbers.is_null() | (
+        numbers.is_nan() | (numbers.abs() > MAX_MAGNITUDE) if numbers.dtype.is_float() else False
+    )
+    if is_bad.any():
+        raise _make_unreadable_error(name, raw, is_bad, "numeric")
+    _require_exact(name, raw, text, numbers)
+    return numbers
 
 
 def _count_max_digits(texts: pl.Series, pattern: str) -> int:
@@ -111,24 +113,24 @@ def parse_exact_numbers(texts: pl.Series) -> pl.Series:
 
     Numbers that no type holds, of more than 38 digits, stay texts.
     """
-    written = texts.drop_nulls().unique()
-    if not _find_inexact(written, written.cast(pl.Float64)).any():
+    distinct = texts.drop_nulls().unique()
+    if not _find_inexact(distinct, distinct.cast(pl.Float64)).any():
         return texts.cast(pl.Float64)
-    if written.str.contains(_INTEGER_PATTERN).all():
+    if distinct.str.contains(_INTEGER_PATTERN).all():
         for dtype in (pl.Int64, pl.UInt64):
-            if not written.cast(dtype, strict=False).null_count():
+            if not distinct.cast(dtype, strict=False).null_count():
                 return texts.cast(dtype)
-    scale = _count_max_digits(written, r"\.(\d+)$")
-    whole = _count_max_digits(written, r"^[+-]?(\d+)")
-    if written.str.contains(_DECIMAL_PATTERN).all() and whole + scale <= MAX_DECIMAL_DIGITS:
-        return texts.str.to_decimal(scale=scale).cast(pl.Decimal(MAX_DECIMAL_DIGITS, scale))
+    decimal_digits = _count_max_digits(distinct, r"\.(\d+)$")
+    integer_digits = _count_max_digits(distinct, r"^[+-]?(\d+)")
+    if distinct.str.contains(_DECIMAL_PATTERN).all() and integer_digits + decimal_digits <= MAX_DECIMAL_DIGITS:
+        return texts.str.to_decimal(scale=decimal_digits).cast(pl.Decimal(MAX_DECIMAL_DIGITS, decimal_digits))
     return texts
 
 
-def _require_exact(name: str, raw: pl.Series, text: pl.Series, found: pl.Series) -> None:
-    if (wide := _find_inexact(text, found)).any():
+def _require_exact(name: str, raw: pl.Series, text: pl.Series, numbers: pl.Series) -> None:
+    if (is_inexact := _find_inexact(text, numbers)).any():
         raise ColumnError(
-            f"Column {name!r} is numeric, but {int(wide.sum())} of its {len(raw)} distinct values have too many digits.",
+            f"Column {name!r} is numeric, but {int(is_inexact.sum())} of its {len(raw)} distinct values have too many digits.",
             why="As numbers they would be rounded, and different values could become one.",
             attempt='fewer digits, or type = "categorical".',
         )
@@ -138,19 +140,20 @@ def _cast_numbers(text: pl.Series) -> pl.Series:
     """Cast texts to numbers, null where they are none; to 64-bit integers where all of them are whole and fit."""
     if len(text) == 0 or text.str.contains(_INTEGER_PATTERN).all():
         for dtype in (pl.Int64, pl.UInt64):
-            if not (found := text.cast(dtype, strict=False)).null_count():
-                return found
+            if not (numbers := text.cast(dtype, strict=False)).null_count():
+                return numbers
     return text.cast(pl.Float64, strict=False)
 
 
-def _find_inexact(text: pl.Series, found: pl.Series) -> pl.Series:
+def _find_inexact(text: pl.Series, numbers: pl.Series) -> pl.Series:
     """Find numbers that are not the texts they were read from, but their nearest double."""
-    if not found.dtype.is_float():
+    if not numbers.dtype.is_float():
         return pl.Series([False] * len(text), dtype=pl.Boolean)
-    long = text.str.contains(_LONG_DIGITS_PATTERN).fill_null(False).to_list()
-    pairs = zip(text.to_list(), found.to_list(), long, strict=True)
+    are_long = text.str.contains(_LONG_DIGITS_PATTERN).fill_null(False).to_list()
+    pairs = zip(text.to_list(), numbers.to_list(), are_long, strict=True)
     return pl.Series(
-        [wide and number is not None and not _is_exact(held, number) for held, number, wide in pairs], dtype=pl.Boolean
+        [is_long and number is not None and not _is_exact(digits, number) for digits, number, is_long in pairs],
+        dtype=pl.Boolean,
     )
 
 
@@ -174,15 +177,15 @@ def require_within_calendar(name: str, series: pl.Series) -> pl.Series:
     """Return the same values; refuse them if one lies before the year 1 or after 9999."""
     if not isinstance(series.dtype, pl.Date | pl.Datetime):
         return series
-    held = series.drop_nulls().unique()
-    if beyond := int(held.to_frame("value").select(is_beyond_calendar(pl.col("value"), held.dtype).sum()).item()):
-        raise make_calendar_error(name, f"{beyond:,} of its {len(held):,} distinct values")
+    values = series.drop_nulls().unique()
+    if beyond := int(values.to_frame("value").select(is_beyond_calendar(pl.col("value"), values.dtype).sum()).item()):
+        raise make_calendar_error(name, f"{beyond:,} of its {len(values):,} distinct values")
     return series
 
 
-def make_calendar_error(name: str, many: str) -> ColumnError:
+def make_calendar_error(name: str, subject: str) -> ColumnError:
     return ColumnError(
-        f"Column {name!r}: {many} lie before the year 1 or after the year 9999.",
+        f"Column {name!r}: {subject} lie before the year 1 or after the year 9999.",
         why="No release with such dates could be read back: Python and most programs have none.",
         attempt="the right year, a missing value, or the year as a number.",
     )
@@ -193,10 +196,10 @@ def parse_dates(name: str, raw: pl.Series) -> pl.Series:
     if raw.dtype == pl.Null:
         return raw.cast(pl.Date)
     if raw.dtype == pl.String:
-        found = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
-        if found.null_count():
-            raise _make_unreadable_error(name, raw, found.is_null(), "a date (YYYY-MM-DD)")
-        return require_within_calendar(name, found)
+        dates = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
+        if dates.null_count():
+            raise _make_unreadable_error(name, raw, dates.is_null(), "a date (YYYY-MM-DD)")
+        return require_within_calendar(name, dates)
     if not isinstance(raw.dtype, pl.Date | pl.Datetime):
         raise _make_unreadable_error(name, raw, pl.Series([True] * len(raw)), "a date")
     return raw
@@ -207,17 +210,18 @@ def categories_to_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Serie
     if not isinstance(series.dtype, pl.Categorical):
         return series, counts
     values = series.unique()
-    held, number = (one.to_physical().cast(pl.Int64) for one in (values, series))
+    category = values.to_physical().cast(pl.Int64)
+    number = series.to_physical().cast(pl.Int64)
     missing = int(number.max() or 0) + 1  # type: ignore[arg-type]  # numbers of categories, or None
     rows = np.bincount(number.fill_null(missing).to_numpy(), weights=counts, minlength=missing + 1)
-    return values.cast(pl.String), rows[held.fill_null(missing).to_numpy()].astype(np.int64)
+    return values.cast(pl.String), rows[category.fill_null(missing).to_numpy()].astype(np.int64)
 
 
 _DATETIME_DTYPE_PATTERN = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([^']*)')\)")
 _DECIMAL_DTYPE_PATTERN = re.compile(r"Decimal\(precision=(\d+), scale=(\d+)\)")
 _SIMPLE_DTYPES = {
-    str(t): t
-    for t in (
+    str(dtype): dtype
+    for dtype in (
         pl.Int8,
         pl.Int16,
         pl.Int32,
@@ -241,10 +245,10 @@ _SIMPLE_DTYPES = {
 def parse_dtype(name: str) -> pl.DataType:
     if name in _SIMPLE_DTYPES:
         return _SIMPLE_DTYPES[name]()
-    if found := _DATETIME_DTYPE_PATTERN.fullmatch(name):
-        return pl.Datetime(cast("Literal['ms', 'us', 'ns']", found[1]), found[2])
-    if found := _DECIMAL_DTYPE_PATTERN.fullmatch(name):
-        return pl.Decimal(int(found[1]), int(found[2]))
+    if match := _DATETIME_DTYPE_PATTERN.fullmatch(name):
+        return pl.Datetime(cast("Literal['ms', 'us', 'ns']", match[1]), match[2])
+    if match := _DECIMAL_DTYPE_PATTERN.fullmatch(name):
+        return pl.Decimal(int(match[1]), int(match[2]))
     return pl.String()
 
 
@@ -258,13 +262,9 @@ def parse_texts(texts: Sequence[str | None] | pl.Series, dtype: str, *, strict: 
     if kind == pl.Date:
         return series.str.to_date("%Y-%m-%d")
     if isinstance(kind, pl.Datetime):
-        return (
-            series.str.replace(" ", "T", literal=True)
-            .str.to_datetime(  # Polars prints a space, ISO 8601 has a T
-                "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f", time_unit=kind.time_unit
-            )
-            .cast(kind)
-        )
+        format = "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f"
+        iso_texts = series.str.replace(" ", "T", literal=True)  # Polars prints a space, ISO 8601 has a T
+        return iso_texts.str.to_datetime(format, time_unit=kind.time_unit).cast(kind)
     if kind == pl.Boolean:
         return series.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean)
     if kind == pl.Time:

@@ -49,22 +49,22 @@ def build_frequency_expressions(names: Iterable[str]) -> list[pl.Expr]:
 
     `read_frequencies` reads their result.
     """
-    found = []
+    expressions = []
     for name in names:
         times = pl.col(name).drop_nulls().alias("value").value_counts(name="times").struct.field("times")
-        found += [pl.col(name).null_count().alias(f"missing {name}"), times.implode().alias(f"times {name}")]
-    return found
+        expressions += [pl.col(name).null_count().alias(f"missing {name}"), times.implode().alias(f"times {name}")]
+    return expressions
 
 
 def read_frequencies(names: Iterable[str], counted: pl.DataFrame) -> dict[str, ValueFrequencies]:
-    found = {}
+    frequencies = {}
     for name in names:
         times = counted[f"times {name}"].explode(empty_as_null=False)
-        most: Any = times.max() or 0
-        found[name] = ValueFrequencies(
-            counted[f"missing {name}"].item(), len(times), int((times == 1).sum()), int(most)
+        max_times: Any = times.max() or 0
+        frequencies[name] = ValueFrequencies(
+            counted[f"missing {name}"].item(), len(times), int((times == 1).sum()), int(max_times)
         )
-    return found
+    return frequencies
 
 
 MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
@@ -86,12 +86,12 @@ class PassthroughColumn:
         return self.unique * 100 > MAX_UNIQUE_PERCENT * self.rows
 
     def to_dict(self) -> dict[str, Any]:
-        found = {
+        facts = {
             "column": self.column,
             "distinct": self.distinct,
             "unique": self.unique / self.rows if self.rows else 0.0,
         }
-        return found | ({"association": dict(self.association)} if self.association else {})
+        return facts | ({"association": dict(self.association)} if self.association else {})
 
     def __str__(self) -> str:
         ties = "".join(f", association with {name!r} {value:.2f}" for name, value in self.association.items())
@@ -110,22 +110,22 @@ def is_typed_by_declaration(dtype: pl.DataType, column: Column) -> bool:
 def cast_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
     """Parse carried text as the numbers or dates that it is declared to be; refuse what does not parse."""
     schema = lazy.collect_schema()
-    asked = {name: column.type for name, column in columns.items() if is_typed_by_declaration(schema[name], column)}
-    if not asked:
+    types = {name: column.type for name, column in columns.items() if is_typed_by_declaration(schema[name], column)}
+    if not types:
         return lazy
     distinct = collect_frame(
-        lazy.select(pl.col(name).cast(pl.String).unique().implode() for name in asked), "Reading carried values"
+        lazy.select(pl.col(name).cast(pl.String).unique().implode() for name in types), "Reading carried values"
     )
-    found = []
-    for name, kind in asked.items():
+    expressions = []
+    for name, kind in types.items():
         values = distinct[name].explode().drop_nulls()
         text = pl.col(name).cast(pl.String).str.strip_chars()
         if kind == "numeric":
-            found.append(text.cast(parse_numbers(name, values).dtype).alias(name))
+            expressions.append(text.cast(parse_numbers(name, values).dtype).alias(name))
         else:
             parse_dates(name, values)
-            found.append(text.str.to_date("%Y-%m-%d").alias(name))
-    return lazy.with_columns(found)
+            expressions.append(text.str.to_date("%Y-%m-%d").alias(name))
+    return lazy.with_columns(expressions)
 
 
 def round_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
@@ -183,29 +183,29 @@ def select_counted_columns(schema: Mapping[str, pl.DataType], columns: Mapping[s
 
 def count_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughCounts:
     """Count rows whose number rounding makes 0 and rows with a date beyond the calendar, before anything is rounded."""
-    wanted = select_counted_columns(lazy.collect_schema(), columns)
-    if not wanted:
+    counted = select_counted_columns(lazy.collect_schema(), columns)
+    if not counted:
         return PassthroughCounts()
     lazy = text_formats.parse_declared(
-        lazy, {name: column for name, column in wanted.items() if column.round_to is not None}
+        lazy, {name: column for name, column in counted.items() if column.round_to is not None}
     )
     schema = lazy.collect_schema()
-    asked = []
-    for name, column in wanted.items():
+    expressions = []
+    for name, column in counted.items():
         if isinstance(schema[name], pl.Date | pl.Datetime):
-            asked.append(is_beyond_calendar(pl.col(name), schema[name]).sum().alias(name))
+            expressions.append(is_beyond_calendar(pl.col(name), schema[name]).sum().alias(name))
         elif not schema[name].is_temporal():
             number = _build_number_expr(name, schema[name])
             multiple = (number / column.round_to).round(mode="half_to_even")
-            asked.append(((number != 0) & multiple.eq(0)).sum().alias(name))
-    if not asked:
+            expressions.append(((number != 0) & multiple.eq(0)).sum().alias(name))
+    if not expressions:
         return PassthroughCounts()
-    counts = collect_frame(lazy.select(asked), "Reading carried numbers", "streaming").row(0, named=True)
-    held = {name: int(count) for name, count in counts.items() if count}
-    dated = {name for name in held if isinstance(schema[name], pl.Date | pl.Datetime)}
+    counts = collect_frame(lazy.select(expressions), "Reading carried numbers", "streaming").row(0, named=True)
+    row_counts = {name: int(count) for name, count in counts.items() if count}
+    dates = {name for name in row_counts if isinstance(schema[name], pl.Date | pl.Datetime)}
     return PassthroughCounts(
-        {name: count for name, count in held.items() if name not in dated},
-        {name: count for name, count in held.items() if name in dated},
+        {name: count for name, count in row_counts.items() if name not in dates},
+        {name: count for name, count in row_counts.items() if name in dates},
     )
 
 
@@ -222,8 +222,8 @@ def _build_number_expr(name: str, dtype: pl.DataType) -> pl.Expr:
     if is_text(dtype):
         text = pl.col(name).cast(pl.String).str.strip_chars()
         return pl.when(text.is_not_null()).then(text.cast(pl.Float64, strict=False).fill_null(float("nan")))
-    found = pl.col(name).cast(pl.Float64, strict=False)
-    return found.fill_nan(None) if dtype.is_float() else found
+    number = pl.col(name).cast(pl.Float64, strict=False)
+    return number.fill_nan(None) if dtype.is_float() else number
 
 
 def _round_to_multiple(number: pl.Expr, step: int | float) -> pl.Expr:
@@ -232,12 +232,12 @@ def _round_to_multiple(number: pl.Expr, step: int | float) -> pl.Expr:
 
 
 def _require_numbers(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None:
-    asked = [number.is_finite().not_().sum().alias(f"unread {name}") for name, number in numbers.items()]
-    asked += [
+    expressions = [number.is_finite().not_().sum().alias(f"unread {name}") for name, number in numbers.items()]
+    expressions += [
         (number.is_finite() & (number.abs() > MAX_EXACT_INTEGER)).sum().alias(f"beyond {name}")
         for name, number in numbers.items()
     ]
-    counted = collect_frame(lazy.select(asked), "Reading carried numbers").row(0, named=True)
+    counted = collect_frame(lazy.select(expressions), "Reading carried numbers").row(0, named=True)
     for name in numbers:
         if rows := counted[f"unread {name}"]:
             raise ColumnError(
@@ -256,18 +256,25 @@ def summarize_passthrough(
     columns: Mapping[str, Column], rows: int, repeats: Mapping[str, ValueFrequencies]
 ) -> tuple[PassthroughColumn, ...]:
     """Summarize the counts of each carried column; a missing value counts as a value."""
-    found = []
+    summaries = []
     for name in find_columns_with_role(columns, Role.INSENSITIVE):
-        held = repeats[name]
-        found.append(PassthroughColumn(name, rows, held.distinct + (held.missing > 0), held.once + (held.missing == 1)))
-    return tuple(found)
+        frequencies = repeats[name]
+        summaries.append(
+            PassthroughColumn(
+                name,
+                rows,
+                frequencies.distinct + (frequencies.missing > 0),
+                frequencies.once + (frequencies.missing == 1),
+            )
+        )
+    return tuple(summaries)
 
 
 def require_not_near_unique(carried: Iterable[PassthroughColumn], columns: Mapping[str, Column]) -> None:
-    for one in carried:
-        if one.is_near_unique and not columns[one.column].acknowledge:
+    for column in carried:
+        if column.is_near_unique and not columns[column.column].acknowledge:
             raise ColumnError(
-                f"The insensitive column {one.column!r} is near-unique: {one.unique:,} of {one.rows:,} rows have a value of their own.",
+                f"The insensitive column {column.column!r} is near-unique: {column.unique:,} of {column.rows:,} rows have a value of their own.",
                 why="It is published as it is, and who knows it knows the row, whatever is promised.",
                 attempt='role = "quasi-identifying", round_to = ... for a number, leaving it out, or acknowledge = true.',
             )
@@ -280,29 +287,29 @@ def compute_cramers_v(pairs: pl.DataFrame) -> float:
     """
     pairs = pairs.rename(dict(zip(pairs.columns, ("one", "other", "n"), strict=True)))
     n = pl.col("n").cast(pl.Float64)
-    over = pl.col("n").sum().cast(pl.Float64)
-    shares = pairs.select(n * n / (over.over("one") * over.over("other"))).to_series()
+    total = pl.col("n").sum().cast(pl.Float64)
+    shares = pairs.select(n * n / (total.over("one") * total.over("other"))).to_series()
     square = fsum(shares.to_numpy())  # exactly rounded: pairs come in any order
-    least = min(pairs["one"].n_unique(), pairs["other"].n_unique())
-    return min(sqrt(max(square - 1, 0.0) / (least - 1)), 1.0) if least > 1 else 0.0
+    min_distinct = min(pairs["one"].n_unique(), pairs["other"].n_unique())
+    return min(sqrt(max(square - 1, 0.0) / (min_distinct - 1)), 1.0) if min_distinct > 1 else 0.0
 
 
 def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, ValueFrequencies]) -> int:
     """Return the declared maximum of rows per person, 1 if none is declared; refuse data in which a person has more."""
     declared = {name: column.rows_per_person for name, column in columns.items() if column.rows_per_person is not None}
-    for name, most in declared.items():
+    for name, max_rows in declared.items():
         missing = counted[name].missing
-        found = counted[name].most
+        most_rows = counted[name].most
         if missing:
             raise ColumnError(
                 f"The identifying column {name!r} is missing in {pluralize(missing, 'row')}: whose rows these are cannot be counted.",
                 attempt="a number for every person, or leaving rows_per_person out.",
             )
-        if found > most:
+        if most_rows > max_rows:
             raise ColumnError(
-                f"The identifying column {name!r} declares at most {most} rows per person, and one has {found:,}.",
+                f"The identifying column {name!r} declares at most {max_rows} rows per person, and one has {most_rows:,}.",
                 why="A group would hold fewer persons than is promised.",
-                attempt=f"rows_per_person = {found}, or fewer rows of each person.",
+                attempt=f"rows_per_person = {most_rows}, or fewer rows of each person.",
             )
     return max(declared.values(), default=1)
 
@@ -312,15 +319,15 @@ def describe_repeated_identifiers(columns: Mapping[str, Column], counted: Mappin
 
     If one does not repeat, every row is a person's own.
     """
-    found = {name: counted[name].most for name in find_columns_with_role(columns, Role.IDENTIFYING)}
-    alone = any(most == 1 and not counted[name].missing for name, most in found.items())
-    if alone or any(columns[name].rows_per_person is not None for name in found):
+    most_rows = {name: counted[name].most for name in find_columns_with_role(columns, Role.IDENTIFYING)}
+    alone = any(rows == 1 and not counted[name].missing for name, rows in most_rows.items())
+    if alone or any(columns[name].rows_per_person is not None for name in most_rows):
         return []
     return [
-        f"The identifying column {name!r} repeats, up to {most:,} times: a person with several rows is protected in each row alone. "
-        f"If it names persons, say rows_per_person = {most} and k-anonymity counts persons."
-        for name, most in found.items()
-        if most > 1
+        f"The identifying column {name!r} repeats, up to {rows:,} times: a person with several rows is protected in each row alone. "
+        f"If it names persons, say rows_per_person = {rows} and k-anonymity counts persons."
+        for name, rows in most_rows.items()
+        if rows > 1
     ]
 
 
@@ -352,33 +359,33 @@ def build_profile(
     columns: Mapping[str, Column], rows: int, counted: Mapping[str, ValueFrequencies]
 ) -> PassthroughProfile:
     """Build the profile from what was counted, or refuse it."""
-    found = summarize_passthrough(columns, rows, counted)
-    require_not_near_unique(found, columns)
+    carried = summarize_passthrough(columns, rows, counted)
+    require_not_near_unique(carried, columns)
     return PassthroughProfile(
-        found, check_rows_per_person(columns, counted), tuple(describe_repeated_identifiers(columns, counted))
+        carried, check_rows_per_person(columns, counted), tuple(describe_repeated_identifiers(columns, counted))
     )
 
 
 PairCounter = Callable[[list[str]], pl.DataFrame]
-"""The pairs of values of two columns, and how many rows have each: whoever has the rows counts them."""
+"""Returns the pairs of values of two columns, and the number of rows of each pair."""
 
 
 def describe_uncovered(
-    tallied: PairCounter, columns: Mapping[str, Column], carried: Iterable[PassthroughColumn]
+    count_pairs: PairCounter, columns: Mapping[str, Column], carried: Iterable[PassthroughColumn]
 ) -> tuple[tuple[PassthroughColumn, ...], list[str]]:
     """Add each carried column's association with each sensitive one; also describe what the promise does not cover."""
-    found = []
-    said = []
-    for one in carried:
-        ties = {}
+    associated = []
+    sentences = []
+    for column in carried:
+        associations = {}
         guesses = []
         for name in find_columns_with_role(columns, Role.SENSITIVE):
-            pairs = tallied([one.column, name])
-            ties[name] = compute_cramers_v(pairs)
-            guesses.append(_describe_guess(pairs, name, one.rows))
-        found.append(replace(one, association=ties))
-        said.append(f"{found[-1]} It is published as it is{''.join(guesses)}.")
-    return tuple(found), said
+            pairs = count_pairs([column.column, name])
+            associations[name] = compute_cramers_v(pairs)
+            guesses.append(_describe_guess(pairs, name, column.rows))
+        associated.append(replace(column, association=associations))
+        sentences.append(f"{associated[-1]} It is published as it is{''.join(guesses)}.")
+    return tuple(associated), sentences
 
 
 def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
@@ -386,10 +393,10 @@ def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
 
     The measure is Goodman and Kruskal's lambda, both sides.
     """
-    one, other, many = pairs.columns
-    known = pairs.group_by(one).agg(pl.col(many).max())[many].sum()
-    plain = pairs.group_by(other).agg(pl.col(many).sum())[many].max()
-    shares = (float(right or 0) / rows for right in (known, plain))  # type: ignore[arg-type]  # counts
+    carried, sensitive, count = pairs.columns
+    guessed_with = pairs.group_by(carried).agg(pl.col(count).max())[count].sum()
+    guessed_without = pairs.group_by(sensitive).agg(pl.col(count).sum())[count].max()
+    shares = (float(rows_right or 0) / rows for rows_right in (guessed_with, guessed_without))  # type: ignore[arg-type]  # counts
     return "; who knows it guesses {!r} in {:.1%} of the rows, who does not in {:.1%}".format(name, *shares)
 
 

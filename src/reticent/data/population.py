@@ -43,23 +43,23 @@ def locate_values(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.nda
 
 
 def _locate_between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np.ndarray]:
-    known = parse_texts(list(domain.texts), domain.dtype)
-    found = parse_numbers(domain.name, raw) if domain.kind == "numeric" else parse_dates(domain.name, raw)
-    if domain.kind == "numeric" and not (known.dtype.is_integer() and found.dtype.is_integer()):
-        known = known.cast(pl.Float64)
-        found = found.cast(pl.Float64)
-    elif domain.kind == "date" and known.dtype != found.dtype:
+    domain_values = parse_texts(list(domain.texts), domain.dtype)
+    values = parse_numbers(domain.name, raw) if domain.kind == "numeric" else parse_dates(domain.name, raw)
+    if domain.kind == "numeric" and not (domain_values.dtype.is_integer() and values.dtype.is_integer()):
+        domain_values = domain_values.cast(pl.Float64)
+        values = values.cast(pl.Float64)
+    elif domain.kind == "date" and domain_values.dtype != values.dtype:
         raise ColumnError(
-            f"Column {domain.name!r} holds {known.dtype} in one table and {found.dtype} in the other.",
+            f"Column {domain.name!r} holds {domain_values.dtype} in one table and {values.dtype} in the other.",
             attempt="the same type in both.",
         )
-    elif known.dtype != found.dtype:
-        known = known.cast(pl.Int64)
-        found = found.cast(pl.Int64)
-    found = clip_values(domain.name, domain.ends, found)
-    up = known.search_sorted(found, "left").to_numpy()
-    down = known.search_sorted(found, "right").to_numpy().astype(np.int64) - 1
-    return down.astype(np.int32), np.where(up == len(known), domain.size, up).astype(np.int32)
+    elif domain_values.dtype != values.dtype:
+        domain_values = domain_values.cast(pl.Int64)
+        values = values.cast(pl.Int64)
+    values = clip_values(domain.name, domain.ends, values)
+    up = domain_values.search_sorted(values, "left").to_numpy()
+    down = domain_values.search_sorted(values, "right").to_numpy().astype(np.int64) - 1
+    return down.astype(np.int32), np.where(up == len(domain_values), domain.size, up).astype(np.int32)
 
 
 def _find_codes(domain: Domain, raw: pl.Series) -> np.ndarray:
@@ -68,11 +68,11 @@ def _find_codes(domain: Domain, raw: pl.Series) -> np.ndarray:
     Under a hierarchy of numbers values are compared as numbers.
     """
     texts: list = raw.cast(pl.String).to_list()
-    known = {text: code for code, text in enumerate(domain.texts)}
+    code_of_value = {text: code for code, text in enumerate(domain.texts)}
     if isinstance(domain, BandDomain) and domain.kind == "numeric":
-        known = {position: code for code, position in enumerate(domain.positions.tolist())}
+        code_of_value = {position: code for code, position in enumerate(domain.positions.tolist())}
         texts = parse_numbers(domain.name, raw).cast(pl.Float64).to_list()
-    return np.array([known.get(text, -1) for text in texts], np.int32)
+    return np.array([code_of_value.get(text, -1) for text in texts], np.int32)
 
 
 def _spread_codes(series: pl.Series, raw: pl.Series, codes: np.ndarray, null: int) -> np.ndarray:

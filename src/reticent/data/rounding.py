@@ -44,12 +44,12 @@ def choose_round_step(low: Decimal, high: Decimal, steps: int = MIN_STEPS_IN_RAN
     For a single value, the step is that of its third digit.
     """
     with localcontext(_DECIMAL_CONTEXT):
-        wanted = (high - low) / steps or max(abs(high), Decimal(1)) / 100
-        power = Decimal(1).scaleb(wanted.adjusted())
-        return next(power * times for times in (5, 2, 1) if power * times <= wanted)
+        max_step = (high - low) / steps or max(abs(high), Decimal(1)) / 100
+        power = Decimal(1).scaleb(max_step.adjusted())
+        return next(power * factor for factor in (5, 2, 1) if power * factor <= max_step)
 
 
-def find_number_steps(texts: Sequence[str], step: Decimal, *, whole: bool, origin: int = 0) -> StepEnds:
+def find_number_steps(texts: Sequence[str], step: Decimal, *, are_whole: bool, origin: int = 0) -> StepEnds:
     """Find the step of each number.
 
     Steps of whole numbers are apart, [35, 39] and [40, 44]; those of others touch, and a multiple of the step is one
@@ -58,13 +58,15 @@ def find_number_steps(texts: Sequence[str], step: Decimal, *, whole: bool, origi
     with localcontext(_DECIMAL_CONTEXT):
         values = [Decimal(text) for text in texts]
         lower = [(value / step).to_integral_value(ROUND_FLOOR) * step for value in values]
-        if whole:
+        if are_whole:
             upper = [low + step - 1 for low in lower]
         else:
             upper = [(value / step).to_integral_value(ROUND_CEILING) * step for value in values]
-        low, high = ([end - origin for end in ends] for ends in (lower, upper))
         return StepEnds(
-            tuple(map(format_decimal, lower)), tuple(map(format_decimal, upper)), _to_floats(low), _to_floats(high)
+            tuple(map(format_decimal, lower)),
+            tuple(map(format_decimal, upper)),
+            _to_floats([end - origin for end in lower]),
+            _to_floats([end - origin for end in upper]),
         )
 
 
@@ -73,10 +75,9 @@ def choose_date_step(values: pl.Series) -> str:
     steps = _CALENDAR_INTERVALS if values.dtype == pl.Date else {**_CALENDAR_INTERVALS, **_CLOCK_INTERVALS}
     ends = values.gather([0, -1])
     for name, every in steps.items():
-        starts = (
-            ends.dt.truncate(every).alias("at").to_frame()
-        )  # never as Python's own dates, which begin with the year 1
-        steps_between = starts.select(pl.datetime_range(pl.col("at").first(), pl.col("at").last(), every))
+        # Never as Python's own dates, which begin with the year 1.
+        starts = ends.dt.truncate(every).alias("start").to_frame()
+        steps_between = starts.select(pl.datetime_range(pl.col("start").first(), pl.col("start").last(), every))
         if len(steps_between.head(MIN_STEPS_IN_RANGE + 1)) > MIN_STEPS_IN_RANGE:
             return name
     return next(reversed(steps))
@@ -91,9 +92,9 @@ def find_date_steps(values: pl.Series, step: str, origin: int = 0) -> StepEnds:
         upper = after.dt.offset_by("-1d")
     else:
         upper = pl.select(pl.when(values == lower).then(values).otherwise(after)).to_series()
-    texts = [tuple(format_iso(ends)) for ends in (lower, upper)]
-    stand = [to_positions(ends, origin) for ends in (lower, upper)]
-    return StepEnds(texts[0], texts[1], stand[0], stand[1])
+    return StepEnds(
+        tuple(format_iso(lower)), tuple(format_iso(upper)), to_positions(lower, origin), to_positions(upper, origin)
+    )
 
 
 def to_positions(values: pl.Series, origin: int = 0) -> np.ndarray:

@@ -42,9 +42,11 @@ class FarValues:
 
     def __str__(self) -> str:
         if self.stretches:
-            held = pluralize(self.rows, "row", "holds", "hold")
-            what = f"{held} {pluralize(self.distinct, 'value')} several ranges away from all others, which"
-            stretched = f"{what} {'stretches' if self.distinct == 1 else 'stretch'} its range and every distance in it"
+            holders = pluralize(self.rows, "row", "holds", "hold")
+            subject = f"{holders} {pluralize(self.distinct, 'value')} several ranges away from all others, which"
+            stretched = (
+                f"{subject} {'stretches' if self.distinct == 1 else 'stretch'} its range and every distance in it"
+            )
         else:
             stretched = f"{pluralize(self.rows, 'row', 'holds', 'hold')} a number that files use for 'missing'"
         return (
@@ -56,24 +58,24 @@ class FarValues:
 def find_far_values(column: str, texts: Sequence[str], positions: np.ndarray, counts: np.ndarray) -> FarValues | None:
     """Find the far values of a column; None where there are none. Positions are distinct and ascend."""
     codes = _find_codes(texts, positions)
-    apart = sorted(codes | _find_far(positions))
-    if not apart:
+    far = sorted(codes | _find_far(positions))
+    if not far:
         return None
-    rest = np.delete(positions, apart)
+    rest = np.delete(positions, far)
     stretches = positions[-1] - positions[0] >= 2 * (rest[-1] - rest[0])
-    named = tuple(texts[at] for at in sorted(codes))
-    return FarValues(column, int(counts[apart].sum()), len(apart), named, bool(stretches))
+    named = tuple(texts[index] for index in sorted(codes))
+    return FarValues(column, int(counts[far].sum()), len(far), named, bool(stretches))
 
 
 def find_far_values_in_cells(cells: Cells) -> list[FarValues]:
     """Find the far values of all numeric columns of cells."""
-    found = []
-    both = [(cells.quasi, cells.codes), (cells.sensitive, cells.values)]
-    for domains, codes in both:
-        for at, domain in enumerate(domains):
-            counts = np.bincount(codes[:, at], weights=cells.counts, minlength=domain.size)
-            found += find_far_values_in_domain(domain, counts)
-    return found
+    far_values = []
+    parts = [(cells.quasi, cells.codes), (cells.sensitive, cells.values)]
+    for domains, codes in parts:
+        for position, domain in enumerate(domains):
+            counts = np.bincount(codes[:, position], weights=cells.counts, minlength=domain.size)
+            far_values += find_far_values_in_domain(domain, counts)
+    return far_values
 
 
 def find_far_values_in_domain(domain: Domain, counts: np.ndarray) -> list[FarValues]:
@@ -108,18 +110,18 @@ def _find_codes(texts: Sequence[str], positions: np.ndarray) -> set[int]:
 
     They are as many at each end as look like codes and lie apart from the others.
     """
-    known = [_looks_like_code(text) for text in texts]
-    most: set[int] = set()
-    for below, above in _list_end_counts(_count_leading(known), _count_leading(reversed(known))):
+    are_codes = [_looks_like_code(text) for text in texts]
+    most_codes: set[int] = set()
+    for below, above in _list_end_counts(_count_leading(are_codes), _count_leading(reversed(are_codes))):
         rest = texts[below : len(texts) - above]
         if len(rest) < MIN_LEFT_BESIDE_CODES:
             continue
         low, high, reach = _measure_gaps(positions, below, above, MIN_LEFT_BESIDE_CODES)
         if below and positions[below - 1] < 0 <= positions[below] and not any("." in text for text in rest):
             low = np.inf
-        if min(low, high) >= MIN_CODE_GAP * reach and below + above > len(most):
-            most = _list_end_places(len(positions), below, above)
-    return most
+        if min(low, high) >= MIN_CODE_GAP * reach and below + above > len(most_codes):
+            most_codes = _list_end_places(len(positions), below, above)
+    return most_codes
 
 
 def _list_end_counts(below: int, above: int) -> list[tuple[int, int]]:
@@ -140,9 +142,9 @@ def _measure_gaps(positions: np.ndarray, below: int, above: int, others: int) ->
     return low, high, float(rest[-1] - rest[0])
 
 
-def _count_leading(known: Iterable[bool]) -> int:
+def _count_leading(are_codes: Iterable[bool]) -> int:
     count = 0
-    for is_code in known:
+    for is_code in are_codes:
         if not is_code or count == MAX_FAR_VALUES:
             break
         count += 1
@@ -160,5 +162,5 @@ def _looks_like_code(text: str) -> bool:
     digits = str(abs(int(number)))
     if number < 0 and len(digits) == 1:
         return True
-    row = len(set(digits)) == 1 and digits[0] in _CODE_DIGITS
-    return row or (len(digits) > 1 and set(digits[:-1]) == {"9"} and digits[-1] in _CODE_DIGITS)
+    is_row = len(set(digits)) == 1 and digits[0] in _CODE_DIGITS
+    return is_row or (len(digits) > 1 and set(digits[:-1]) == {"9"} and digits[-1] in _CODE_DIGITS)

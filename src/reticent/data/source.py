@@ -88,35 +88,58 @@ class TextRows:
     rows: Any
 
 
-def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.LazyFrame:
-    """Scan the rows lazily, null values replaced by null; with `by_pieces` they need not fit memory."""
-    frame = frame.rows if isinstance(frame, TextRows) else frame
+@dataclass(frozen=True, eq=False)
+class SourceScan:
+    """The rows of a source, lazily, as an engine has them, and the column names of the source, including repeated ones."""
+
+    rows: Any
+    names: list[str]
+
+
+def open_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -> SourceScan:
+    """Scan the rows lazily, null values replaced by null; with `by_pieces` they need not fit memory.
+
+    A CSV is sniffed here, once: its header gives the names.
+    """
+    if isinstance(frame, TextRows):
+        frame = frame.rows
     if frame is not None:
         lazy = _scan_frame(frame)
+        scan = SourceScan(lazy, _list_frame_columns(frame))
+    elif source.url:
+        lazy = _scan_database(source)
+        scan = SourceScan(lazy, _collect_schema(lazy).names())
     else:
-        lazy = _scan_database(source) if source.url else _scan_files(source, by_pieces)
-    schema = _collect_schema(lazy)
+        scan = _scan_files(source, by_pieces)
+    schema = _collect_schema(scan.rows)
     if not len(schema):
         raise SourceError(
             "The source has no columns.", why=_describe_origin(source), attempt="a file with a header line."
         )
-    return replace_null_values(lazy, schema, source.missing) if source.missing else lazy
+    if not source.missing:
+        return scan
+    return SourceScan(replace_null_values(scan.rows, schema, source.missing), scan.names)
 
 
-def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str, ...]) -> pl.LazyFrame:
-    """Replace values that mean missing by null: texts, and numbers and dates that are written like a mark."""
-    kept = []
+def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.LazyFrame:
+    """Scan the rows lazily, as `open_source` does, for a caller that needs no more than the rows."""
+    return open_source(source, frame, by_pieces=by_pieces).rows
+
+
+def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, null_values: tuple[str, ...]) -> pl.LazyFrame:
+    """Replace values that mean missing by null: texts, and numbers and dates that are written like them."""
+    expressions = []
     for name, dtype in schema.items():
         value = pl.col(name).cast(pl.String) if is_text(dtype) else pl.col(name)
-        values = list(marks) if is_text(dtype) else _cast_null_values(marks, dtype)
+        values = list(null_values) if is_text(dtype) else _cast_null_values(null_values, dtype)
         if values:
-            kept.append(pl.when(value.is_in(values).not_()).then(value))
-    return lazy.with_columns(kept) if kept else lazy
+            expressions.append(pl.when(value.is_in(values).not_()).then(value))
+    return lazy.with_columns(expressions) if expressions else lazy
 
 
-def _cast_null_values(marks: tuple[str, ...], dtype: pl.DataType) -> Any:
-    """Return the marks that are values of a typed column: 999 of whole numbers, 9999-12-31 of dates."""
-    texts = pl.Series(marks, dtype=pl.String).str.strip_chars()
+def _cast_null_values(null_values: tuple[str, ...], dtype: pl.DataType) -> Any:
+    """Return the texts as values of a typed column, those that are some: 999 of whole numbers, 9999-12-31 of dates."""
+    texts = pl.Series(null_values, dtype=pl.String).str.strip_chars()
     if dtype.is_integer() or dtype.is_decimal():
         texts = texts.filter(texts.str.contains(_NUMBER_PATTERN)).str.replace(r"\.0+$", "")
     elif dtype.is_float():
@@ -146,19 +169,11 @@ def is_text(dtype: pl.DataType) -> bool:
     return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
 
 
-def list_source_columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None) -> list[str]:
-    """List the column names as the source has them, including repeated ones."""
-    if (held := getattr(lazy, "names", None)) is not None:  # rows that an engine holds elsewhere
-        return held
-    frame = frame.rows if isinstance(frame, TextRows) else frame
+def _list_frame_columns(frame: Any) -> list[str]:
+    """List the column names as the frame has them, including repeated ones."""
     if isinstance(frame, pl.LazyFrame):
         return _collect_schema(frame).names()
-    if frame is not None:
-        return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
-    if source.url is None and source.path is not None and (files := resolve_files(source.path)).suffix in CSV_SUFFIXES:
-        _scan_files(source, by_pieces=True)
-        return csv.read_header(str(files.paths[0]), source.delimiter, source.quote, source.encoding)
-    return (scan_source(source) if lazy is None else lazy).collect_schema().names()
+    return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
 
 
 def _describe_origin(source: Source) -> str:
@@ -174,9 +189,8 @@ def _scan_frame(frame: Any) -> pl.LazyFrame:
     try:
         if kind == "pandas":
             return pl.from_pandas(frame, include_index=False).lazy()
-        if kind == "pyarrow" and hasattr(
-            frame, "column_names"
-        ):  # a reader would be read once, and an array has no names
+        if kind == "pyarrow" and hasattr(frame, "column_names"):
+            # Another object of pyarrow would be read once, or has no names.
             _require_narrow_decimals(frame)
             return pl.DataFrame(frame).lazy()
     except SourceError:
@@ -211,7 +225,7 @@ def _scan_database(source: Source) -> pl.LazyFrame:
     return read_database(str(source.url), source.table, source.query).lazy()
 
 
-def _scan_files(source: Source, by_pieces: bool) -> pl.LazyFrame:
+def _scan_files(source: Source, by_pieces: bool) -> SourceScan:
     if source.path is None:
         raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
     files = resolve_files(source.path)
@@ -219,19 +233,25 @@ def _scan_files(source: Source, by_pieces: bool) -> pl.LazyFrame:
         require_not_empty(path)
     if not by_pieces:
         require_fits_memory(files.paths)
-    suffix = files.suffix
-    name = Path(source.path).name
     try:
-        lazy = _scan_by_suffix(files, source)
+        if files.suffix in CSV_SUFFIXES:
+            return _scan_csv_files(files, source)
+        lazy = _scan_typed_files(files)
         schema = lazy.collect_schema()
-        if by_pieces and suffix in PARQUET_SUFFIXES | ARROW_SUFFIXES:
+        if by_pieces and files.suffix in PARQUET_SUFFIXES | ARROW_SUFFIXES:
             lazy = scan_columnar(files.paths, schema, hive=bool(files.keys))
+        return SourceScan(lazy, schema.names())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceError(
-            f"The file {name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
+            f"The file {Path(source.path).name} cannot be read as {files.suffix[1:]}: {type(error).__name__}.",
             attempt="the right file type, delimiter and encoding.",
         ) from None
-    return lazy
+
+
+def require_source_fits_memory(source: Source) -> None:
+    """Refuse a source of files whose rows cannot fit in memory."""
+    if source.url is None and source.path is not None:
+        require_fits_memory(resolve_files(source.path).paths)
 
 
 def require_not_empty(path: Path) -> None:
@@ -245,24 +265,30 @@ def require_not_empty(path: Path) -> None:
         raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
 
 
-def _scan_by_suffix(files: FileSet, source: Source) -> pl.LazyFrame:
+def _scan_csv_files(files: FileSet, source: Source) -> SourceScan:
+    dialects = [csv.sniff_csv(path, source.delimiter, source.quote, source.encoding) for path in files.paths]
+    parts = [
+        csv.scan_csv(path, dialect, empty_is_missing=source.empty == "missing")
+        for path, dialect in zip(files.paths, dialects, strict=True)
+    ]
+    schemas = [dict(part.collect_schema()) for part in parts]
+    require_same_columns(files.paths, schemas)
+    return SourceScan(pl.concat(parts) if len(parts) > 1 else parts[0], list(dialects[0].header))
+
+
+def _scan_typed_files(files: FileSet) -> pl.LazyFrame:
+    """Scan files whose columns have types: Parquet, Arrow, and those of spreadsheets and statistics programs."""
     paths = list(files.paths)
     suffix = files.suffix
     if suffix in PARQUET_SUFFIXES:
         schemas = [dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()) for path in paths]
         require_same_columns(paths, schemas, named=True)
-        above = find_outer_partition_keys(files.root, files.keys, schemas[0]) if files.root and files.keys else []
-        return scan_parquet(files, above).drop(above)
+        outer_keys = find_outer_partition_keys(files.root, files.keys, schemas[0]) if files.root and files.keys else []
+        return scan_parquet(files, outer_keys).drop(outer_keys)
     if suffix in ARROW_SUFFIXES:
-        held = [pl.scan_ipc(path, glob=False) for path in paths]
-        require_same_columns(paths, [dict(one.collect_schema()) for one in held], named=True)
-        return pl.concat(held)
-    if suffix in CSV_SUFFIXES:
-        how: Any = (source.delimiter, source.quote, source.encoding)
-        parts = [csv.scan_csv(path, *how, empty_is_missing=source.empty == "missing") for path in paths]
-        if len(paths) > 1:
-            require_same_columns(paths, [dict(part.collect_schema()) for part in parts])
-        return pl.concat(parts) if len(parts) > 1 else parts[0]
+        parts = [pl.scan_ipc(path, glob=False) for path in paths]
+        require_same_columns(paths, [dict(part.collect_schema()) for part in parts], named=True)
+        return pl.concat(parts)
     if suffix in EXCEL_SUFFIXES or suffix in STATISTICS_READERS:
         return _scan_program_file(paths[0])
     raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
@@ -291,9 +317,9 @@ def collect_frame(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "strea
 
 def iterate_batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]:
     """Yield the rows in their order, `rows` at a time, keeping none; the library's messages are withheld."""
-    found = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    batches = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
     try:
-        yield from found
+        yield from batches
     except GeneratorExit:
         raise
     except BaseException as error:
@@ -316,8 +342,8 @@ def _translate_error(error: BaseException, doing: str, lazy: pl.LazyFrame) -> Ba
         return error
     if is_file_error(error) and _is_columnar_scan(lazy):
         return make_damaged_file_error(error)
-    said = str(error).lower()
-    if "utf-8" in said or "utf8" in said:
+    message = str(error).lower()
+    if "utf-8" in message or "utf8" in message:
         return SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".')
     if not isinstance(error, pl.exceptions.PolarsError):
         return SourceError(

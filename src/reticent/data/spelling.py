@@ -59,21 +59,27 @@ def find_variants(values: Iterable[Any]) -> list[list[str]]:
 
 def describe_variants(column: str, distinct: Iterable[Any]) -> str | None:
     """Describe in one sentence a column whose values differ in spelling alone: its name and how many, no value."""
-    found = find_variants(distinct)
-    return str(SpellingVariants(column, tuple(map(tuple, found)))) if found else None
+    variants = find_variants(distinct)
+    return str(SpellingVariants(column, tuple(map(tuple, variants)))) if variants else None
 
 
 def find_spelling_variants(cells: Cells) -> tuple[SpellingVariants, ...]:
     """Find such values in every quasi-identifying and sensitive column of categories, and in every hierarchy."""
-    return tuple(found for domain in (*cells.quasi, *cells.sensitive) for found in _find_in_domain(domain))
+    return tuple(variants for domain in (*cells.quasi, *cells.sensitive) for variants in _find_in_domain(domain))
 
 
 def _find_in_domain(domain: Domain) -> list[SpellingVariants]:
     if isinstance(domain, RangeDomain) and domain.kind != "ordinal":
         return []
-    found = {"values": find_variants(domain.texts)}
+    groups_by_subject = {"values": find_variants(domain.texts)}
     if isinstance(domain, TreeDomain):
-        known = {text for group in found["values"] for text in group}
+        variant_values = {text for group in groups_by_subject["values"] for text in group}
         labels = find_variants(domain.hierarchy.labels)
-        found["labels of its hierarchy"] = [group for group in labels if not known.issuperset(group)]
-    return [SpellingVariants(domain.name, tuple(map(tuple, groups)), what) for what, groups in found.items() if groups]
+        groups_by_subject["labels of its hierarchy"] = [
+            group for group in labels if not variant_values.issuperset(group)
+        ]
+    return [
+        SpellingVariants(domain.name, tuple(map(tuple, groups)), subject)
+        for subject, groups in groups_by_subject.items()
+        if groups
+    ]

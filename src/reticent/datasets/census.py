@@ -62,9 +62,9 @@ class LookupTables(NamedTuple):
 
 def apportion(weights: Weights, total: int = SLOT_COUNT) -> list[int]:
     """Return integers that add up to `total` in proportion to `weights`, by largest remainders."""
-    whole = sum(weights)
-    shares = [weight * total // whole for weight in weights]
-    remainders = sorted(range(len(weights)), key=lambda i: (-(weights[i] * total % whole), i))
+    weight_sum = sum(weights)
+    shares = [weight * total // weight_sum for weight in weights]
+    remainders = sorted(range(len(weights)), key=lambda i: (-(weights[i] * total % weight_sum), i))
     for i in remainders[: total - sum(shares)]:
         shares[i] += 1
     return shares
@@ -72,10 +72,12 @@ def apportion(weights: Weights, total: int = SLOT_COUNT) -> list[int]:
 
 def interpolate_weights(knots: Mapping[int, Weights], age: int) -> list[int]:
     """Return a hundred times the weights at an age, interpolated between two knots."""
-    left = max(knot for knot in knots if knot <= age)
-    right = min((knot for knot in knots if knot > age), default=left + 1)
-    pairs = zip(knots[left], knots.get(right, knots[left]), strict=True)
-    return [100 * (low * (right - age) + high * (age - left)) // (right - left) for low, high in pairs]
+    lower_knot = max(knot for knot in knots if knot <= age)
+    upper_knot = min((knot for knot in knots if knot > age), default=lower_knot + 1)
+    pairs = zip(knots[lower_knot], knots.get(upper_knot, knots[lower_knot]), strict=True)
+    return [
+        100 * (low * (upper_knot - age) + high * (age - lower_knot)) // (upper_knot - lower_knot) for low, high in pairs
+    ]
 
 
 def find_weights_since(rows: Mapping[int, Weights], age: int) -> Weights:
@@ -268,11 +270,11 @@ def generate_census(
     codes = {name: np.empty(rows, dtype=np.uint8) for name in attributes}
     bits = np.random.PCG64([version, seed])
     bits.advance(start * WORDS_PER_PERSON)
-    for at in range(0, rows, BLOCK_ROWS):
-        size = min(BLOCK_ROWS, rows - at)
-        drawn = draw_people(bits.random_raw(size * WORDS_PER_PERSON).reshape(size, WORDS_PER_PERSON))
+    for offset in range(0, rows, BLOCK_ROWS):
+        size = min(BLOCK_ROWS, rows - offset)
+        people_drawn = draw_people(bits.random_raw(size * WORDS_PER_PERSON).reshape(size, WORDS_PER_PERSON))
         for name, column in codes.items():
-            column[at : at + size] = drawn[name]
+            column[offset : offset + size] = people_drawn[name]
     series = [pl.Series(name, column) for name, column in codes.items()]
     return pl.DataFrame([s.cat.to(pl.Enum(COLUMN_LABELS[s.name])) if s.name in COLUMN_LABELS else s for s in series])
 
@@ -285,8 +287,8 @@ def draw_people(words: NDArray[np.uint64]) -> dict[str, NDArray[np.integer]]:
     def slot(word: NDArray[np.uint64], position: int) -> NDArray[np.int64]:
         return ((word >> np.uint64(64 - SLOT_BITS * (position + 1))) & np.uint64(SLOT_COUNT - 1)).view(np.int64)
 
-    def pick(codes: NDArray[np.uint8], word: NDArray[np.uint64], position: int, given: NDArray[np.int64] | int = 0):
-        return codes.take(given * SLOT_COUNT + slot(word, position)).astype(np.int64)
+    def pick(codes: NDArray[np.uint8], word: NDArray[np.uint64], position: int, row: NDArray[np.int64] | int = 0):
+        return codes.take(row * SLOT_COUNT + slot(word, position)).astype(np.int64)
 
     age = pick(table.age, first, 0)
     gender = (slot(first, 1) >= table.women.take(age)).astype(np.int64)
@@ -303,8 +305,8 @@ def draw_people(words: NDArray[np.uint64]) -> dict[str, NDArray[np.integer]]:
         + pick(table.noise, second, 3)
     )
     # The rank of these points among all people, spread evenly over those who share them.
-    within = (table.rank_width.take(points) * (third >> np.uint64(RANK_BITS))) >> np.uint64(64 - RANK_BITS)
-    rank = table.rank.take(points) + within
+    offset = (table.rank_width.take(points) * (third >> np.uint64(RANK_BITS))) >> np.uint64(64 - RANK_BITS)
+    rank = table.rank.take(points) + offset
     salary = table.salary.take((rank >> np.uint64(RANK_BITS - SLOT_BITS)).view(np.int64)).astype(np.int64)
     return {
         "age": age + people.AGES.start,

@@ -23,7 +23,7 @@ from reticent.data.source import is_text
 from reticent.errors import SourceError
 
 MAX_DENSE_KEYS = 1 << 26  # keys a dense table may have: 256 MB of 32-bit cells
-MAX_INTEGER_SPREAD = 1 << 22
+MAX_INTEGER_SPREAD = 1 << 22  # between the least and the greatest integer that are numbered by their distance
 UNKNOWN_CELL = -1
 """The cell of a row whose combination was not counted: the source is not what it was."""
 
@@ -63,23 +63,23 @@ class CellLocator:
 
     @classmethod
     def from_combinations(cls, combinations: pl.DataFrame, cell: np.ndarray) -> CellLocator:
-        known = np.zeros(len(combinations), np.int64)
-        room = 1
+        keys = np.zeros(len(combinations), np.int64)
+        key_count = 1
         steps = []
         for name in combinations.columns:
-            numbered, size = _build_numbering(combinations[name])
+            number_values, size = _build_numbering(combinations[name])
             ranked = None
-            if room * size >= 1 << 62:
-                ranked = np.unique(known)
-                room = len(ranked) + 1
-            step = _KeyColumn(name, numbered, size, ranked)
-            known = step.pack_key(known, combinations[name])
-            room = room * size
+            if key_count * size >= 1 << 62:
+                ranked = np.unique(keys)
+                key_count = len(ranked) + 1
+            step = _KeyColumn(name, number_values, size, ranked)
+            keys = step.pack_key(keys, combinations[name])
+            key_count = key_count * size
             steps.append(step)
-        if room > MAX_DENSE_KEYS:
-            return cls(tuple(steps), pl.DataFrame({"key": known, "cell": cell}))
-        table = np.full(room, UNKNOWN_CELL, np.int32)
-        table[known] = cell
+        if key_count > MAX_DENSE_KEYS:
+            return cls(tuple(steps), pl.DataFrame({"key": keys, "cell": cell}))
+        table = np.full(key_count, UNKNOWN_CELL, np.int32)
+        table[keys] = cell
         return cls(tuple(steps), table)
 
     def find_cells(self, rows: pl.DataFrame) -> np.ndarray:
@@ -89,63 +89,60 @@ class CellLocator:
             key = step.pack_key(key, rows[step.name])
         if isinstance(self.table, np.ndarray):
             return self.table[key]
-        found = pl.DataFrame({"key": key}).join(self.table, on="key", how="left", maintain_order="left")["cell"]
-        return found.fill_null(UNKNOWN_CELL).to_numpy()
+        cells = pl.DataFrame({"key": key}).join(self.table, on="key", how="left", maintain_order="left")["cell"]
+        return cells.fill_null(UNKNOWN_CELL).to_numpy()
 
 
 def _build_numbering(counted: pl.Series) -> tuple[Numbering, int]:
     """Return how values are numbered, and how many numbers there are: null is the last but one, an uncounted value the last."""
     dtype = counted.dtype
     if is_text(dtype) or dtype == pl.Boolean:
-        return _number_directly(
-            counted, lambda values: values.cast(pl.UInt8) if dtype == pl.Boolean else values.to_physical()
-        )
-    if (
-        dtype.is_integer()
-        and len(counted) > counted.null_count()
-        and _measure_spread(counted) < MAX_INTEGER_SPREAD
-        and _fits_signed(counted)
-    ):
-        least = cast("int", counted.min())
-        return _number_directly(counted, lambda values: values.cast(pl.Int64) - least)
+        return _number_directly(counted, _to_category_numbers)
+    if dtype.is_integer() and _has_narrow_range(counted):
+        lowest = cast("int", counted.min())
+        return _number_directly(counted, lambda values: values.cast(pl.Int64) - lowest)
     values = counted.unique().drop_nulls().sort()
     size = len(values)
     numbers = pl.Series(range(len(values)), dtype=pl.UInt32)
 
     def rank_rows(rows: pl.Series) -> np.ndarray:
-        found = rows.replace_strict(values, numbers, default=None, return_dtype=pl.UInt32) if size else rows
+        ranks = rows.replace_strict(values, numbers, default=None, return_dtype=pl.UInt32) if size else rows
         missing = rows.is_null()
-        return found.cast(pl.Int64).fill_null(size + 1).set(missing, size).to_numpy()
+        return ranks.cast(pl.Int64).fill_null(size + 1).set(missing, size).to_numpy()
 
     return rank_rows, size + 2
+
+
+def _to_category_numbers(values: pl.Series) -> pl.Series:
+    return values.cast(pl.UInt8) if values.dtype == pl.Boolean else values.to_physical()
 
 
 def _number_directly(counted: pl.Series, number: Callable[[pl.Series], pl.Series]) -> tuple[Numbering, int]:
     size = cast("int", number(counted).max() or 0) + 1 if len(counted) else 1
 
     def number_rows(rows: pl.Series) -> np.ndarray:
-        found = number(rows).cast(pl.Int64).fill_null(size).to_numpy()
-        if len(found) and (found.min() < 0 or found.max() > size):
+        numbers = number(rows).cast(pl.Int64).fill_null(size).to_numpy()
+        if len(numbers) and (numbers.min() < 0 or numbers.max() > size):
             missing = rows.is_null().to_numpy()
-            found = np.where(missing, size, np.where((found < 0) | (found >= size), size + 1, found))
-        return found
+            numbers = np.where(missing, size, np.where((numbers < 0) | (numbers >= size), size + 1, numbers))
+        return numbers
 
     return number_rows, size + 2
 
 
-def _measure_spread(series: pl.Series) -> int:
-    return cast("int", series.max()) - cast("int", series.min())
+def _has_narrow_range(series: pl.Series) -> bool:
+    """Tell whether there are integers, they lie near each other, and all fit signed 64-bit integers."""
+    if len(series) == series.null_count():
+        return False
+    lowest = cast("int", series.min())
+    highest = cast("int", series.max())
+    return highest - lowest < MAX_INTEGER_SPREAD and highest < 1 << 63
 
 
-def _fits_signed(series: pl.Series) -> bool:
-    """Tell whether all values fit signed 64-bit integers."""
-    return cast("int", series.max()) < 1 << 63
-
-
-def _rank_keys(known: np.ndarray, key: np.ndarray) -> np.ndarray:
+def _rank_keys(known_keys: np.ndarray, key: np.ndarray) -> np.ndarray:
     """Return the rank of each key among the known ones; an unknown key ranks after all of them."""
-    place = np.minimum(np.searchsorted(known, key), max(len(known) - 1, 0))
-    return np.where(known[place] == key, place, len(known)) if len(known) else place
+    position = np.minimum(np.searchsorted(known_keys, key), max(len(known_keys) - 1, 0))
+    return np.where(known_keys[position] == key, position, len(known_keys)) if len(known_keys) else position
 
 
 class CellRecount:

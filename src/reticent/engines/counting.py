@@ -51,20 +51,20 @@ class CodeSpan(NamedTuple):
 
 def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
     """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
-    tallies = CombinationCounter()
-    others = list[pl.DataFrame]()
-    for piece in iterate_batches(lazy, doing, BATCH_ROWS):
-        if tallies.add(piece):
+    counter = CombinationCounter()
+    uncounted = list[pl.DataFrame]()
+    for batch in iterate_batches(lazy, doing, BATCH_ROWS):
+        if counter.add(batch):
             continue
-        if sum(map(len, others)) + len(piece) > MAX_HELD_ROWS:
+        if sum(map(len, uncounted)) + len(batch) > MAX_HELD_ROWS:
             return _group_rows(lazy, name, doing)
-        others.append(piece)
-    others = [piece for piece in others if not tallies.add(piece, again=True)]  # more rows came since
-    rest = _group_rows(pl.concat(others).lazy(), name, doing) if others else None
-    if not tallies.examples:
+        uncounted.append(batch)
+    uncounted = [batch for batch in uncounted if not counter.add(batch, came_before=True)]  # more rows came since
+    rest = _group_rows(pl.concat(uncounted).lazy(), name, doing) if uncounted else None
+    if not counter.examples:
         return _group_rows(lazy, name, doing) if rest is None else rest
-    found = tallies.get_result(name)
-    return found if rest is None else _merge_counts(pl.concat([found, rest]), name, doing)
+    combinations = counter.get_result(name)
+    return combinations if rest is None else _merge_counts(pl.concat([combinations, rest]), name, doing)
 
 
 class CombinationCounter:
@@ -77,68 +77,70 @@ class CombinationCounter:
         self.examples: list[pl.DataFrame] = []
         self.places: list[np.ndarray] = []
 
-    def add(self, piece: pl.DataFrame, *, again: bool = False) -> bool:
+    def add(self, batch: pl.DataFrame, *, came_before: bool = False) -> bool:
         """Count some rows; False if combinations may be too many, or a column cannot be numbered.
 
-        `again`: the rows came before, and were not counted.
+        `came_before`: the rows came before, and were not counted.
         """
-        self.rows += 0 if again else len(piece)
-        stored = [_to_numbers(series) for series in piece.get_columns()]
-        if not len(piece) or not all(_has_numbers(column) for column in stored):
+        self.rows += 0 if came_before else len(batch)
+        numbers = [_to_numbers(series) for series in batch.get_columns()]
+        if not len(batch) or not all(_has_numbers(column) for column in numbers):
             return False
-        spans = [_find_span(column) for column in stored]
+        spans = [_find_span(column) for column in numbers]
         if self.spans:
-            spans = [had.union(met) for had, met in zip(self.spans, spans, strict=True)]
-        room = prod(span.size for span in spans)
-        if room > min(MAX_ARRAY_COMBINATIONS, MAX_COMBINATIONS_PER_ROW * self.rows) or any(
-            max(abs(span.low), abs(span.high)) >= 1 << 62 for span in spans
-        ):
+            spans = [before.union(span) for before, span in zip(self.spans, spans, strict=True)]
+        word_count = prod(span.size for span in spans)
+        if word_count > min(MAX_ARRAY_COMBINATIONS, MAX_COMBINATIONS_PER_ROW * self.rows):
+            return False
+        if any(max(abs(span.low), abs(span.high)) >= 1 << 62 for span in spans):
             return False
         if spans != self.spans:
-            self._grow(spans, room)
-        first = np.empty(min(room, len(piece)), np.int64)
+            self._grow(spans, word_count)
+        first_rows = np.empty(min(word_count, len(batch)), np.int64)
         fresh = 0
-        columns = [_to_array(column, span) for column, span in zip(stored, spans, strict=True)]
-        word = np.empty(min(BLOCK_ROWS, len(piece)), np.int64)
-        known = []
-        for start in range(0, len(piece), BLOCK_ROWS):
-            here = word[: min(BLOCK_ROWS, len(piece) - start)]
-            self._pack([column[start : start + BLOCK_ROWS] for column in columns], here)
+        columns = [_to_array(column, span) for column, span in zip(numbers, spans, strict=True)]
+        words = np.empty(min(BLOCK_ROWS, len(batch)), np.int64)
+        block_words = []
+        for start in range(0, len(batch), BLOCK_ROWS):
+            block = words[: min(BLOCK_ROWS, len(batch) - start)]
+            self._pack([column[start : start + BLOCK_ROWS] for column in columns], block)
             before = fresh
-            fresh = tally_numbers(here, start, self.multiplicity, first, fresh)
-            known.append(here[first[before:fresh] - start])
+            fresh = tally_numbers(block, start, self.multiplicity, first_rows, fresh)
+            block_words.append(block[first_rows[before:fresh] - start])
         if fresh:
-            self.examples.append(piece[first[:fresh]])
-            self.places.append(np.concatenate(known))
+            self.examples.append(batch[first_rows[:fresh]])
+            self.places.append(np.concatenate(block_words))
         return True
 
     def get_result(self, name: str) -> pl.DataFrame:
         """Return the combinations, with the number of rows of each in a column `name`."""
-        times = self.multiplicity[np.concatenate(self.places)]
-        return pl.concat(self.examples).with_columns(pl.Series(name, times).cast(pl.get_index_type()))
+        row_counts = self.multiplicity[np.concatenate(self.places)]
+        return pl.concat(self.examples).with_columns(pl.Series(name, row_counts).cast(pl.get_index_type()))
 
-    def _grow(self, spans: list[CodeSpan], room: int) -> None:
+    def _grow(self, spans: list[CodeSpan], word_count: int) -> None:
         """Move the counts to an array for other spans."""
-        times = self.multiplicity[np.concatenate(self.places)] if self.places else None
+        row_counts = self.multiplicity[np.concatenate(self.places)] if self.places else None
         self.spans = spans
-        self.multiplicity = np.zeros(room, np.int64)
-        if times is None:
+        self.multiplicity = np.zeros(word_count, np.int64)
+        if row_counts is None:
             return
-        held = pl.concat(self.examples)
-        columns = [_to_array(_to_numbers(series), span) for series, span in zip(held.get_columns(), spans, strict=True)]
-        word = np.empty(len(held), np.int64)
-        self._pack(columns, word)
-        self.multiplicity[word] = times
-        self.examples = [held]
-        self.places = [word]
+        combinations = pl.concat(self.examples)
+        columns = [
+            _to_array(_to_numbers(series), span) for series, span in zip(combinations.get_columns(), spans, strict=True)
+        ]
+        words = np.empty(len(combinations), np.int64)
+        self._pack(columns, words)
+        self.multiplicity[words] = row_counts
+        self.examples = [combinations]
+        self.places = [words]
 
-    def _pack(self, columns: list[np.ndarray], word: np.ndarray) -> None:
+    def _pack(self, columns: list[np.ndarray], words: np.ndarray) -> None:
         """Compute one number for each row from its number in each column."""
-        word[:] = 0
+        words[:] = 0
         for column, span in zip(columns, self.spans, strict=True):
-            word *= span.size
-            word += column
-            word -= span.low
+            words *= span.size
+            words += column
+            words -= span.low
 
 
 def _to_numbers(series: pl.Series) -> pl.Series:
@@ -146,30 +148,30 @@ def _to_numbers(series: pl.Series) -> pl.Series:
     return series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
 
 
-def _has_numbers(stored: pl.Series) -> bool:
-    return stored.dtype.is_integer() and stored.dtype not in (pl.Int128, pl.UInt128)
+def _has_numbers(numbers: pl.Series) -> bool:
+    return numbers.dtype.is_integer() and numbers.dtype not in (pl.Int128, pl.UInt128)
 
 
-def _find_span(stored: pl.Series) -> CodeSpan:
-    low: Any = stored.min()  # whole numbers, or None where all are missing
-    high: Any = stored.max()
-    return CodeSpan(0, -1, True) if low is None else CodeSpan(low, high, stored.null_count() > 0)
+def _find_span(numbers: pl.Series) -> CodeSpan:
+    low: Any = numbers.min()  # whole numbers, or None where all are missing
+    high: Any = numbers.max()
+    return CodeSpan(0, -1, True) if low is None else CodeSpan(low, high, numbers.null_count() > 0)
 
 
-def _to_array(stored: pl.Series, span: CodeSpan) -> np.ndarray:
+def _to_array(numbers: pl.Series, span: CodeSpan) -> np.ndarray:
     """Return every row's number; a missing value has the one after the greatest."""
-    if stored.null_count() or stored.dtype == pl.UInt64:
-        stored = stored.cast(pl.Int64).fill_null(span.high + 1)
-    return stored.to_numpy()
+    if numbers.null_count() or numbers.dtype == pl.UInt64:
+        numbers = numbers.cast(pl.Int64).fill_null(span.high + 1)
+    return numbers.to_numpy()
 
 
 def _group_rows(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
     return collect_frame(lazy.group_by(lazy.collect_schema().names()).len(name=name), doing, engine="streaming")
 
 
-def _merge_counts(tallies: pl.DataFrame, name: str, doing: str) -> pl.DataFrame:
-    keys = [key for key in tallies.columns if key != name]
-    return collect_frame(tallies.lazy().group_by(keys).agg(pl.col(name).sum()), doing)
+def _merge_counts(counted: pl.DataFrame, name: str, doing: str) -> pl.DataFrame:
+    keys = [key for key in counted.columns if key != name]
+    return collect_frame(counted.lazy().group_by(keys).agg(pl.col(name).sum()), doing)
 
 
 MAX_HELD_VALUES = 1 << 20  # values of one column that are held in memory
@@ -178,10 +180,10 @@ _SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
 
 
 class FrequencyCounter:
-    """Counts the values of one column, batch by batch.  `room` makes a folder, called when there are first too many values."""
+    """Counts the values of one column, batch by batch; `make_temp_dir` is called once there are too many for memory."""
 
-    def __init__(self, room: Callable[[], Path]):
-        self.make_temp_dir = room
+    def __init__(self, make_temp_dir: Callable[[], Path]):
+        self.make_temp_dir = make_temp_dir
         self.missing = 0
         self.hashes = np.zeros(0, np.uint64)
         self.multiplicity = np.zeros(0, np.int64)
@@ -211,12 +213,14 @@ class FrequencyCounter:
         if self.folder is None:
             self.folder = self.make_temp_dir()
         record = np.empty(len(self.hashes), _SPILL_RECORD)
-        record["hash"], record["times"] = self.hashes, self.multiplicity
+        record["hash"] = self.hashes
+        record["times"] = self.multiplicity
         ends = np.searchsorted(self.hashes, np.arange(1, SPILL_PARTS, dtype=np.uint64) << np.uint64(64 - 6))
-        for at, part in enumerate(np.split(record, ends)):
-            with open(self.folder / f"part-{at:02d}", "ab") as file:
+        for number, part in enumerate(np.split(record, ends)):
+            with open(self.folder / f"part-{number:02d}", "ab") as file:
                 file.write(part.tobytes())
-        self.hashes, self.multiplicity = self.hashes[:0], self.multiplicity[:0]
+        self.hashes = self.hashes[:0]
+        self.multiplicity = self.multiplicity[:0]
 
     def get_result(self) -> ValueFrequencies:
         self._merge()
@@ -224,7 +228,7 @@ class FrequencyCounter:
             return _summarize_frequencies(self.missing, [self.multiplicity])
         self._spill()
         return _summarize_frequencies(
-            self.missing, (self._read_part(self.folder / f"part-{at:02d}") for at in range(SPILL_PARTS))
+            self.missing, (self._read_part(self.folder / f"part-{number:02d}") for number in range(SPILL_PARTS))
         )
 
     def _read_part(self, path: Path) -> np.ndarray:
@@ -235,18 +239,20 @@ class FrequencyCounter:
 
 def _sum_by_hash(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Add up the counts of equal hashes, in the order of hashes."""
-    hashes, times = (np.concatenate(column) for column in zip(*parts, strict=True))
+    hashes, row_counts = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(hashes, kind="stable")
     hashes = hashes[order]
-    times = times[order]
+    row_counts = row_counts[order]
     starts = np.flatnonzero(np.diff(hashes, prepend=~hashes[:1]))
-    return hashes[starts], np.add.reduceat(times, starts) if len(starts) else times[:0]
+    return hashes[starts], np.add.reduceat(row_counts, starts) if len(starts) else row_counts[:0]
 
 
-def _summarize_frequencies(missing: int, times: Iterable[np.ndarray]) -> ValueFrequencies:
-    distinct = once = most = 0
-    for part in times:
+def _summarize_frequencies(missing: int, row_counts: Iterable[np.ndarray]) -> ValueFrequencies:
+    distinct = 0
+    once = 0
+    max_rows = 0
+    for part in row_counts:
         distinct += len(part)
         once += int((part == 1).sum())
-        most = max(most, int(part.max(initial=0)))
-    return ValueFrequencies(missing, distinct, once, most)
+        max_rows = max(max_rows, int(part.max(initial=0)))
+    return ValueFrequencies(missing, distinct, once, max_rows)

@@ -3,8 +3,8 @@
 The engine is no part of a job: the same job is the same request everywhere, and engines must agree.  `docs/engines.md`
 documents which results of engines are equal.
 
-`Engine` is the protocol of every engine; `EngineContext` is what its methods get beside their data; `PassProgress`
-reports the progress of a pass over the rows.
+`Engine` is the protocol of every engine, `EngineContext` the context of its calls; `PassProgress` reports the progress
+of a pass over the rows.
 
 `PartitionedEngine` and `Partitions` are for an engine that distributes its work over a table in parts, each of which
 fits the memory of the process that works on it.  Functions are sent to the parts, and frames do not come to the caller:
@@ -27,12 +27,18 @@ import polars as pl
 from reticent.data.cells import Cells
 from reticent.data.columns import Column
 from reticent.data.passthrough import PassthroughCounts, PassthroughProfile
-from reticent.data.source import Source
+from reticent.data.source import Source, SourceScan
 from reticent.errors import InternalError
 from reticent.format.row_batches import RowBatches
 from reticent.progress import ProgressCallback as ProgressCallback
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
+
+MULTIPLICITY = "\x00times"
+PART_NUMBER = "\x00number"
+REPORT_SECONDS = 2.0  # seconds between two reports of progress
+Frames = Iterator[pl.DataFrame]
+Schema = Mapping[str, pl.DataType]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +84,11 @@ class Engine(Protocol):
     def regions(self) -> int | None:
         """The number of regions that are planned separately (`methods/regions`); None: the table is planned whole."""
 
-    def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]:
         """Call a function with each tuple of arguments, wherever this engine works; the results are in the same order."""
 
-    def scan(self, source: Source, frame: Any = None) -> Any:
-        """Return the rows of a source or a frame, lazily, with null for texts that mean missing: a Polars frame on one machine."""
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
+        """Scan a source or a frame lazily, with null for texts that mean missing; the rows are a Polars frame on one machine."""
 
     def cache(self, rows: Any) -> Any:
         """Return rows that are to be read many times, in memory if this engine has them there."""
@@ -94,12 +100,16 @@ class Engine(Protocol):
         """Count passthrough values in rows as `scan` returns them, before they are rounded."""
 
     def profile_columns(
-        self, rows: Any, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+        self, rows: Any, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
     ) -> PassthroughProfile:
         """Compute statistics of the columns that are no part of cells (passthrough and identifying); refuse those that tell too much."""
 
     def count(
-        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: EngineContext = DEFAULT_CONTEXT
+        self,
+        rows: Any,
+        columns: Mapping[str, Column],
+        rows_per_person: int = 1,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         """Count rows into cells."""
 
@@ -116,16 +126,13 @@ class Engine(Protocol):
         rng: Random,
         rows: Any,
         place: np.ndarray | None = None,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> RowBatches:
         """Return the recipe's entry of each published row, with its passthrough columns, in the order in which they are written.
 
         With a `place` for each entry of the recipe, passthrough rows are sorted by it and then by their passthrough
         values; without one they are shuffled.
         """
-
-
-REPORT_SECONDS = 2.0  # seconds between two words
 
 
 class PassProgress:
@@ -152,22 +159,20 @@ class PassProgress:
             self.last_report = now
             self.progress(f"{self.doing}: {self._format_progress(now - self.started)}")
 
-    def _format_progress(self, took: float) -> str:
+    def _format_progress(self, seconds: float) -> str:
         if self.rows is None:
             return f"{self.done:,} rows"
-        left = took / self.done * max(self.rows - self.done, 0)
-        return f"{self.done:,} of {self.rows:,} rows, about {format_duration(left)} left"
+        seconds_left = seconds / self.done * max(self.rows - self.done, 0)
+        return f"{self.done:,} of {self.rows:,} rows, about {format_duration(seconds_left)} left"
 
 
 def format_duration(seconds: float) -> str:
     """Format a duration for people: 40 s, 12 min, 3.5 h."""
     if seconds < 100:
         return f"{max(round(seconds), 1)} s"
-    return f"{round(seconds / 60)} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-Frames = Iterator[pl.DataFrame]
-Schema = Mapping[str, pl.DataType]
+    if seconds < 6000:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 class Partitions(Protocol):
@@ -192,7 +197,7 @@ class Partitions(Protocol):
 class PartitionedEngine(Protocol):
     """An engine that keeps a table in parts."""
 
-    def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]: ...
+    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]: ...
 
     def count_combinations(self, rows: Any, names: list[str], folder: Path) -> Partitions:
         """Count the distinct combinations of some columns (`MULTIPLICITY`) and persist them in a folder."""
@@ -200,9 +205,5 @@ class PartitionedEngine(Protocol):
     def read_rows(self, rows: Any, names: list[str]) -> Partitions:
         """Return some columns of the rows, as they are read."""
 
-    def number_partitions(self, many: int) -> Partitions:
+    def number_partitions(self, count: int) -> Partitions:
         """Make parts of one row each, which holds the part's number (`PART_NUMBER`)."""
-
-
-MULTIPLICITY = "\x00times"
-PART_NUMBER = "\x00number"

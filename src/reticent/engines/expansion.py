@@ -16,7 +16,7 @@ from reticent.format.row_batches import BATCH_ROWS, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
-MAX_SHUFFLED_ROWS = 1 << 26  # shuffled at once, 4 bytes each
+MAX_SHUFFLED_ROWS = 1 << 26  # rows that are shuffled at once, 4 bytes each
 
 
 def expand_rows(recipe: Recipe, rng: Random) -> Iterator[RowBatch]:
@@ -24,12 +24,14 @@ def expand_rows(recipe: Recipe, rng: Random) -> Iterator[RowBatch]:
     if recipe.arranged:
         yield from _expand_in_order(recipe)
         return
-    kept = recipe.published_entries.astype(np.int32)
-    quota = recipe.quota[kept].astype(np.int64)
+    entries = recipe.published_entries.astype(np.int32)
+    quota = recipe.quota[entries].astype(np.int64)
     rows = int(quota.sum())
     draw = rng.stream("shuffle")
-    for some, count in _split_in_halves(kept, quota, max(-(-rows // MAX_SHUFFLED_ROWS) - 1, 0).bit_length(), draw):
-        entry = np.repeat(some, count)
+    for part_entries, part_quota in _split_in_halves(
+        entries, quota, max(-(-rows // MAX_SHUFFLED_ROWS) - 1, 0).bit_length(), draw
+    ):
+        entry = np.repeat(part_entries, part_quota)
         draw.shuffle(entry)
         for start in range(0, max(len(entry), 1), BATCH_ROWS):
             yield RowBatch(entry[start : start + BATCH_ROWS])
@@ -42,10 +44,10 @@ def _split_in_halves(
     if not times:
         yield entry, count
         return
-    left = draw.binomial(count, 0.5)
-    for half in (left, count - left):
-        some = np.flatnonzero(half)
-        yield from _split_in_halves(entry[some], half[some], times - 1, draw)
+    first_half = draw.binomial(count, 0.5)
+    for half in (first_half, count - first_half):
+        entries = np.flatnonzero(half)
+        yield from _split_in_halves(entry[entries], half[entries], times - 1, draw)
 
 
 def _expand_in_order(recipe: Recipe) -> Iterator[RowBatch]:
@@ -53,9 +55,9 @@ def _expand_in_order(recipe: Recipe) -> Iterator[RowBatch]:
         for start in range(0, max(len(recipe.group), 1), BATCH_ROWS):
             yield RowBatch(slice(start, min(start + BATCH_ROWS, len(recipe.group))))
         return
-    kept = recipe.published_entries
-    until = np.cumsum(recipe.quota[kept])
-    rows = int(until[-1]) if len(until) else 0
+    entries = recipe.published_entries
+    quota_ends = np.cumsum(recipe.quota[entries])
+    rows = int(quota_ends[-1]) if len(quota_ends) else 0
     for start in range(0, max(rows, 1), BATCH_ROWS):
         stop = min(start + BATCH_ROWS, rows)
-        yield RowBatch(kept[np.searchsorted(until, np.arange(start, stop), side="right")])
+        yield RowBatch(entries[np.searchsorted(quota_ends, np.arange(start, stop), side="right")])

@@ -22,14 +22,17 @@ from reticent.kernels.group_order import order_by_group
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
-BUCKET_BYTES = 1 << 26  # what a bucket should hold in memory
+BUCKET_BYTES = 1 << 26  # bytes that a bucket should take in memory
 MAX_BUCKETS = 256  # files that are open at once
+SORT_BUCKET_ROWS = 1 << 21  # rows that are sorted at once
+MAX_RANK_FILES = 256  # files that are open at once
+_RANK_RECORD = np.dtype([("cell", "<i4"), ("word", "<u8"), ("row", "<i8")])
 
 
 def choose_bucket_count(rows: int, size: float) -> int:
     """Choose the number of buckets, a power of two, for rows of this size in bytes."""
-    wanted = max(-(-int(rows * size) // BUCKET_BYTES), 1)
-    return min(1 << (wanted - 1).bit_length(), MAX_BUCKETS)
+    needed = max(-(-int(rows * size) // BUCKET_BYTES), 1)
+    return min(1 << (needed - 1).bit_length(), MAX_BUCKETS)
 
 
 class DiskBuckets:
@@ -52,20 +55,21 @@ class DiskBuckets:
         bucket = bucket.astype(np.uint8)  # a byte is sorted by counting
         order = np.argsort(bucket, kind="stable")
         moved = frame[order]
-        self.names, moved.columns = frame.columns, [str(at) for at in range(frame.width)]  # a name may hold anything
+        self.names = frame.columns
+        moved.columns = [str(number) for number in range(frame.width)]  # a name may hold anything
         table = moved.to_arrow(compat_level=pl.CompatLevel.oldest())
         if not self.writers:
             self._open(table.schema)
         ends = np.searchsorted(bucket[order], np.arange(self.count + 1))
-        for at, writer in enumerate(self.writers):
-            if ends[at] < ends[at + 1]:
-                writer.write_table(table.slice(int(ends[at]), int(ends[at + 1] - ends[at])))
+        for number, writer in enumerate(self.writers):
+            if ends[number] < ends[number + 1]:
+                writer.write_table(table.slice(int(ends[number]), int(ends[number + 1] - ends[number])))
 
     def _open(self, schema: Any) -> None:
         import pyarrow.ipc as ipc
 
-        for at in range(self.count):
-            self.files.append(open(self.folder / f"bucket-{at:03d}", "wb"))  # noqa: SIM115  # `close` closes them
+        for number in range(self.count):
+            self.files.append(open(self.folder / f"bucket-{number:03d}", "wb"))  # noqa: SIM115  # `close` closes them
             self.writers.append(ipc.new_stream(self.files[-1], schema, options=ipc.IpcWriteOptions(compression="lz4")))
 
     def frames(self) -> Iterator[pl.DataFrame]:
@@ -73,11 +77,11 @@ class DiskBuckets:
 
         for file in self.files:
             with open(file.name, "rb") as handle:
-                found = pl.from_arrow(ipc.open_stream(handle).read_all())
+                frame = pl.from_arrow(ipc.open_stream(handle).read_all())
             Path(file.name).unlink()
-            assert isinstance(found, pl.DataFrame)
-            found.columns = self.names
-            yield found
+            assert isinstance(frame, pl.DataFrame)
+            frame.columns = self.names
+            yield frame
 
     def finish(self) -> None:
         """End writing; a disk error on the last rows is raised here."""
@@ -92,17 +96,17 @@ class DiskBuckets:
                 file.close()
 
 
-SORT_BUCKET_ROWS = 1 << 21  # rows that are sorted at once
-MAX_RANK_FILES = 256  # files that are open at once
-_RANK_RECORD = np.dtype([("cell", "<i4"), ("word", "<u8"), ("row", "<i8")])
-
-
 def group_entries_by_cell(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of entries of each cell, and the entries in the order of their cells."""
-    many = np.bincount(recipe.cell, minlength=len(recipe.cells))
+    entry_counts = np.bincount(recipe.cell, minlength=len(recipe.cells))
     order = np.empty(len(recipe.cell), np.int32)
-    order_by_group(np.arange(len(order), dtype=np.int32), recipe.cell.astype(np.int32), np.cumsum(many) - many, order)
-    return many, order
+    order_by_group(
+        np.arange(len(order), dtype=np.int32),
+        recipe.cell.astype(np.int32),
+        np.cumsum(entry_counts) - entry_counts,
+        order,
+    )
+    return entry_counts, order
 
 
 def order_by_word(cell: np.ndarray, word: np.ndarray) -> np.ndarray:
@@ -110,17 +114,17 @@ def order_by_word(cell: np.ndarray, word: np.ndarray) -> np.ndarray:
     bits = int(cell.max(initial=0)).bit_length()
     key = (cell.astype(np.int64) << (63 - bits)) | (word >> np.uint64(bits + 1)).astype(np.int64)
     order = np.argsort(key)
-    where = find_ties(key[order])  # words that differ in their last bits alone
-    rows = order[where]
-    order[where] = rows[np.lexsort((rows, word[rows], cell[rows]))]
+    ties = find_ties(key[order])  # words that differ in their last bits alone
+    rows = order[ties]
+    order[ties] = rows[np.lexsort((rows, word[rows], cell[rows]))]
     return order
 
 
 def find_ties(ascending: np.ndarray) -> np.ndarray:
     """Find the places in sorted numbers where the one before or the one after is equal."""
-    same = np.zeros(len(ascending) + 1, bool)
-    same[1:-1] = ascending[1:] == ascending[:-1]
-    return np.flatnonzero(same[1:] | same[:-1])
+    is_equal = np.zeros(len(ascending) + 1, bool)
+    is_equal[1:-1] = ascending[1:] == ascending[:-1]
+    return np.flatnonzero(is_equal[1:] | is_equal[:-1])
 
 
 class RowRanker:
@@ -139,36 +143,39 @@ class RowRanker:
         self.until = np.cumsum(recipe.quota[self.open])
         self.rows = int(counts.sum())  # that need a rank
         self.bucket = max(SORT_BUCKET_ROWS, -(-self.rows // MAX_RANK_FILES), 1)
-        names = [folder / f"ranks-{at:03d}" for at in range(-(-self.rows // self.bucket))]
+        names = [folder / f"ranks-{number:03d}" for number in range(-(-self.rows // self.bucket))]
         self.files = [open(name, "wb") for name in names]  # noqa: SIM115  # `close` closes them
-        self.position = self.requested = 0
+        self.position = 0
+        self.requested = 0
         self.settled: np.ndarray | None = None
 
     def take(self, cell: np.ndarray) -> np.ndarray:
         """Return the entry of each row, or, if it is not known yet, -1 less the row's number among such rows."""
-        found = self.only[cell].astype(np.int64)
+        entries = self.only[cell].astype(np.int64)
         rows = np.flatnonzero(self.shared[cell])
         if len(rows):
             words = self.rng.words("rank", self.position, len(cell))[rows]
             number = np.arange(self.requested, self.requested + len(rows))
-            found[rows] = -1 - number
+            entries[rows] = -1 - number
             self._write_records(cell[rows], words, number)
             self.requested += len(rows)
         self.position += len(cell)
-        return found
+        return entries
 
     def _write_records(self, cell: np.ndarray, word: np.ndarray, row: np.ndarray) -> None:
-        held = self.counts[cell]
-        share = np.minimum((word.astype(np.float64) * (held / 2.0**64)).astype(np.int64), held - 1)
-        bucket = ((self.first[cell] + share) // self.bucket).astype(np.uint8)  # a byte is sorted by counting
+        cell_rows = self.counts[cell]
+        row_share = np.minimum((word.astype(np.float64) * (cell_rows / 2.0**64)).astype(np.int64), cell_rows - 1)
+        bucket = ((self.first[cell] + row_share) // self.bucket).astype(np.uint8)  # a byte is sorted by counting
         record = np.empty(len(cell), _RANK_RECORD)
-        record["cell"], record["word"], record["row"] = cell, word, row
+        record["cell"] = cell
+        record["word"] = word
+        record["row"] = row
         order = np.argsort(bucket, kind="stable")
         record = record[order]
         ends = np.searchsorted(bucket[order], np.arange(len(self.files) + 1))
-        for at, file in enumerate(self.files):
-            if ends[at] < ends[at + 1]:
-                file.write(record[ends[at] : ends[at + 1]].tobytes())
+        for number, file in enumerate(self.files):
+            if ends[number] < ends[number + 1]:
+                file.write(record[ends[number] : ends[number + 1]].tobytes())
 
     def settle(self) -> None:
         """Rank the rows, bucket by bucket; refuse unless every cell got the rows that were counted."""
@@ -193,10 +200,10 @@ class RowRanker:
         """Return what `take` returned, with every entry known."""
         if self.settled is None:
             return taken
-        left = np.flatnonzero(taken < 0)
-        found = taken.copy()
-        found[left] = self.settled[-1 - taken[left]]
-        return found
+        unknown = np.flatnonzero(taken < 0)
+        known = taken.copy()
+        known[unknown] = self.settled[-1 - taken[unknown]]
+        return known
 
     def close(self) -> None:
         """Close the files, after a failure too; a disk error is not raised again."""

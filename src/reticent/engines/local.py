@@ -19,7 +19,7 @@ from reticent.data import source as sources
 from reticent.data.codec import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.passthrough import PassthroughCounts, cast_columns, count_passthrough
-from reticent.data.source import Source, collect_frame, is_text
+from reticent.data.source import Source, SourceScan, collect_frame, is_text
 from reticent.engines.cell_lookup import CellRecount, find_cells, translate_reread_errors
 from reticent.engines.counting import count_combinations
 from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, EngineContext
@@ -46,13 +46,18 @@ def build_counted_table(
     keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
     texts = [pl.col(name).cast(pl.String) for name in keys if is_text(schema[name]) and schema[name] != pl.String]
     cells, cell = encode_cells(counted.with_columns(texts), columns)
-    carried = {
+    passthrough_types = {
         name: "String" if is_text(schema[name]) else str(schema[name])
         for name in find_columns_with_role(columns, Role.INSENSITIVE)
     }
-    times = counted[COUNT_COLUMN].to_numpy().astype(np.int64)
+    multiplicity = counted[COUNT_COLUMN].to_numpy().astype(np.int64)
     return CountedTable(
-        replace(cells, rows_per_person=rows_per_person), columns, counted.drop(COUNT_COLUMN), cell, times, carried
+        replace(cells, rows_per_person=rows_per_person),
+        columns,
+        counted.drop(COUNT_COLUMN),
+        cell,
+        multiplicity,
+        passthrough_types,
     )
 
 
@@ -91,8 +96,8 @@ def apply_recipe(
         return _apply_to_passthrough(counted, recipe, rng, lazy, carried, place)
     if recipe.arranged and recipe.has_single_rows and recipe.is_complete:
         return InMemoryRows(slice(None), len(recipe.group))
-    kept = recipe.published_entries.astype(np.int32)
-    entry = np.repeat(kept, recipe.quota[kept])
+    published = recipe.published_entries.astype(np.int32)
+    entry = np.repeat(published, recipe.quota[published])
     if not recipe.arranged:
         rng.stream("shuffle").shuffle(entry)
     return InMemoryRows(entry, len(entry))
@@ -108,34 +113,38 @@ def _apply_to_passthrough(
             cast_texts_to_categories(lazy, keys).select(*keys, *carried), "Reading the carried columns"
         )
     cell = find_cells(rows.select(keys), counted.combinations, counted.cell)
-    again = CellRecount(counted.cells)
-    again.add(cell)
-    again.finish()
+    recount = CellRecount(counted.cells)
+    recount.add(cell)
+    recount.finish()
     entry = assign_outcomes(recipe, cell, rng)
     order = None if place is not None else rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
     if not recipe.is_complete:
-        shown = np.zeros(len(recipe.group), bool)
-        shown[recipe.published_entries] = True
-        order = np.flatnonzero(shown[entry]).astype(np.uint32) if order is None else order[shown[entry[order]]]
+        is_published = np.zeros(len(recipe.group), bool)
+        is_published[recipe.published_entries] = True
+        order = (
+            np.flatnonzero(is_published[entry]).astype(np.uint32)
+            if order is None
+            else order[is_published[entry[order]]]
+        )
     moved = rows.select(carried) if order is None else rows.select(pl.col(carried).gather(pl.Series(order)))
     entry = entry if order is None else entry[order]
     # Categories become plain text only after they were moved: moving numbers costs a tenth of moving strings.
     moved = moved.with_columns(pl.col(name).cast(pl.String) for name in carried if is_text(moved[name].dtype))
     if place is not None:
-        by = order_by_place(place[entry], moved)
-        entry = entry[by]
-        moved = moved[by]
+        sorted_order = order_by_place(place[entry], moved)
+        entry = entry[sorted_order]
+        moved = moved[sorted_order]
     return InMemoryRows(entry, len(entry), moved)
 
 
 def order_by_place(place: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
     """Return the order of rows by their place and by their passthrough values: rows that tie are equal."""
     order = np.argsort(place)
-    where = find_ties(place[order])
-    rows = order[where]
+    ties = find_ties(place[order])
+    rows = order[ties]
     keys = carried[rows].with_columns(pl.Series("\x00place", place[rows]))
-    within = keys.select(pl.arg_sort_by(["\x00place", *carried.columns], nulls_last=True)).to_series().to_numpy()
-    order[where] = rows[within]
+    tie_order = keys.select(pl.arg_sort_by(["\x00place", *carried.columns], nulls_last=True)).to_series().to_numpy()
+    order[ties] = rows[tie_order]
     return order
 
 
@@ -148,12 +157,12 @@ def assign_outcomes(recipe: Recipe, cell: np.ndarray, rng: Random, start: int = 
     if len(shared):
         words = rng.words("rank", start, len(cell))[shared]
         order = shared[order_by_word(cell[shared], words)]
-        held = cell[order]
-        begins = np.flatnonzero(np.diff(held, prepend=-1))
-        rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
-        until = np.cumsum(recipe.quota[by_cell])
-        before = (until - recipe.quota[by_cell])[first[held]]
-        place[order] = np.searchsorted(until, before + rank, side="right")
+        cell_of_row = cell[order]
+        starts = np.flatnonzero(np.diff(cell_of_row, prepend=-1))
+        rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+        quota_ends = np.cumsum(recipe.quota[by_cell])
+        before = (quota_ends - recipe.quota[by_cell])[first[cell_of_row]]
+        place[order] = np.searchsorted(quota_ends, before + rank, side="right")
     return by_cell[place]
 
 
@@ -164,11 +173,11 @@ class LocalEngine:
     distributed: ClassVar[bool] = False
     regions: ClassVar[None] = None
 
-    def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
-        return [function(*given) for given in asked]
+    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]:
+        return [function(*arguments) for arguments in argument_lists]
 
-    def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
-        return sources.scan_source(source, frame)
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
+        return sources.open_source(source, frame)
 
     def cache(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return collect_frame(rows, "Reading the rows").lazy()
@@ -180,7 +189,7 @@ class LocalEngine:
         return count_passthrough(rows, columns)
 
     def profile_columns(
-        self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
     ) -> passthrough.PassthroughProfile:
         return passthrough.profile_columns(rows, columns)
 
@@ -189,7 +198,7 @@ class LocalEngine:
         rows: pl.LazyFrame,
         columns: Mapping[str, Column],
         rows_per_person: int = 1,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         return count_rows(rows, columns, rows_per_person)
 
@@ -206,7 +215,7 @@ class LocalEngine:
         rng: Random,
         rows: pl.LazyFrame,
         place: np.ndarray | None = None,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> InMemoryRows:
         return apply_recipe(counted, recipe, rng, rows, place)
 

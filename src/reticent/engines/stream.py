@@ -23,7 +23,7 @@ from reticent.data import source as sources
 from reticent.data.columnar import group_frames
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.passthrough import PassthroughCounts, cast_columns, count_passthrough
-from reticent.data.source import Source, is_text, iterate_batches
+from reticent.data.source import Source, SourceScan, is_text, iterate_batches
 from reticent.engines import local
 from reticent.engines.cell_lookup import CellLocator, CellRecount, translate_reread_errors
 from reticent.engines.counting import FrequencyCounter
@@ -35,9 +35,9 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
 ENTRY_COLUMN = "\x00entry"
-READ_BYTES = 4 * BUCKET_BYTES  # what is read at a time
-BATCHES_PER_READ = 8  # in which it comes
-MAX_SAMPLED_ENTRIES = 1 << 20  # entries whose places tell how to part them all
+READ_BYTES = 4 * BUCKET_BYTES  # bytes that are read at a time
+BATCHES_PER_READ = 8  # batches that they come in
+MAX_SAMPLED_ENTRIES = 1 << 20  # entries from whose places the ends of buckets are chosen
 _NUMBER_BYTES = 8
 _TEXT_BYTES = 24  # bytes that a value is taken for before one was seen
 _SMALL_TYPE_BYTES = {
@@ -72,11 +72,11 @@ class StreamEngine:
     distributed: ClassVar[bool] = False
     regions: ClassVar[None] = None
 
-    def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
-        return [function(*given) for given in asked]
+    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]:
+        return [function(*arguments) for arguments in argument_lists]
 
-    def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
-        return sources.scan_source(source, frame, by_pieces=True)
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
+        return sources.open_source(source, frame, by_pieces=True)
 
     def cache(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows
@@ -88,28 +88,30 @@ class StreamEngine:
         return count_passthrough(rows, columns)
 
     def profile_columns(
-        self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
     ) -> passthrough.PassthroughProfile:
         names = passthrough.list_profiled_columns(columns)
         if not names:
             return passthrough.PassthroughProfile()
         doing = "Counting identifying and carried values"
         wanted = rows.select(names)
-        found = {name: FrequencyCounter(how.make_temp_dir) for name in names}
-        pace = PassProgress(doing.lower(), None, how.progress)
+        counters = {name: FrequencyCounter(context.make_temp_dir) for name in names}
+        progress = PassProgress(doing.lower(), None, context.progress)
         for frame in iterate_row_batches(wanted, doing):
             for name in names:
-                found[name].add(frame[name])
-            pace.add(len(frame))
+                counters[name].add(frame[name])
+            progress.add(len(frame))
             del frame  # before the next is read
-        return passthrough.build_profile(columns, pace.done, {name: one.get_result() for name, one in found.items()})
+        return passthrough.build_profile(
+            columns, progress.done, {name: counter.get_result() for name, counter in counters.items()}
+        )
 
     def count(
         self,
         rows: pl.LazyFrame,
         columns: Mapping[str, Column],
         rows_per_person: int = 1,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         """Count as the local engine does, which reads batches already: it holds combinations, and few rows."""
         return local.count_rows(rows, columns, rows_per_person)
@@ -127,7 +129,7 @@ class StreamEngine:
         rng: Random,
         rows: pl.LazyFrame,
         place: np.ndarray | None = None,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> StreamedRows:
         published = int(recipe.quota[recipe.published_entries].sum())
         names = find_columns_with_role(counted.columns, Role.INSENSITIVE)
@@ -135,7 +137,7 @@ class StreamEngine:
             return StreamedRows(published, {}, lambda: expand_rows(recipe, rng))
         schema = rows.collect_schema()
         types = {name: BatchColumn(pl.String() if is_text(schema[name]) else schema[name]) for name in names}
-        carrying = StreamPassthroughWriter(counted, recipe, rng, place, how)
+        carrying = StreamPassthroughWriter(counted, recipe, rng, place, context)
         return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
 
 
@@ -154,11 +156,14 @@ class StreamPassthroughWriter:
         with closing(RowRanker(self.recipe, self.rng, folder)) as ranks:
             buckets = self._scatter_rows(rows, names, ranks, folder / "scattered")
             ranks.settle()
-        shown = np.zeros(len(self.recipe.group), bool)
-        shown[self.recipe.published_entries] = True
-        ranked = (_rank_frame(frame, ranks, shown) for frame in buckets.frames())
-        found = self._shuffle_buckets(ranked) if self.place is None else self._sort_buckets(ranked, folder / "sorted")
-        for entry, carried in found:
+        is_published = np.zeros(len(self.recipe.group), bool)
+        is_published[self.recipe.published_entries] = True
+        ranked = (_rank_frame(frame, ranks, is_published) for frame in buckets.frames())
+        if self.place is None:
+            ordered = self._shuffle_buckets(ranked)
+        else:
+            ordered = self._sort_buckets(ranked, folder / "sorted")
+        for entry, carried in ordered:
             for start in range(0, len(entry), BATCH_ROWS):
                 yield RowBatch(entry[start : start + BATCH_ROWS], carried[start : start + BATCH_ROWS])
 
@@ -169,27 +174,29 @@ class StreamPassthroughWriter:
         cells = self.counted.cells
         wanted = local.cast_texts_to_categories(rows, keys).select(*keys, *names)
         locator = CellLocator.from_combinations(self.counted.combinations, self.counted.cell)
-        tally = CellRecount(cells)
-        pace = PassProgress("writing", cells.rows, self.context.progress)
+        recount = CellRecount(cells)
+        progress = PassProgress("writing", cells.rows, self.context.progress)
         buckets = DiskBuckets(folder)
         with closing(buckets), translate_reread_errors():
             for frame in iterate_row_batches(wanted, doing):
-                beside = _cast_categories(frame.select(names))
-                if not pace.done:
-                    buckets.begin(choose_bucket_count(cells.rows, beside.estimated_size() / max(len(frame), 1) + 8))
+                passthrough_columns = _cast_categories(frame.select(names))
+                if not progress.done:
+                    buckets.begin(
+                        choose_bucket_count(cells.rows, passthrough_columns.estimated_size() / max(len(frame), 1) + 8)
+                    )
                 cell = locator.find_cells(frame.select(keys))
-                tally.add(cell)
-                number = self.rng.words("bucket", pace.done, len(frame)) % np.uint64(buckets.count)
-                buckets.put_rows(number, beside.with_columns(pl.Series(ENTRY_COLUMN, ranks.take(cell))))
-                pace.add(len(frame))
-                del frame, beside  # before the next are read
-            tally.finish()
+                recount.add(cell)
+                number = self.rng.words("bucket", progress.done, len(frame)) % np.uint64(buckets.count)
+                buckets.put_rows(number, passthrough_columns.with_columns(pl.Series(ENTRY_COLUMN, ranks.take(cell))))
+                progress.add(len(frame))
+                del frame, passthrough_columns  # before the next are read
+            recount.finish()
             buckets.finish()
         return buckets
 
     def _shuffle_buckets(self, ranked: Iterator[_RankedFrame]) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
-        for at, (frame, kept) in enumerate(ranked):
-            order = kept[self.rng.stream(f"shuffle {at}").permutation(len(kept))]
+        for number, (frame, published) in enumerate(ranked):
+            order = published[self.rng.stream(f"shuffle {number}").permutation(len(published))]
             yield _split_entries(frame[order])
 
     def _sort_buckets(self, ranked: Iterator[_RankedFrame], folder: Path) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
@@ -198,11 +205,11 @@ class StreamPassthroughWriter:
         rows = int(self.recipe.quota[self.recipe.published_entries].sum())
         buckets = DiskBuckets(folder)
         with closing(buckets):
-            for frame, kept in ranked:
-                if not len(kept):
+            for frame, published in ranked:
+                if not len(published):
                     continue  # none of these rows is published
-                if len(kept) < len(frame):
-                    frame = frame[kept]
+                if len(published) < len(frame):
+                    frame = frame[published]
                 if not buckets.count:
                     buckets.begin(choose_bucket_count(rows, frame.estimated_size() / max(len(frame), 1)))
                     ends = self._find_bucket_ends(buckets.count)
@@ -216,16 +223,16 @@ class StreamPassthroughWriter:
     def _find_bucket_ends(self, parts: int) -> np.ndarray:
         """Find, from some of the entries, the last place of all parts but one, so that parts have about as many rows each."""
         assert self.place is not None
-        some = self.recipe.published_entries[:: -(-len(self.recipe.published_entries) // MAX_SAMPLED_ENTRIES)]
-        some = some[np.argsort(self.place[some])]
-        until = np.cumsum(self.recipe.quota[some])
-        return self.place[some][np.searchsorted(until, until[-1] * np.arange(1, parts) // parts)]
+        sample = self.recipe.published_entries[:: -(-len(self.recipe.published_entries) // MAX_SAMPLED_ENTRIES)]
+        sample = sample[np.argsort(self.place[sample])]
+        quota_ends = np.cumsum(self.recipe.quota[sample])
+        return self.place[sample][np.searchsorted(quota_ends, quota_ends[-1] * np.arange(1, parts) // parts)]
 
 
-def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, shown: np.ndarray) -> _RankedFrame:
+def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, is_published: np.ndarray) -> _RankedFrame:
     """Return the rows of a bucket, each with its entry, and which of them are published."""
     entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
-    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(shown[entry])
+    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(is_published[entry])
 
 
 def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
@@ -238,8 +245,8 @@ def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
 
 def iterate_row_batches(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
     """Yield the rows in their order: a number at a time, or fewer if they take as many bytes as intended."""
-    most = choose_batch_rows(rows)
-    return group_frames(iterate_batches(rows, doing, -(-most // BATCHES_PER_READ)), most, READ_BYTES)
+    max_rows = choose_batch_rows(rows)
+    return group_frames(iterate_batches(rows, doing, -(-max_rows // BATCHES_PER_READ)), max_rows, READ_BYTES)
 
 
 def choose_batch_rows(rows: pl.LazyFrame) -> int:

@@ -397,12 +397,13 @@ class DraftRows:
 
 
 def _read_rows(source: Source) -> DraftRows:
-    lazy = sources.scan_source(source, by_pieces=True)
-    require_header(sources.list_source_columns(source), lazy)
-    rows = int(sources.collect_frame(lazy.select(pl.len()), "Counting the rows", "streaming").item())
+    scan = sources.open_source(source, by_pieces=True)
+    require_header(scan.names, scan.rows)
+    rows = int(sources.collect_frame(scan.rows.select(pl.len()), "Counting the rows", "streaming").item())
     if rows > MAX_ROWS:
-        return _read_sample(lazy, rows)
-    frame = sources.collect_frame(sources.scan_source(source), "Reading the table")
+        return _read_sample(scan.rows, rows)
+    sources.require_source_fits_memory(source)
+    frame = sources.collect_frame(scan.rows, "Reading the table")
     return DraftRows(frame, len(frame))
 
 

@@ -12,9 +12,12 @@ UNCOMPILED_WARNING = "reticent runs uncompiled"
 
 
 def list_uncompiled_kernels() -> list[str]:
-    """The kernels that have no compiled module beside them, in the order of their names."""
+    """List the kernels that have no compiled module beside them, in the order of their names.
+
+    `inline_functions` has none: kernels inline what they use of it.
+    """
     folder = Path(__file__).parent
-    names = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    names = sorted(path.stem for path in folder.glob("*.py") if path.stem not in ("__init__", "inline_functions"))
     return [name for name in names if not any((folder / f"{name}{suffix}").exists() for suffix in EXTENSION_SUFFIXES)]
 
 

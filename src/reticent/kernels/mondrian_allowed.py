@@ -10,7 +10,11 @@ values, both kept as the root of a tree over the values, so that moving a row fr
 import cython
 import numpy as np
 
-CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+if cython.compiled:
+    from cython.cimports.reticent.kernels.inline_functions import unpack_code
+else:
+    from reticent.kernels.inline_functions import unpack_code
+
 NO_LIMIT = cython.declare(cython.longlong, 1 << 62)
 SUBTREES = cython.declare(cython.Py_ssize_t, 2)
 
@@ -41,14 +45,6 @@ def mark_allowed_cuts(
         with cython.nogil:
             for i in range(nodes.shape[0]):
                 sweep.node(nodes[i, 1] - nodes[i, 0], nodes[i, 2], nodes[i, 3], nodes[i, 4])
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _unpack_code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
-    return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
 
 
 @cython.final
@@ -106,8 +102,8 @@ class SideMoves:
         self.end = first + n
         self.move(0, first, self.end, 1, 0)
         for j in range(self.rows.shape[0]):
-            low = _unpack_code(self.words, self.rows[j, first], j)
-            high = _unpack_code(self.words, self.rows[j, self.end - 1], j)
+            low = unpack_code(self.words, self.rows[j, first], j)
+            high = unpack_code(self.words, self.rows[j, self.end - 1], j)
             if low < high:
                 if self.shape[j, 0] != SUBTREES:
                     self.prefixes(j)
@@ -144,7 +140,7 @@ class SideMoves:
             end = self.run(j, at)
             self.alone(j, at, end)
             if end == self.end or root == self.depth(
-                j, _unpack_code(self.words, self.rows[j, at], j), _unpack_code(self.words, self.rows[j, end], j)
+                j, unpack_code(self.words, self.rows[j, at], j), unpack_code(self.words, self.rows[j, end], j)
             ):
                 if child < at:
                     self.alone(j, child, end)
@@ -171,8 +167,8 @@ class SideMoves:
     @cython.exceptval(check=False)
     def run(self, j: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The end of the run of equal codes that begins at a row."""
-        code: cython.longlong = _unpack_code(self.words, self.rows[j, at], j)
-        while at < self.end and _unpack_code(self.words, self.rows[j, at], j) == code:
+        code: cython.longlong = unpack_code(self.words, self.rows[j, at], j)
+        while at < self.end and unpack_code(self.words, self.rows[j, at], j) == code:
             at += 1
         return at
 

@@ -8,7 +8,10 @@ taken that leaves the sides more even.
 import cython
 import numpy as np
 
-CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+if cython.compiled:
+    from cython.cimports.reticent.kernels.inline_functions import unpack_code
+else:
+    from reticent.kernels.inline_functions import unpack_code
 
 
 def place_median_cuts(
@@ -45,14 +48,6 @@ def place_median_cuts(
 
 
 @cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _unpack_code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
-    return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
-
-
-@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _find_median(
@@ -74,7 +69,7 @@ def _find_median(
     middle: cython.longlong
     if upper - lower < tally.shape[0] and upper - lower < 2 * (stop - start) + 64:
         for r in range(start, stop):
-            tally[_unpack_code(words, r, j) - lower] += count[r]
+            tally[unpack_code(words, r, j) - lower] += count[r]
             total += count[r]
         middle = -1
         for r in range(upper - lower + 1):
@@ -89,7 +84,7 @@ def _find_median(
         middle = (lower + upper) // 2
         below = 0
         for r in range(start, stop):
-            below += count[r] if _unpack_code(words, r, j) <= middle else 0
+            below += count[r] if unpack_code(words, r, j) <= middle else 0
         if 2 * below >= total:
             upper = middle
         else:
@@ -142,8 +137,8 @@ def _choose_fairer(
     other: cython.longlong = 0
     for r in range(cuts[i, 0], cuts[i, 1]):
         total += count[r]
-        one += count[r] if _unpack_code(words, r, j) <= pair[0] else 0
-        other += count[r] if _unpack_code(words, r, j) <= pair[1] else 0
+        one += count[r] if unpack_code(words, r, j) <= pair[0] else 0
+        other += count[r] if unpack_code(words, r, j) <= pair[1] else 0
     left[i, 1] = total
     if abs(2 * one - total) <= abs(2 * other - total):
         cuts[i, 4] = pair[0]

@@ -9,7 +9,11 @@ where several of its cuts part the same column, its codes are counted once and e
 import cython
 import numpy as np
 
-CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+if cython.compiled:
+    from cython.cimports.reticent.kernels.inline_functions import unpack_code
+else:
+    from reticent.kernels.inline_functions import unpack_code
+
 MAX_SUM_CELLS = cython.declare(cython.Py_ssize_t, 1 << 17)  # counts that a node's sums may take
 UNDECIDED = cython.declare(cython.Py_ssize_t, -1)
 COUNT_EACH = cython.declare(cython.Py_ssize_t, -2)  # a pass over the node for each cut
@@ -92,7 +96,7 @@ def list_side_atoms(
             offsets[2 * i + 2] = right
             column = cuts[i, 2]
             for r in range(cuts[i, 0], cuts[i, 1]):
-                code = (words[r, column // 2] >> (32 * (column % 2))) & CODE
+                code = unpack_code(words, r, column)
                 if cuts[i, 3] <= code <= cuts[i, 4]:
                     found[left] = atom[r]
                     left += 1
@@ -221,14 +225,6 @@ class SideCounts:
 
 
 @cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _unpack_code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
-    return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
-
-
-@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _count_node(
@@ -277,7 +273,7 @@ def _count_within(
     lo: cython.longlong = cuts[i, 3]
     hi: cython.longlong = cuts[i, 4]
     for r in range(cuts[i, 0], cuts[i, 1]):
-        if lo <= _unpack_code(words, r, j) <= hi:
+        if lo <= unpack_code(words, r, j) <= hi:
             for h in range(first[atom[r]], first[atom[r] + 1]):
                 for s in range(1, held.shape[1]):
                     inside[held[h, s]] += held[h, 0]
@@ -308,7 +304,7 @@ def _sum_column(
     for r in range(base, base + (hi - lo + 2) * values):
         sums[r] = 0
     for r in range(cuts[i, 0], cuts[i, 1]):
-        x = _unpack_code(words, r, j)
+        x = unpack_code(words, r, j)
         if lo <= x <= hi:
             for h in range(first[atom[r]], first[atom[r] + 1]):
                 for s in range(1, held.shape[1]):

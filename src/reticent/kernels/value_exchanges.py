@@ -14,6 +14,11 @@ many more rows could get the value; `combinations` have (first cell, cells with 
 
 import cython
 
+if cython.compiled:
+    from cython.cimports.reticent.kernels.inline_functions import next_random
+else:
+    from reticent.kernels.inline_functions import next_random
+
 
 @cython.cfunc
 @cython.exceptval(check=False)
@@ -373,8 +378,8 @@ def relieve_cell(
 @cython.cfunc
 @cython.exceptval(check=False)
 def draw_below(state: cython.longlong[::1], limit: cython.int) -> cython.int:
-    """A number below the limit, from a generator of 31 bits (Park & Miller 1988)."""
-    state[0] = state[0] * 48271 % 2147483647
+    """Return a number below the limit."""
+    state[0] = next_random(state[0])
     return cython.cast(cython.int, state[0] % limit)
 
 

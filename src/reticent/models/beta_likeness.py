@@ -59,6 +59,8 @@ from reticent.models.rational_bounds import (
 )
 from reticent.validation import check_parameters, document_parameters
 
+RATIO_ROUNDING = 2.0**-50  # more than what three roundings to 53 bits, and those of the comparison, can make of it
+
 
 @document_parameters(PROMISES["beta-likeness"])
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,11 @@ class BetaLikeness(Promise):
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         return [
-            self._compute_caps(exclude_value(totals, without), without)
-            for without in list_excluded_values(totals, null)
+            self._compute_caps(exclude_value(totals, excluded), excluded)
+            for excluded in list_excluded_values(totals, null)
         ]
 
-    def _compute_caps(self, totals: np.ndarray, without: int) -> Caps:
+    def _compute_caps(self, totals: np.ndarray, excluded: int) -> Caps:
         rows = int(totals.sum())
         frequencies = [Fraction(int(c), rows) if c else Fraction(0) for c in totals]
         cap = {p: self.cap(p, rows) for p in set(frequencies)}
@@ -98,10 +100,10 @@ class BetaLikeness(Promise):
             lower = to_integer_pairs([floor[p] for p in frequencies])
         return Caps(
             len(totals),
-            least_size=int(without < 0),
-            upper=make_upper_caps([cap[p] for p in frequencies], without),
+            least_size=int(excluded < 0),
+            upper=make_upper_caps([cap[p] for p in frequencies], excluded),
             lower=lower,
-            without=without,
+            without=excluded,
         )
 
     def cap(self, p: Fraction, rows: int) -> Fraction:
@@ -135,9 +137,6 @@ def _enclose_others_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     return 1 - p / (1 + lower), 1 - p / (1 + upper)
 
 
-RATIO_ROUNDING = 2.0**-50  # more than what three roundings to 53 bits, and those of the comparison, can make of it
-
-
 @dataclass(frozen=True, slots=True)
 class BetaPosterior:
     """beta-likeness as a mechanism promise: a check of the matrix of a perturbation."""
@@ -147,24 +146,24 @@ class BetaPosterior:
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         """Raise if the `matrix`, over values held by `counts` rows each, lifts a belief above its cap."""
-        over = self.excess(parameters["matrix"], parameters["counts"])
-        if over is not None:
+        excess = self.excess(parameters["matrix"], parameters["counts"])
+        if excess is not None:
             raise PromiseUnreachable(
                 "The perturbation matrix does not keep beta-likeness.",
-                why=f"The belief in a value can exceed its cap by {over:.3g}.",
+                why=f"The belief in a value can exceed its cap by {excess:.3g}.",
                 attempt='matrix = "rank-one", which is always valid.',
             )
 
     def excess(self, matrix: Sequence[Sequence[int]], counts: Sequence[int]) -> float | None:
         """Compute by how much the worst posterior exceeds its cap; None if all are within."""
         rows = sum(counts)
-        found = None
+        worst = None
         for count, (up, down) in zip(counts, compute_worst_gains(matrix, counts), strict=True):
             p = Fraction(count, rows)
             fine = self.allows(p, up) and (not self.promise.two_sided or (down is not None and self.allows(p, down)))
             if not fine:
-                found = max(found or 0.0, float(p * (up - self.gain(p))))
-        return found
+                worst = max(worst or 0.0, float(p * (up - self.gain(p))))
+        return worst
 
     def allows(self, p: Fraction, gain: Fraction) -> bool:
         """Tell whether gain <= beta and, enhanced, gain <= -ln p."""
@@ -184,25 +183,25 @@ def compute_worst_gains(
     """Compute for each value the greatest posterior / prior - 1 and prior / posterior - 1 (None: ruled out), exactly."""
     rows = sum(counts)
     entries = np.array(matrix, dtype=object)
-    seen = np.array(counts, dtype=object) @ entries  # n WHOLE Pr(v), as whole numbers
-    found = []
+    column_sums = np.array(counts, dtype=object) @ entries  # n WHOLE Pr(v), as whole numbers
+    gains = []
     for row in entries:
-        ratios = [Fraction(int(entry) * rows, int(s)) for entry, s in _find_extreme_entries(row, seen)]
+        ratios = [Fraction(int(entry) * rows, int(s)) for entry, s in _find_extreme_entries(row, column_sums)]
         low = min(ratios)
         high = max(ratios)
-        found.append((high - 1, None if low == 0 else 1 / low - 1))
-    return found
+        gains.append((high - 1, None if low == 0 else 1 / low - 1))
+    return gains
 
 
-def _find_extreme_entries(row: np.ndarray, seen: np.ndarray) -> list[tuple[int, int]]:
+def _find_extreme_entries(row: np.ndarray, column_sums: np.ndarray) -> list[tuple[int, int]]:
     """Find the entries whose ratio to the column may be the greatest or the least.
 
     Floating point only rules out the others: a quotient of two rounded numbers is off by less than three roundings.
     """
-    possible = np.flatnonzero(seen > 0)
-    ratio = row[possible].astype(np.float64) / seen[possible].astype(np.float64)
+    possible = np.flatnonzero(column_sums > 0)
+    ratio = row[possible].astype(np.float64) / column_sums[possible].astype(np.float64)
     near = (ratio >= ratio.max() * (1 - RATIO_ROUNDING)) | (ratio <= ratio.min() * (1 + RATIO_ROUNDING))
-    return [(row[v], seen[v]) for v in possible[near]]
+    return [(row[v], column_sums[v]) for v in possible[near]]
 
 
 class ValueSets:
@@ -215,8 +214,8 @@ class ValueSets:
         """Add up counts by value into counts by family."""
         return counts @ self.member
 
-    def only(self, kept: np.ndarray) -> ValueSets:
-        return ValueSets(self.member[:, kept])
+    def only(self, mask: np.ndarray) -> ValueSets:
+        return ValueSets(self.member[:, mask])
 
     def family(self) -> np.ndarray | None:
         """Return the family of each value, where each value has exactly one."""
@@ -236,57 +235,58 @@ class ValueRuns:
         np.cumsum(counts, axis=-1, out=until[..., 1:])
         return until[..., self.last + 1] - until[..., self.first]
 
-    def only(self, kept: np.ndarray) -> ValueRuns:
-        return ValueRuns(self.first[kept], self.last[kept], self.values)
+    def only(self, mask: np.ndarray) -> ValueRuns:
+        return ValueRuns(self.first[mask], self.last[mask], self.values)
 
     def family(self) -> np.ndarray | None:
-        within = np.bincount(self.first, minlength=self.values + 1) - np.bincount(
+        depth_changes = np.bincount(self.first, minlength=self.values + 1) - np.bincount(
             self.last + 1, minlength=self.values + 1
         )
-        if not (np.cumsum(within)[:-1] == 1).all():
+        if not (np.cumsum(depth_changes)[:-1] == 1).all():
             return None
         order = np.argsort(self.first)
         return np.repeat(order, (self.last - self.first + 1)[order])
 
 
 def make_family_check(
-    like: BetaLikeness, at: int, families: ValueSets | ValueRuns, totals: np.ndarray, null: int
+    like: BetaLikeness, column: int, families: ValueSets | ValueRuns, totals: np.ndarray, null: int
 ) -> GroupCheck:
     """Make a check that tells which groups keep every family within its caps."""
-    views = [_FamilyReference(like, families, totals, without) for without in list_excluded_values(totals, null)]
+    views = [_FamilyReference(like, families, totals, excluded) for excluded in list_excluded_values(totals, null)]
 
     def keeps(groups: CandidateGroups) -> np.ndarray:
-        counts = groups.histogram(at)
+        counts = groups.histogram(column)
         return np.logical_and.reduce([view.is_within(counts) for view in views])
 
     if (family := families.family()) is not None:  # what a kernel can ask about many groups
         nothing = NO_VALUE if null < 0 else int(family[null])
         caps = like.caps(families.sums(totals), nothing)
-        cast("Any", keeps).caps = tuple((at, replace(cap, family=family)) for cap in caps)
+        cast("Any", keeps).caps = tuple((column, replace(cap, family=family)) for cap in caps)
     return keeps
 
 
 class _FamilyReference:
     """The reference distribution by family: the table as published, or without its null rows."""
 
-    def __init__(self, like: BetaLikeness, families: ValueSets | ValueRuns, totals: np.ndarray, without: int):
-        self.without = without
-        totals = exclude_value(totals, without)
+    def __init__(self, like: BetaLikeness, families: ValueSets | ValueRuns, totals: np.ndarray, excluded: int):
+        self.without = excluded
+        totals = exclude_value(totals, excluded)
         rows = int(totals.sum())
-        held = families.sums(totals)
-        self.families = families.only(held > 0)
-        counts, which = np.unique(held[held > 0], return_inverse=True)  # families of one size have one cap
+        family_totals = families.sums(totals)
+        self.families = families.only(family_totals > 0)
+        # Families of one size have one cap.
+        counts, size_number = np.unique(family_totals[family_totals > 0], return_inverse=True)
         frequency = [Fraction(int(count), rows) for count in counts]
-        self.upper = to_integer_pairs([like.cap(p, rows) for p in frequency])[which]
-        self.lower = to_integer_pairs([like.floor(p, rows) for p in frequency])[which] if like.two_sided else None
+        self.upper = to_integer_pairs([like.cap(p, rows) for p in frequency])[size_number]
+        self.lower = to_integer_pairs([like.floor(p, rows) for p in frequency])[size_number] if like.two_sided else None
 
     def is_within(self, counts: np.ndarray) -> np.ndarray:
         counts = exclude_value(counts, self.without)
         size = counts.sum(axis=1)[:, None]
-        held = self.families.sums(counts)
-        fine = (held * self.upper[:, 1] <= self.upper[:, 0] * size).all(axis=1)
+        family_counts = self.families.sums(counts)
+        fine = (family_counts * self.upper[:, 1] <= self.upper[:, 0] * size).all(axis=1)
         if self.lower is not None:
-            fine &= (held * self.lower[:, 1] >= self.lower[:, 0] * size).all(axis=1)
+            fine &= (family_counts * self.lower[:, 1] >= self.lower[:, 0] * size).all(axis=1)
         return fine
 
 
@@ -315,15 +315,17 @@ class ProximityLikeness(Promise):
         return BetaLikeness(self.beta, self.enhanced)
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
-        at = cells.find_sensitive(self.column)
-        domain = cells.sensitive[at]
-        reference = resolve_totals(cells, totals)[at]
+        column = cells.find_sensitive(self.column)
+        domain = cells.sensitive[column]
+        reference = resolve_totals(cells, totals)[column]
         occurring = [code for code in np.flatnonzero(reference).tolist() if code != domain.null_code]
         spans = list_windows([find_position(domain, code) for code in occurring], self.width)
         ends = [(occurring[first], occurring[last]) for first, last in spans]
         ends += [(domain.null_code, domain.null_code)] if domain.null else []
         first, last = np.array(ends, np.int64).reshape(-1, 2).T
-        return make_family_check(self.likeness, at, ValueRuns(first, last, domain.size), reference, domain.null_code)
+        return make_family_check(
+            self.likeness, column, ValueRuns(first, last, domain.size), reference, domain.null_code
+        )
 
 
 def find_position(domain: Domain, code: int) -> Fraction:
@@ -343,8 +345,8 @@ def list_windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, 
     wide = int(width * unit)
     events = sorted({*places, *(x - wide for x in places)})
     between = [(a + b) // 2 for a, b in pairwise(events)]
-    found = {(bisect_left(places, x), bisect_right(places, x + wide) - 1) for x in [*events, *between]}
-    return sorted((first, last) for first, last in found if first <= last)
+    windows = {(bisect_left(places, x), bisect_right(places, x + wide) - 1) for x in [*events, *between]}
+    return sorted((first, last) for first, last in windows if first <= last)
 
 
 @document_parameters(PROMISES["semantic-beta-likeness"])
@@ -380,12 +382,12 @@ class SemanticLikeness(Promise):
         return BetaLikeness(self.beta, self.enhanced, self.two_sided)
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
-        at = cells.find_sensitive(self.column)
-        domain = cells.sensitive[at]
+        column = cells.find_sensitive(self.column)
+        domain = cells.sensitive[column]
         family = self.families(domain)
         member = (family[:, None] == np.arange(family.max(initial=-1) + 1)).astype(np.int64)
         return make_family_check(
-            self.likeness, at, ValueSets(member), resolve_totals(cells, totals)[at], domain.null_code
+            self.likeness, column, ValueSets(member), resolve_totals(cells, totals)[column], domain.null_code
         )
 
     def families(self, domain: Domain) -> np.ndarray:

@@ -55,11 +55,11 @@ def to_integer_pairs(caps: list[Fraction]) -> np.ndarray:
     return np.array([(cap.numerator, cap.denominator) for cap in caps], np.int64).reshape(-1, 2)
 
 
-def make_upper_caps(caps: list[Fraction], without: int) -> np.ndarray:
+def make_upper_caps(caps: list[Fraction], excluded: int) -> np.ndarray:
     """Convert upper caps to pairs; the value left out is not bound by them."""
     pairs = to_integer_pairs(caps)
-    if without >= 0:
-        pairs[without] = 1
+    if excluded >= 0:
+        pairs[excluded] = 1
     return pairs
 
 
@@ -68,12 +68,12 @@ def list_excluded_values(totals: np.ndarray, null: int) -> list[int]:
     return [NO_VALUE, null] if null >= 0 and totals[null] else [NO_VALUE]
 
 
-def exclude_value(counts: np.ndarray, without: int) -> np.ndarray:
+def exclude_value(counts: np.ndarray, excluded: int) -> np.ndarray:
     """Return the counts, or groups of counts, with those of one value set to 0."""
-    if without < 0:
+    if excluded < 0:
         return counts
     counts = counts.copy()
-    counts[..., without] = 0
+    counts[..., excluded] = 0
     return counts
 
 
@@ -81,35 +81,35 @@ def merge_caps(caps: list[Caps]) -> list[Caps]:
     """Merge caps into one set for each way of counting: the strictest of each."""
     joined: list[Caps] = []
     for cap in caps:
-        at = next((i for i, other in enumerate(joined) if _count_the_same_way(cap, other)), None)
-        if at is None:
+        index = next((i for i, other in enumerate(joined) if _count_the_same_way(cap, other)), None)
+        if index is None:
             joined.append(cap)
         else:
-            joined[at] = _merge_two_caps(joined[at], cap)
+            joined[index] = _merge_two_caps(joined[index], cap)
     return joined
 
 
-def _count_the_same_way(one: Caps, other: Caps) -> bool:
+def _count_the_same_way(caps: Caps, other: Caps) -> bool:
     """Tell whether both sets of caps count the same way; fields that a set does not use are ignored."""
-    same_null = one.null == other.null or not (one.least_distinct and other.least_distinct)
-    same_lower = one.present_only == other.present_only or one.lower is None or other.lower is None
-    return one.without == other.without and same_null and same_lower
+    same_null = caps.null == other.null or not (caps.least_distinct and other.least_distinct)
+    same_lower = caps.present_only == other.present_only or caps.lower is None or other.lower is None
+    return caps.without == other.without and same_null and same_lower
 
 
-def _merge_two_caps(one: Caps, other: Caps) -> Caps:
+def _merge_two_caps(caps: Caps, other: Caps) -> Caps:
     return replace(
-        one,
-        least_size=max(one.least_size, other.least_size),
-        least_distinct=max(one.least_distinct, other.least_distinct),
-        upper=_pick_stricter_bounds(one.upper, other.upper, least=True),
-        lower=_pick_stricter_bounds(one.lower, other.lower, least=False),
-        present_only=(other if one.lower is None else one).present_only,
-        null=(one if one.least_distinct else other).null,
+        caps,
+        least_size=max(caps.least_size, other.least_size),
+        least_distinct=max(caps.least_distinct, other.least_distinct),
+        upper=_pick_stricter_bounds(caps.upper, other.upper, upper=True),
+        lower=_pick_stricter_bounds(caps.lower, other.lower, upper=False),
+        present_only=(other if caps.lower is None else caps).present_only,
+        null=(caps if caps.least_distinct else other).null,
     )
 
 
-def _pick_stricter_bounds(one: np.ndarray | None, other: np.ndarray | None, *, least: bool) -> np.ndarray | None:
-    if one is None or other is None:
-        return other if one is None else one
-    smaller = one[:, 0] * other[:, 1] <= other[:, 0] * one[:, 1]
-    return np.where((smaller if least else ~smaller)[:, None], one, other)
+def _pick_stricter_bounds(bounds: np.ndarray | None, other: np.ndarray | None, *, upper: bool) -> np.ndarray | None:
+    if bounds is None or other is None:
+        return other if bounds is None else bounds
+    smaller = bounds[:, 0] * other[:, 1] <= other[:, 0] * bounds[:, 1]
+    return np.where((smaller if upper else ~smaller)[:, None], bounds, other)

@@ -67,52 +67,52 @@ class CorruptionSetting:
         return max(Fraction(0), 1 - (self.domain - 1) * self.lambda_)
 
 
-def compute_rho2(at: CorruptionSetting, rho1: Fraction) -> Fraction:
+def compute_rho2(setting: CorruptionSetting, rho1: Fraction) -> Fraction:
     """Compute the greatest posterior where the prior is at most rho1 (ERRATA 5.5)."""
-    pull = at.p * min(at.lambda_, rho1)
-    return rho1 + pull * (1 - rho1) / (pull + at.k * at.u)
+    pull = setting.p * min(setting.lambda_, rho1)
+    return rho1 + pull * (1 - rho1) / (pull + setting.k * setting.u)
 
 
-def compute_rho2_theorem2(at: CorruptionSetting, rho1: Fraction) -> Fraction:
+def compute_rho2_theorem2(setting: CorruptionSetting, rho1: Fraction) -> Fraction:
     """Compute the least rho2 that inequality 23 allows."""
-    gamma = 1 + at.p / at.u
+    gamma = 1 + setting.p / setting.u
     inner = gamma * rho1 / (1 - rho1 + gamma * rho1)
-    return at.h * inner + (1 - at.h) * rho1
+    return setting.h * inner + (1 - setting.h) * rho1
 
 
-def theorem2_holds(at: CorruptionSetting, rho1: Fraction, most: Fraction) -> bool:
+def theorem2_holds(setting: CorruptionSetting, rho1: Fraction, rho2: Fraction) -> bool:
     """Tell whether inequality 23 holds as printed.
 
     Where rho2' >= 1 it is satisfied (ERRATA 5.3), and rho1 = 0 leaves nothing to lift.
     """
-    inner = (most - rho1 * (1 - at.h)) / at.h
+    inner = (rho2 - rho1 * (1 - setting.h)) / setting.h
     if inner >= 1 or rho1 == 0:
         return True
-    return inner * (1 - rho1) >= rho1 * (1 - inner) * (1 + at.p / at.u)
+    return inner * (1 - rho1) >= rho1 * (1 - inner) * (1 + setting.p / setting.u)
 
 
-def delta_holds(at: CorruptionSetting, most: Fraction) -> bool:
-    """Tell whether no belief grows by more than `most`, by the tight bound."""
-    pull = at.p
-    room = at.k * at.u
-    a = room / pull
-    if _is_left_of_peak(a, at.lambda_):
-        return _compute_growth(pull, room, at.lambda_) <= most
-    if not _is_left_of_peak(a, at.rarest):
-        return _compute_growth(pull, room, at.rarest) <= most
-    return _is_peak_at_most(a, most)
+def delta_holds(setting: CorruptionSetting, delta: Fraction) -> bool:
+    """Tell whether no belief grows by more than delta, by the tight bound."""
+    pull = setting.p
+    resistance = setting.k * setting.u
+    a = resistance / pull
+    if _is_left_of_peak(a, setting.lambda_):
+        return _compute_growth(pull, resistance, setting.lambda_) <= delta
+    if not _is_left_of_peak(a, setting.rarest):
+        return _compute_growth(pull, resistance, setting.rarest) <= delta
+    return _is_peak_at_most(a, delta)
 
 
-def theorem3_holds(at: CorruptionSetting, most: Fraction) -> bool:
+def theorem3_holds(setting: CorruptionSetting, delta: Fraction) -> bool:
     """Tell whether theorem 3 holds as printed."""
-    a = at.u / at.p
-    if _is_left_of_peak(a, at.lambda_):
-        return at.h * _compute_growth(at.p, at.u, at.lambda_) <= most
-    return _is_peak_at_most(a, most / at.h)
+    a = setting.u / setting.p
+    if _is_left_of_peak(a, setting.lambda_):
+        return setting.h * _compute_growth(setting.p, setting.u, setting.lambda_) <= delta
+    return _is_peak_at_most(a, delta / setting.h)
 
 
-def _compute_growth(pull: Fraction, room: Fraction, w: Fraction) -> Fraction:
-    return pull * w * (1 - w) / (pull * w + room)
+def _compute_growth(pull: Fraction, resistance: Fraction, w: Fraction) -> Fraction:
+    return pull * w * (1 - w) / (pull * w + resistance)
 
 
 def _is_left_of_peak(a: Fraction, w: Fraction) -> bool:
@@ -120,10 +120,10 @@ def _is_left_of_peak(a: Fraction, w: Fraction) -> bool:
     return (w + a) ** 2 <= a * a + a
 
 
-def _is_peak_at_most(a: Fraction, most: Fraction) -> bool:
+def _is_peak_at_most(a: Fraction, limit: Fraction) -> bool:
     """Tell whether 1 + 2 a - 2 sqrt(a^2 + a) <= most."""
-    over = 1 + 2 * a - most
-    return over <= 0 or over * over <= 4 * (a * a + a)
+    difference = 1 + 2 * a - limit
+    return difference <= 0 or difference * difference <= 4 * (a * a + a)
 
 
 def round_up(value: Fraction) -> Fraction:
@@ -176,12 +176,12 @@ class DeltaGrowth(Promise):
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         """Raise if retention `p` in groups of `k` over `domain` values lets a belief grow by more than delta."""
-        at = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
-        if not delta_holds(at, self.delta):
-            reached = find_least_bound(lambda most: delta_holds(at, most))
+        setting = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
+        if not delta_holds(setting, self.delta):
+            reached = find_least_bound(lambda delta: delta_holds(setting, delta))
             raise PromiseUnreachable(
-                f"p = {float(at.p):g} does not keep {float(self.delta):g}-growth.",
-                why=f"With k = {at.k} and {at.domain} values a belief can grow by {float(reached):g}.",
+                f"p = {float(setting.p):g} does not keep {float(self.delta):g}-growth.",
+                why=f"With k = {setting.k} and {setting.domain} values a belief can grow by {float(reached):g}.",
                 attempt="a smaller p, or leaving p out: it is then the largest that keeps every promise.",
             )
 
@@ -215,12 +215,12 @@ class RhoGuarantee(Promise):
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         """Raise if retention `p` in groups of `k` over `domain` values lifts a belief above rho2."""
-        at = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
-        reached = compute_rho2(at, self.rho1)
+        setting = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
+        reached = compute_rho2(setting, self.rho1)
         if reached > self.rho2:
             raise PromiseUnreachable(
-                f"p = {float(at.p):g} does not keep the {float(self.rho1):g}-to-{float(self.rho2):g} guarantee.",
-                why=f"With k = {at.k} and {at.domain} values a belief of {float(self.rho1):g} can become "
+                f"p = {float(setting.p):g} does not keep the {float(self.rho1):g}-to-{float(self.rho2):g} guarantee.",
+                why=f"With k = {setting.k} and {setting.domain} values a belief of {float(self.rho1):g} can become "
                 f"{float(round_up(reached)):g}.",
                 attempt="a smaller p, or leaving p out: it is then the largest that keeps every promise.",
             )

@@ -64,21 +64,21 @@ class DeltaDisclosure(Promise):
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         return [
-            self._compute_caps(exclude_value(totals, without), without)
-            for without in list_excluded_values(totals, null)
+            self._compute_caps(exclude_value(totals, excluded), excluded)
+            for excluded in list_excluded_values(totals, null)
         ]
 
-    def _compute_caps(self, totals: np.ndarray, without: int) -> Caps:
+    def _compute_caps(self, totals: np.ndarray, excluded: int) -> Caps:
         rows = int(totals.sum())
         upper = {c: self.cap(c, rows) for c in set(totals.tolist())}
         lower = {c: self.floor(c, rows) for c in set(totals.tolist())}
         return Caps(
             len(totals),
-            least_size=int(without < 0),
-            upper=make_upper_caps([upper[c] for c in totals.tolist()], without),
+            least_size=int(excluded < 0),
+            upper=make_upper_caps([upper[c] for c in totals.tolist()], excluded),
             lower=to_integer_pairs([lower[c] for c in totals.tolist()]),
             present_only=self.absent == "ignore",
-            without=without,
+            without=excluded,
         )
 
     def cap(self, count: int, rows: int) -> Fraction:
@@ -113,9 +113,14 @@ class DeltaDisclosure(Promise):
         """Tell whether B > ratio."""
         if self.base == "e":
             return not is_at_most_log(self.delta, ratio)
-        times, over = as_ratio(self.delta)  # times * ln 2 > over * ln ratio
+        numerator_of_delta, denominator_of_delta = as_ratio(self.delta)  # times * ln 2 > over * ln ratio
         numerator, denominator = as_ratio(ratio)
-        return compute_log_sum_sign([(2, times), (numerator, -over), (denominator, over)]) > 0
+        return (
+            compute_log_sum_sign(
+                [(2, numerator_of_delta), (numerator, -denominator_of_delta), (denominator, denominator_of_delta)]
+            )
+            > 0
+        )
 
     def _enclose_function(self, digits: int, of: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
         """Enclose a function of B that rises with it."""

@@ -61,11 +61,11 @@ class AlphaKAnonymity(Promise):
         return [
             Caps(
                 len(totals),
-                least_size=self.k if without < 0 else 0,
-                upper=make_upper_caps(upper, without),
-                without=without,
+                least_size=self.k if excluded < 0 else 0,
+                upper=make_upper_caps(upper, excluded),
+                without=excluded,
             )
-            for without in list_excluded_values(totals, null)
+            for excluded in list_excluded_values(totals, null)
         ]
 
 
@@ -108,7 +108,7 @@ class KMap(Promise):
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
         """Bind the check to cells; it is the same for a part of the table, since the population tells whom a label covers."""
         down, up, people = self._locate_population(cells)
-        order, at = _sort_by_widest_column(down)
+        order, column = _sort_by_widest_column(down)
         down = np.ascontiguousarray(down[order])
         up = np.ascontiguousarray(up[order])
         people = people[order]
@@ -116,11 +116,14 @@ class KMap(Promise):
         def keeps(groups: CandidateGroups) -> np.ndarray:
             low, high = find_covered_boxes(groups)
             window = np.column_stack(
-                [np.searchsorted(down[:, at], low[:, at]), np.searchsorted(down[:, at], high[:, at], "right")]
+                [
+                    np.searchsorted(down[:, column], low[:, column]),
+                    np.searchsorted(down[:, column], high[:, column], "right"),
+                ]
             ).astype(np.int64)
-            found = np.zeros(len(groups), np.int64)
-            count_covered(low, high, window, down, up, people, self.k, found)
-            return found >= self.k
+            covered_people = np.zeros(len(groups), np.int64)
+            count_covered(low, high, window, down, up, people, self.k, covered_people)
+            return covered_people >= self.k
 
         return keeps
 
@@ -128,7 +131,7 @@ class KMap(Promise):
         """Count the population's distinct combinations on the cells' domains: the combinations and how many people have each."""
         table, people = count_population(self.population, [domain.name for domain in cells.quasi])
         placed = [locate_values(domain, table[domain.name]) for domain in cells.quasi]
-        down, up = (np.column_stack([both[side] for both in placed]).astype(np.int32) for side in (0, 1))
+        down, up = (np.column_stack([ends[side] for ends in placed]).astype(np.int32) for side in (0, 1))
         return down, up, people
 
 
@@ -138,12 +141,14 @@ def find_covered_boxes(groups: CandidateGroups) -> tuple[np.ndarray, np.ndarray]
     starts = groups.offsets[:-1]
     lower = np.minimum.reduceat(codes, starts)
     upper = np.maximum.reduceat(codes, starts)
-    boxes = [domain.find_covered_codes(lower[:, at], upper[:, at]) for at, domain in enumerate(groups.cells.quasi)]
+    boxes = [
+        domain.find_covered_codes(lower[:, axis], upper[:, axis]) for axis, domain in enumerate(groups.cells.quasi)
+    ]
     low, high = (np.column_stack([box[side] for box in boxes]) for side in (0, 1))
     return np.ascontiguousarray(low, np.int32), np.ascontiguousarray(high, np.int32)
 
 
 def _sort_by_widest_column(down: np.ndarray) -> tuple[np.ndarray, int]:
     """Sort points by the column with most values, so that a box is searched in a window of them."""
-    at = int(np.argmax([len(np.unique(column)) for column in down.T]))
-    return np.argsort(down[:, at], kind="stable"), at
+    widest = int(np.argmax([len(np.unique(column)) for column in down.T]))
+    return np.argsort(down[:, widest], kind="stable"), widest

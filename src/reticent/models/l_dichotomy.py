@@ -41,8 +41,8 @@ class LDichotomy(Promise):
     def given_by(self, parameters: Mapping[str, Any]) -> bool:
         """Tell whether suppression of this `kind`, `l` and `column` gives the promise."""
         of = parameters.get("column")
-        same = self.column == of or None in (self.column, of)
-        return parameters["kind"] in SOUND_KINDS and self.l <= parameters["l"] and same
+        same_column = self.column == of or None in (self.column, of)
+        return parameters["kind"] in SOUND_KINDS and self.l <= parameters["l"] and same_column
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         if not self.given_by(parameters):

@@ -76,12 +76,14 @@ class EntropyLDiversity(Promise):
         check_parameters(self)
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
-        at = cells.find_sensitive(self.column)
-        leave = list_excluded_values(resolve_totals(cells, totals)[at], cells.sensitive[at].null_code)
+        column = cells.find_sensitive(self.column)
+        excluded_values = list_excluded_values(resolve_totals(cells, totals)[column], cells.sensitive[column].null_code)
 
         def keeps(groups: CandidateGroups) -> np.ndarray:
-            counts = groups.histogram(at)
-            return np.logical_and.reduce([are_diverse(exclude_value(counts, without), self.l) for without in leave])
+            counts = groups.histogram(column)
+            return np.logical_and.reduce(
+                [are_diverse(exclude_value(counts, excluded), self.l) for excluded in excluded_values]
+            )
 
         return keeps
 
@@ -90,18 +92,17 @@ def are_diverse(counts: np.ndarray, l: Fraction) -> np.ndarray:  # noqa: E741
     """Tell which groups (rows of counts) have an entropy of at least ln l; an empty one has not."""
     size = counts.sum(axis=1)
     present = (counts > 0).sum(axis=1)
-    found = shares_at_least(
-        present, l, np.ones(1, np.int64)
-    )  # entropy is at most ln(present): the rest need at least l values
+    # Entropy is at most ln(present): a group needs at least l values.
+    diverse = shares_at_least(present, l, np.ones(1, np.int64))
     even = counts.max(axis=1, initial=0) * present == size  # and just that where all are equally frequent
-    open_ = np.flatnonzero(found & ~even)
-    if len(open_):
-        excess, error = _bound_entropy_excess(counts[open_], size[open_], l)
-        found[open_] = excess > 0
-        near = open_[np.abs(excess) <= error]
-        for at in near:
-            found[at] = _is_diverse_exactly(counts[at], int(size[at]), l)
-    return found
+    undecided = np.flatnonzero(diverse & ~even)
+    if len(undecided):
+        excess, error = _bound_entropy_excess(counts[undecided], size[undecided], l)
+        diverse[undecided] = excess > 0
+        near = undecided[np.abs(excess) <= error]
+        for group in near:
+            diverse[group] = _is_diverse_exactly(counts[group], int(size[group]), l)
+    return diverse
 
 
 def _bound_entropy_excess(counts: np.ndarray, size: np.ndarray, l: Fraction) -> tuple[np.ndarray, np.ndarray]:  # noqa: E741
@@ -112,10 +113,12 @@ def _bound_entropy_excess(counts: np.ndarray, size: np.ndarray, l: Fraction) -> 
     """
     c = counts.astype(np.float64)
     s = size.astype(np.float64)
-    held = (c * np.log(np.maximum(c, 1))).sum(axis=1)
-    whole = s * np.log(s)
-    asked = s * log(l)
-    return whole - held - asked, (counts.shape[1] + 16) * 2.0**-52 * (whole + held + asked + s)
+    counts_term = (c * np.log(np.maximum(c, 1))).sum(axis=1)
+    size_term = s * np.log(s)
+    required_term = s * log(l)
+    return size_term - counts_term - required_term, (counts.shape[1] + 16) * 2.0**-52 * (
+        size_term + counts_term + required_term + s
+    )
 
 
 def _is_diverse_exactly(counts: np.ndarray, size: int, l: Fraction) -> bool:  # noqa: E741
@@ -145,8 +148,8 @@ class ProbabilisticLDiversity(Promise):
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         cap = find_fraction_below(1 / self.l, int(totals.sum()))
         return [
-            Caps(len(totals), upper=make_upper_caps([cap] * len(totals), without), without=without)
-            for without in list_excluded_values(totals, null)
+            Caps(len(totals), upper=make_upper_caps([cap] * len(totals), excluded), without=excluded)
+            for excluded in list_excluded_values(totals, null)
         ]
 
 
@@ -170,14 +173,16 @@ class RecursiveLDiversity(Promise):
         check_parameters(self)
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
-        at = cells.find_sensitive(self.column)
-        leave = list_excluded_values(resolve_totals(cells, totals)[at], cells.sensitive[at].null_code)
+        column = cells.find_sensitive(self.column)
+        excluded_values = list_excluded_values(resolve_totals(cells, totals)[column], cells.sensitive[column].null_code)
         # r_1 <= c * tail  <=>  r_1 / (r_1 + tail) <= c / (1 + c): a frequency, so that its cap fits 64 bits
         cap = find_fraction_below(self.c / (1 + self.c), cells.rows)
 
         def keeps(groups: CandidateGroups) -> np.ndarray:
-            counts = groups.histogram(at)
-            return np.logical_and.reduce([self._are_diverse(exclude_value(counts, without), cap) for without in leave])
+            counts = groups.histogram(column)
+            return np.logical_and.reduce(
+                [self._are_diverse(exclude_value(counts, excluded), cap) for excluded in excluded_values]
+            )
 
         return keeps
 

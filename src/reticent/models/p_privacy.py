@@ -78,29 +78,29 @@ class PPrivacy(Promise):
         parts = np.bincount(parent[1:], weights=weights[1:], minlength=nodes).astype(np.int64)
         positive = np.bincount(parent[1:], weights=weights[1:] > 0, minlength=nodes).astype(np.int64)
         key = np.asarray(parameters["group"], np.int64) * nodes + np.asarray(parameters["node"], np.int64)
-        held = np.asarray(parameters["count"], np.int64)
+        counts = np.asarray(parameters["count"], np.int64)
         for level in range(int(depth.max()), 0, -1):
-            key, at = np.unique(key, return_inverse=True)
-            held = np.bincount(at.reshape(-1), weights=held, minlength=len(key)).astype(np.int64)
-            here = depth[key % nodes] == level
-            node = key[here] % nodes
-            count = held[here]
-            above, which = np.unique(key[here] // nodes * nodes + parent[node], return_inverse=True)
-            passed = np.bincount(which.reshape(-1), weights=count, minlength=len(above)).astype(np.int64)
-            present = np.bincount(which.reshape(-1), minlength=len(above))
+            key, code = np.unique(key, return_inverse=True)
+            counts = np.bincount(code.reshape(-1), weights=counts, minlength=len(key)).astype(np.int64)
+            at_level = depth[key % nodes] == level
+            node = key[at_level] % nodes
+            count = counts[at_level]
+            above, parent_code = np.unique(key[at_level] // nodes * nodes + parent[node], return_inverse=True)
+            passed = np.bincount(parent_code.reshape(-1), weights=count, minlength=len(above)).astype(np.int64)
+            present = np.bincount(parent_code.reshape(-1), minlength=len(above))
             top = above % nodes
             large = int(passed.max(initial=0)) * int(parts.max(initial=1)) >= 1 << 62
-            wide = object if large else np.int64
-            left = count.astype(wide) * parts[top][which]
-            right = weights[node].astype(wide) * passed[which]
-            if (present != positive[top]).any() or (left != right).any():
+            dtype = object if large else np.int64
+            scaled_count = count.astype(dtype) * parts[top][parent_code]
+            scaled_share = weights[node].astype(dtype) * passed[parent_code]
+            if (present != positive[top]).any() or (scaled_count != scaled_share).any():
                 raise InternalError("A planned generalization is not P-private.", attempt="reporting it, with the job.")
-            key = np.concatenate([key[~here], above])
-            held = np.concatenate([held[~here], passed])
+            key = np.concatenate([key[~at_level], above])
+            counts = np.concatenate([counts[~at_level], passed])
 
 
 def _convert_files_to_paths(target: Any) -> Any:
     """Convert a target's files to paths: only the last part of a path is published."""
     if not isinstance(target, Mapping):
         return target
-    return {name: Path(given) if name == "file" else _convert_files_to_paths(given) for name, given in target.items()}
+    return {name: Path(value) if name == "file" else _convert_files_to_paths(value) for name, value in target.items()}

@@ -26,6 +26,12 @@ from reticent.errors import InternalError, JobError, quote_list, suggest
 from reticent.kernels.group_order import order_by_group
 from reticent.models.caps import NO_VALUE, Caps, merge_caps
 
+Totals = Sequence[np.ndarray]
+"""How many rows of the whole table hold each value, for each sensitive column: the reference distribution."""
+Model = TypeVar("Model")
+MAX_PROMISES = 100  # promises of one release
+MAX_CAPPED_ROWS = isqrt((1 << 63) - 1)  # counts times the denominators of caps, which are at most the rows, fit 64 bits
+
 
 @dataclass(frozen=True, eq=False)
 class CandidateGroups:
@@ -51,10 +57,10 @@ class CandidateGroups:
     @cached_property
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """The combinations of quasi-identifiers in each group, as (offsets, point), numbered as `cells.point` does."""
-        many = int(self.cells.point[-1]) + 1 if len(self.cells) else 1
-        both = np.unique(self.group * many + self.cells.point[self.cell])
-        offsets = np.searchsorted(both, np.arange(len(self) + 1) * many)
-        return offsets.astype(np.int64), (both % many).astype(np.int32)
+        point_count = int(self.cells.point[-1]) + 1 if len(self.cells) else 1
+        group_points = np.unique(self.group * point_count + self.cells.point[self.cell])
+        offsets = np.searchsorted(group_points, np.arange(len(self) + 1) * point_count)
+        return offsets.astype(np.int64), (group_points % point_count).astype(np.int32)
 
     def histogram(self, column: int) -> np.ndarray:
         """Count the values of a sensitive column: (groups, values)."""
@@ -72,13 +78,11 @@ def order_rows_by_group(group: np.ndarray, groups: int) -> tuple[np.ndarray, np.
 
 
 GroupCheck = Callable[[CandidateGroups], np.ndarray]
-Totals = Sequence[np.ndarray]
-"""How many rows of the whole table hold each value, for each sensitive column: the reference distribution."""
 
 
 def resolve_totals(cells: Cells, totals: Totals | None) -> Totals:
     """Return the reference distribution: the totals passed, or those of the cells, which are then the whole table's."""
-    return [cells.totals(at) for at in range(len(cells.sensitive))] if totals is None else totals
+    return [cells.totals(column) for column in range(len(cells.sensitive))] if totals is None else totals
 
 
 class Promise(Protocol):
@@ -123,11 +127,6 @@ class MechanismPromise(Protocol):
     def verify(self, parameters: Mapping[str, Any]) -> None: ...
 
 
-Model = TypeVar("Model")
-MAX_PROMISES = 100  # promises of one release
-MAX_CAPPED_ROWS = isqrt((1 << 63) - 1)  # counts times the denominators of caps, which are at most the rows, fit 64 bits
-
-
 @dataclass(frozen=True, slots=True)
 class Promises:
     """What one release promises: every one of these."""
@@ -138,15 +137,15 @@ class Promises:
 
     @classmethod
     def from_iterable(cls, promises: Iterable[Promise]) -> Promises:
-        found = tuple(promises)
-        if not found:
+        all_promises = tuple(promises)
+        if not all_promises:
             raise JobError("The job promises nothing.", attempt='a [[promise]] such as model = "k-anonymity", k = 5.')
-        if len(found) > MAX_PROMISES:
+        if len(all_promises) > MAX_PROMISES:
             raise JobError(
-                f"The job has {len(found):,} promises; {MAX_PROMISES} are the most.",
+                f"The job has {len(all_promises):,} promises; {MAX_PROMISES} are the most.",
                 attempt="the strictest of each model.",
             )
-        return cls(found)
+        return cls(all_promises)
 
     def __iter__(self) -> Iterator[Promise]:
         return iter(self.all)
@@ -191,10 +190,12 @@ class Promises:
     @property
     def labels(self) -> str | None:
         """The labels that these promises need; None: any will do.  With "sets" no two groups' labels cover one person."""
-        needed = {found: promise.name for promise in self.all if (found := getattr(promise, "labels", None))}
+        needed = {kind: promise.name for promise in self.all if (kind := getattr(promise, "labels", None))}
         if len(needed) > 1:
-            said = " and ".join(f"{name} needs labels = {found!r}" for found, name in needed.items())
-            raise JobError(f"{said}: a release has labels of one kind.", attempt="leaving one of these promises out.")
+            sentence = " and ".join(f"{name} needs labels = {kind!r}" for kind, name in needed.items())
+            raise JobError(
+                f"{sentence}: a release has labels of one kind.", attempt="leaving one of these promises out."
+            )
         return next(iter(needed), None)
 
     def check_labels(self, labels: str | None) -> None:
@@ -216,24 +217,30 @@ class Promises:
         number times the rows that one person may have.
         """
         totals = self.reference if totals is None else totals
-        least = 1
+        least_size = 1
         reference = resolve_totals(cells, totals)
-        self._require_countable_rows(max([cells.rows, *(int(one.sum()) for one in reference)]))
+        self._require_countable_rows(max([cells.rows, *(int(column_totals.sum()) for column_totals in reference)]))
         by_column: dict[int, list[Caps]] = {}
         for promise in self.select_shape(CountCappedPromise):
-            each = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
+            rows_per_person = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
             if not promise.needs_sensitive:
-                least = max(least, each * promise.caps(np.zeros(0, np.int64), NO_VALUE)[0].least_size)
+                least_size = max(
+                    least_size, rows_per_person * promise.caps(np.zeros(0, np.int64), NO_VALUE)[0].least_size
+                )
                 continue
-            at = cells.find_sensitive(promise.column)
-            caps = promise.caps(reference[at], cells.sensitive[at].null_code)
-            by_column.setdefault(at, []).extend(replace(cap, least_size=each * cap.least_size) for cap in caps)
-        caps = tuple((column, cap) for column, found in by_column.items() for cap in merge_caps(found))
-        least = max(
-            [least, *(cap.least_size for _, cap in caps)]
-        )  # caps without the null rows ask no more of the whole
+            sensitive = cells.find_sensitive(promise.column)
+            caps = promise.caps(reference[sensitive], cells.sensitive[sensitive].null_code)
+            by_column.setdefault(sensitive, []).extend(
+                replace(cap, least_size=rows_per_person * cap.least_size) for cap in caps
+            )
+        caps = tuple((column, cap) for column, column_caps in by_column.items() for cap in merge_caps(column_caps))
+        # Caps without the null rows ask no more of the whole table.
+        least_size = max([least_size, *(cap.least_size for _, cap in caps)])
         return BoundPromises(
-            cells, least, caps, tuple(promise.bind(cells, totals) for promise in self.select_shape(GroupCheckedPromise))
+            cells,
+            least_size,
+            caps,
+            tuple(promise.bind(cells, totals) for promise in self.select_shape(GroupCheckedPromise)),
         )
 
     def _require_countable_rows(self, rows: int) -> None:

@@ -56,18 +56,18 @@ def _count_mediant_steps(
     p = x.numerator
     q = x.denominator
     if raising:
-        room = p * b - q * a  # lower side: q(a + t c) <= p(b + t d)
+        slack = p * b - q * a  # lower side: q(a + t c) <= p(b + t d)
         step = q * c - p * d
-        most = (limit - b) // d
+        max_steps = (limit - b) // d
         if step <= 0:
-            return most
-        return min(most, (room - 1) // step if strictly else room // step)
-    room = q * c - p * d  # upper side: q(c + t a) > p(d + t b), or >= where the bound is strict
+            return max_steps
+        return min(max_steps, (slack - 1) // step if strictly else slack // step)
+    slack = q * c - p * d  # upper side: q(c + t a) > p(d + t b), or >= where the bound is strict
     step = p * b - q * a
-    most = (limit - d) // b
+    max_steps = (limit - d) // b
     if step <= 0:
-        return most
-    return min(most, room // step if strictly else (room - 1) // step)
+        return max_steps
+    return min(max_steps, slack // step if strictly else (slack - 1) // step)
 
 
 def find_fraction_below_real(enclose: Callable[[int], tuple[Fraction, Fraction]], limit: int) -> Fraction:
@@ -75,9 +75,9 @@ def find_fraction_below_real(enclose: Callable[[int], tuple[Fraction, Fraction]]
     digits = 30
     while True:
         lower, upper = enclose(digits)
-        found = find_fraction_below(max(lower, Fraction(0)), limit)
-        if found == find_fraction_below(max(upper, Fraction(0)), limit):
-            return found
+        fraction = find_fraction_below(max(lower, Fraction(0)), limit)
+        if fraction == find_fraction_below(max(upper, Fraction(0)), limit):
+            return fraction
         digits *= 2
 
 

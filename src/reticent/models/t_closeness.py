@@ -49,21 +49,21 @@ class TCloseness(Promise):
         check_parameters(self)
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
-        at = cells.find_sensitive(self.column)
-        if at == cells.joint and self.distance != "equal":
+        column = cells.find_sensitive(self.column)
+        if column == cells.joint and self.distance != "equal":
             raise JobError(
                 f"The combined values of several sensitive columns have no {self.distance} distance.",
                 attempt='distance = "equal", or column = one of them.',
             )
-        reference = resolve_totals(cells, totals)[at]
-        domain = cells.sensitive[at]
+        reference = resolve_totals(cells, totals)[column]
+        domain = cells.sensitive[column]
         views = [
-            _ClosenessReference(self.distance, domain, reference, without)
-            for without in list_excluded_values(reference, domain.null_code)
+            _ClosenessReference(self.distance, domain, reference, excluded)
+            for excluded in list_excluded_values(reference, domain.null_code)
         ]
 
         def keeps(groups: CandidateGroups) -> np.ndarray:
-            counts = groups.histogram(at)
+            counts = groups.histogram(column)
             return np.logical_and.reduce([view.is_within(counts, self.t) for view in views])
 
         return keeps
@@ -72,9 +72,9 @@ class TCloseness(Promise):
 class _ClosenessReference:
     """The reference that groups are compared with: the table as published, or without its null rows."""
 
-    def __init__(self, distance: str, domain: Domain, totals: np.ndarray, without: int):
-        self.without = without
-        self.totals = exclude_value(totals, without)
+    def __init__(self, distance: str, domain: Domain, totals: np.ndarray, excluded: int):
+        self.without = excluded
+        self.totals = exclude_value(totals, excluded)
         self.rows = int(self.totals.sum())
         self.work, self.scale = make_emd_function(distance, domain, self.totals)
 
@@ -124,9 +124,9 @@ def _make_tree_emd_function(domain: TreeDomain) -> Callable[[np.ndarray], np.nda
             if level == tree.height and domain.null:
                 sums = sums + excess[:, [-1]]
                 below = below + np.abs(excess[:, -1])
-            here = np.abs(sums).sum(axis=1)
-            total = total + level * (below - here)
-            below = here
+            level_sum = np.abs(sums).sum(axis=1)
+            total = total + level * (below - level_sum)
+            below = level_sum
         return total
 
     return work

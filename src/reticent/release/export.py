@@ -211,7 +211,7 @@ def find_new_file(url: str) -> Path | None:
     """Return the database file that a URL names if it does not exist yet; None for an existing database."""
     if parse_scheme(url) == "postgresql":
         return None
-    path = parse_database_path(url, there=False)
+    path = parse_database_path(url, must_exist=False)
     if not path.name or path.name.startswith(":") or "\x00" in str(path):
         raise SourceError("The URL names no database file.", attempt=f"{parse_scheme(url)}:///warehouse.db.")
     if not os.path.lexists(path):
@@ -258,7 +258,9 @@ def _write_sqlite(
     import sqlite3
     from contextlib import closing
 
-    with closing(sqlite3.connect(path or parse_database_path(url, there=False), isolation_level=None)) as connection:
+    with closing(
+        sqlite3.connect(path or parse_database_path(url, must_exist=False), isolation_level=None)
+    ) as connection:
         connection.execute("BEGIN")
         try:
             for name, table in tables.items():
@@ -332,7 +334,7 @@ def _write_duckdb(
 ) -> None:
     """Write to DuckDB, which joins by hashing and needs no index."""
     duckdb = import_driver("duckdb", "query")
-    with duckdb.connect(str(path or parse_database_path(url, there=False))) as connection:
+    with duckdb.connect(str(path or parse_database_path(url, must_exist=False))) as connection:
         connection.begin()
         for name, table in tables.items():
             rows = _ArrowStream(table)

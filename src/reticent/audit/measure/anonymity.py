@@ -26,27 +26,28 @@ def measure_k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
     return int(sizes.min()) // rows_per_person
 
 
-def judge_k(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = measure_k(evidence.alike, evidence.rows_per_person)
-    return Judgement({"k": found}, found >= parse_parameter(asked["k"]))
+def judge_k(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    k = measure_k(evidence.class_sizes, evidence.rows_per_person)
+    return Judgement({"k": k}, k >= parse_parameter(parameters["k"]))
 
 
-def judge_alpha_k(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+def judge_alpha_k(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     alpha = diversity.measure_alpha(evidence.column(column).views)
-    found = measure_k(evidence.alike, evidence.rows_per_person)
+    k = measure_k(evidence.class_sizes, evidence.rows_per_person)
     return Judgement(
-        {"alpha": alpha, "k": found}, found >= parse_parameter(asked["k"]) and alpha <= parse_parameter(asked["alpha"])
+        {"alpha": alpha, "k": k},
+        k >= parse_parameter(parameters["k"]) and alpha <= parse_parameter(parameters["alpha"]),
     )
 
 
-def judge_k_map(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+def judge_k_map(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     """Judge by the population under each group's labels; without a population table it is undecided."""
     if evidence.population is None:
         return Judgement({}, None, NEEDS_SOURCE)
-    found = measure_k(evidence.population)
-    return Judgement({"k": found}, found >= parse_parameter(asked["k"]))
+    k = measure_k(evidence.population)
+    return Judgement({"k": k}, k >= parse_parameter(parameters["k"]))
 
 
-def bound_alpha_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+def bound_alpha_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> float:
     """Bound the belief that (alpha,k)-anonymity leaves in a value."""
-    return float(parse_parameter(asked["alpha"]))
+    return float(parse_parameter(parameters["alpha"]))

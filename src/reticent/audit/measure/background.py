@@ -50,18 +50,23 @@ DIGIT_STEPS = (50, 100, 200, 400)
 LIMIT_ROUNDINGS = 8  # roundings of t in bits and of the comparison itself
 
 DecimalMatrix = list[list[Decimal]]
+MAX_STATES = 1 << 14
+MAX_PEOPLE = 64  # of a group
+MAX_STATES_IN_ALL = 1 << 22  # states computed altogether, each with all of its values
+LN2 = 0.6931471805599453
+MAX_DIGIT_PAIRS = 1 << 20  # pairs of points recomputed with more digits at most
 
 
 def is_risk_within(risk: Callable[[], Decimal], t: Fraction, base: str, roundings: int) -> bool:
     """Whether the risk in bits, computed in the precision of the context, is at most t."""
     for digits in DIGIT_STEPS:
         with localcontext(Context(prec=digits)):
-            found = risk()
+            computed = risk()
             bound = Decimal(roundings + LIMIT_ROUNDINGS).scaleb(1 - digits)
             limit = convert_to_decimal(t) if base == "2" else convert_to_decimal(t) / Decimal(2).ln()
-            if found + bound <= limit:
+            if computed + bound <= limit:
                 return True
-            if found - bound > limit:
+            if computed - bound > limit:
                 return False
     return False
 
@@ -73,82 +78,83 @@ def convert_to_decimal(x: Any) -> Decimal:
     return Decimal(numerator) / Decimal(denominator)
 
 
-def compute_decimal_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Decimal:
+def compute_decimal_weight(distance: Fraction, bandwidth: Any, kernel: str, is_same: bool) -> Decimal:
     """Compute a kernel weight within six units: the Gaussian's exponent is at most 4.5, and multiplies its error by as
     much.
     """
-    if kernel == "gaussian" and bandwidth not in ("whole", 0) and not same and distance < bandwidth:
+    if kernel == "gaussian" and bandwidth not in ("whole", 0) and not is_same and distance < bandwidth:
         return (-convert_to_decimal(Fraction(9, 2) * (distance / bandwidth) ** 2)).exp()
-    return convert_to_decimal(compute_kernel_weight(distance, bandwidth, kernel, same))
+    return convert_to_decimal(compute_kernel_weight(distance, bandwidth, kernel, is_same))
 
 
 def compute_decimal_prior(
     table: BeliefTable, axes: Sequence[DistanceAxis], bandwidths: Sequence[Any], kernel: str, point: int
 ) -> list[Decimal]:
     """Compute equation 2 at a point, over all others."""
-    total = [Decimal(0)] * table.held.shape[1]
+    total = [Decimal(0)] * table.value_counts.shape[1]
     for other in range(len(table.codes)):
         product = Decimal(1)
-        for axis, bandwidth, code, there in zip(axes, bandwidths, table.codes[point], table.codes[other], strict=True):
-            d = Fraction(1) if bandwidth in ("whole", 0) else axis.get_distance(code, there)
-            product *= compute_decimal_weight(d, bandwidth, kernel, code == there)
+        for axis, bandwidth, code, other_code in zip(
+            axes, bandwidths, table.codes[point], table.codes[other], strict=True
+        ):
+            d = Fraction(1) if bandwidth in ("whole", 0) else axis.get_distance(code, other_code)
+            product *= compute_decimal_weight(d, bandwidth, kernel, code == other_code)
             if not product:
                 break
-        for value in np.flatnonzero(table.held[other]) if product else ():
-            total[value] += product * int(table.held[other, value])
+        for value in np.flatnonzero(table.value_counts[other]) if product else ():
+            total[value] += product * int(table.value_counts[other, value])
     return [x / sum(total) for x in total]
 
 
-def compute_decimal_smoothing(apart: Sequence[Sequence[Fraction]], bandwidth: Fraction, kernel: str) -> DecimalMatrix:
+def compute_decimal_smoothing(
+    distances: Sequence[Sequence[Fraction]], bandwidth: Fraction, kernel: str
+) -> DecimalMatrix:
     """Compute the smoothing matrix; each row adds up to 1."""
     rows = [
-        [compute_decimal_weight(d, bandwidth, kernel, i == j) for j, d in enumerate(row)] for i, row in enumerate(apart)
+        [compute_decimal_weight(d, bandwidth, kernel, i == j) for j, d in enumerate(row)]
+        for i, row in enumerate(distances)
     ]
     return [[x / sum(row) for x in row] for row in rows]
 
 
 def compute_decimal_risk(
-    prior: DecimalMatrix, people: Sequence[int], shown: Sequence[int], matrix: DecimalMatrix | None, rounds: int
+    prior: DecimalMatrix, people: Sequence[int], published: Sequence[int], matrix: DecimalMatrix | None, rounds: int
 ) -> Decimal:
     """Compute the greatest risk of a group in bits."""
-    values = range(len(shown))
+    values = range(len(published))
     share = [Decimal(n) for n in people]
     for _ in range(rounds):
         column = [sum((s * p[v] for s, p in zip(share, prior, strict=True)), Decimal(0)) for v in values]
-        ratio = [shown[v] / column[v] if column[v] else Decimal(0) for v in values]
+        ratio = [published[v] / column[v] if column[v] else Decimal(0) for v in values]
         row = [sum((ratio[v] * p[v] for v in values), Decimal(0)) for p in prior]
         share = [n / r if r else Decimal(0) for n, r in zip(people, row, strict=True)]
     worst = Decimal(0)
     for p, r in zip(prior, row, strict=True):
-        pair = [list(p), [ratio[v] * p[v] / r if r else Decimal(shown[v]) / sum(shown) for v in values]]
+        pair = [list(p), [ratio[v] * p[v] / r if r else Decimal(published[v]) / sum(published) for v in values]]
         if matrix is not None:
             pair = [
-                [sum((w * x for w, x in zip(line, one, strict=True)), Decimal(0)) for line in matrix] for one in pair
+                [sum((w * x for w, x in zip(line, belief, strict=True)), Decimal(0)) for line in matrix]
+                for belief in pair
             ]
-            pair = [[x / sum(one) for x in one] for one in pair]
+            pair = [[x / sum(belief) for x in belief] for belief in pair]
         total = sum((x * (2 * x / (a + b)).ln() for a, b in zip(*pair, strict=True) for x in (a, b) if x), Decimal(0))
         worst = max(worst, total / (2 * Decimal(2).ln()))
     return worst
-
-
-MAX_STATES = 1 << 14
-MAX_PEOPLE = 64  # of a group
-MAX_STATES_IN_ALL = 1 << 22  # states computed altogether, each with all of its values
 
 
 def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray | None) -> tuple[float, float]:
     """Return (the greatest risk in bits, the share of the people it is over) by exact inference: groups with fewest
     states first, within the work limit.
     """
-    sizes = table.shown.sum(axis=1)
+    sizes = table.published_counts.sum(axis=1)
     with np.errstate(over="ignore"):
-        states = np.exp(np.log1p(table.shown).sum(axis=1))
+        states = np.exp(np.log1p(table.published_counts).sum(axis=1))
     able = np.flatnonzero((states <= MAX_STATES) & (sizes <= MAX_PEOPLE) & (sizes > 0))
     able = able[np.argsort(states[able], kind="stable")]
     able = able[np.cumsum(states[able]) <= MAX_STATES_IN_ALL]
     if not len(able):
         return 0.0, 0.0
-    chosen = np.zeros(len(table.shown), bool)
+    chosen = np.zeros(len(table.published_counts), bool)
     chosen[able] = True
     point = np.flatnonzero(chosen[table.group])
     person = np.repeat(point, table.people[point]).astype(np.int32)
@@ -156,36 +162,41 @@ def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray
     begin = np.append(0, np.cumsum(sizes[groups])).astype(np.int64)
     if begin[-1] != len(person):
         return 0.0, 0.0
-    most = prior.max(axis=1, keepdims=True)
-    found = np.zeros((len(person), prior.shape[1]))
-    done = np.zeros(len(groups), np.int8)
-    of_group, value = np.nonzero(table.shown[groups])
+    highest = prior.max(axis=1, keepdims=True)
+    beliefs = np.zeros((len(person), prior.shape[1]))
+    is_computed = np.zeros(len(groups), np.int8)
+    of_group, value = np.nonzero(table.published_counts[groups])
     first = np.searchsorted(of_group, np.arange(len(groups) + 1)).astype(np.int64)
-    held = np.column_stack([value, table.shown[groups][of_group, value]]).astype(np.int64)
+    value_counts = np.column_stack([value, table.published_counts[groups][of_group, value]]).astype(np.int64)
     compute_beliefs(
-        begin, person, first, held, np.ascontiguousarray(prior / most), np.zeros((4, MAX_STATES * 2)), done, found
+        begin,
+        person,
+        first,
+        value_counts,
+        np.ascontiguousarray(prior / highest),
+        np.zeros((4, MAX_STATES * 2)),
+        is_computed,
+        beliefs,
     )
-    fine = np.repeat(done.astype(bool), np.diff(begin))
-    if not fine.any():
+    is_decided = np.repeat(is_computed.astype(bool), np.diff(begin))
+    if not is_decided.any():
         return 0.0, 0.0
-    moved = compute_divergence(smooth_beliefs(prior[person[fine]], smooth), smooth_beliefs(found[fine], smooth))
-    return float(moved.max()), float(fine.sum() / table.people.sum())
+    moved = compute_divergence(
+        smooth_beliefs(prior[person[is_decided]], smooth), smooth_beliefs(beliefs[is_decided], smooth)
+    )
+    return float(moved.max()), float(is_decided.sum() / table.people.sum())
 
 
-LN2 = 0.6931471805599453
-MAX_DIGIT_PAIRS = 1 << 20  # pairs of points recomputed with more digits at most
+def judge_bt(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    return _judge_points(parameters, [parameters], evidence, column, lambda risks: risks[0])
 
 
-def judge_bt(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    return _judge_points(asked, [asked], evidence, column, lambda found: found[0])
-
-
-def judge_skyline(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    return _judge_points(asked, list(asked["points"]), evidence, column, list)
+def judge_skyline(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    return _judge_points(parameters, list(parameters["points"]), evidence, column, list)
 
 
 def _judge_points(
-    asked: Mapping[str, Any], points: list[Any], evidence: Evidence, column: str | None, form: Any
+    parameters: Mapping[str, Any], points: list[Any], evidence: Evidence, column: str | None, form: Any
 ) -> Judgement:
     if evidence.published is None or not evidence.published.labelled:
         raise BundleDamaged(
@@ -195,8 +206,10 @@ def _judge_points(
         )
     if evidence.source is None:
         return Judgement({}, None, NEEDS_SOURCE)
-    found = locate_people(evidence, column, asked.get("distances") or {}, _find_compared_columns(points, evidence))
-    if found is None:
+    people = locate_people(
+        evidence, column, parameters.get("distances") or {}, _find_compared_columns(points, evidence)
+    )
+    if people is None:
         return Judgement({"t": None, "membership": "shared"}, False)
     risks = []
     exacts = []
@@ -205,47 +218,57 @@ def _judge_points(
     for point in points:
         t = parse_parameter(point["t"])
         worst = 0.0
-        exactly = 0.0
-        for view in _list_people_views(found):
-            one = KernelAdversary(asked, _list_bandwidths(point["bandwidth"], view), view)
-            kept &= one.keeps(t)
-            risk, part = compute_exact_risk(one.table, one.prior, one.smooth)
-            worst = max(worst, one.worst)
-            exactly = max(exactly, risk)
-            share = min(share, part)
-        scale = 1.0 if str(asked.get("base", 2)) == "2" else LN2
+        exact_worst = 0.0
+        for view in _list_people_views(people):
+            adversary = KernelAdversary(parameters, _list_bandwidths(point["bandwidth"], view), view)
+            kept &= adversary.keeps(t)
+            risk, exact_part = compute_exact_risk(adversary.table, adversary.prior, adversary.smooth)
+            worst = max(worst, adversary.worst)
+            exact_worst = max(exact_worst, risk)
+            share = min(share, exact_part)
+        scale = 1.0 if str(parameters.get("base", 2)) == "2" else LN2
         risks.append(worst * scale)
-        exacts.append(exactly * scale)
+        exacts.append(exact_worst * scale)
     return Judgement({"t": form(risks), "t_exact": form(exacts), "exact_share": share}, kept)
 
 
 def _find_compared_columns(points: list[Any], evidence: Evidence) -> set[str]:
     """Find the columns in which some adversary compares different values."""
     names = [entry.name for entry in evidence.columns]
-    each = [(name, point["bandwidth"]) for point in points for name in names]
-    known = [(name, given.get(name, 0) if isinstance(given, Mapping) else given) for name, given in each]
-    return {name for name, given in known if given != "whole" and parse_parameter(given) != 0}
+    pairs = [(name, point["bandwidth"]) for point in points for name in names]
+    column_bandwidths = [
+        (name, bandwidth.get(name, 0) if isinstance(bandwidth, Mapping) else bandwidth) for name, bandwidth in pairs
+    ]
+    return {name for name, bandwidth in column_bandwidths if bandwidth != "whole" and parse_parameter(bandwidth) != 0}
 
 
-def _list_bandwidths(given: Any, view: GroupedPeople) -> list[Any]:
-    each = [given[axis.name] if isinstance(given, Mapping) else given for axis in view.axes]
-    return [one if one == "whole" else parse_parameter(one) for one in each]
+def _list_bandwidths(bandwidths: Any, view: GroupedPeople) -> list[Any]:
+    by_axis = [bandwidths[axis.name] if isinstance(bandwidths, Mapping) else bandwidths for axis in view.axes]
+    return [bandwidth if bandwidth == "whole" else parse_parameter(bandwidth) for bandwidth in by_axis]
 
 
-def _list_people_views(found: GroupedPeople) -> list[GroupedPeople]:
+def _list_people_views(people: GroupedPeople) -> list[GroupedPeople]:
     """List the views to judge: all people and, where some sensitive values are missing, the people whose value is not."""
-    null = found.null
-    if null < 0 or not found.held[:, null].any() or (np.delete(found.held, null, axis=1) == 0).all():
-        return [found]
-    held = np.delete(found.held, null, axis=1)
-    shown = np.delete(found.shown, null, axis=1)
-    there = held.any(axis=1)
-    values = [value for value in found.values if value is not None]
-    _, group = np.unique(found.group[there], return_inverse=True)
-    some = shown[np.unique(found.group[there])]
+    null = people.null
+    if null < 0 or not people.value_counts[:, null].any() or (np.delete(people.value_counts, null, axis=1) == 0).all():
+        return [people]
+    known_counts = np.delete(people.value_counts, null, axis=1)
+    published = np.delete(people.published_counts, null, axis=1)
+    has_known = known_counts.any(axis=1)
+    values = [value for value in people.values if value is not None]
+    _, group = np.unique(people.group[has_known], return_inverse=True)
+    published_groups = published[np.unique(people.group[has_known])]
     return [
-        found,
-        GroupedPeople(found.axes, found.codes[there], held[there], group.reshape(-1), some, values, found.entry),
+        people,
+        GroupedPeople(
+            people.axes,
+            people.codes[has_known],
+            known_counts[has_known],
+            group.reshape(-1),
+            published_groups,
+            values,
+            people.entry,
+        ),
     ]
 
 
@@ -253,24 +276,24 @@ def _list_people_views(found: GroupedPeople) -> list[GroupedPeople]:
 class KernelAdversary:
     """One adversary on one view of the people: its priors, and the risk of each group."""
 
-    asked: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     bandwidths: list[Any]
     view: GroupedPeople
 
     def __post_init__(self) -> None:
         view = self.view
-        kernel = self.asked.get("kernel", "epanechnikov")
-        self.rounds = INFERENCE_ROUNDS[self.asked.get("posterior", "omega")]
+        kernel = self.parameters.get("kernel", "epanechnikov")
+        self.rounds = INFERENCE_ROUNDS[self.parameters.get("posterior", "omega")]
         order = np.argsort(view.group, kind="stable")
-        starts = np.searchsorted(view.group[order], np.arange(len(view.shown)))
-        self.table = BeliefTable(view.codes[order], view.held[order], starts, view.shown)
+        starts = np.searchsorted(view.group[order], np.arange(len(view.published_counts)))
+        self.table = BeliefTable(view.codes[order], view.value_counts[order], starts, view.published_counts)
         self.axes = [
             compute_kernel_weights(axis, bandwidth, kernel)
             for axis, bandwidth in zip(view.axes, self.bandwidths, strict=True)
         ]
         self.prior, self.terms = compute_priors(self.table, self.axes)
         self.smooth = self._make_smoothing(kernel)
-        self.risk = np.zeros(len(view.shown))
+        self.risk = np.zeros(len(view.published_counts))
         for groups, points in self.table.pieces():
             after = compute_posteriors(self.table, self.prior, groups, points, self.rounds)
             moved = compute_divergence(
@@ -283,53 +306,53 @@ class KernelAdversary:
         return float(self.risk.max(initial=0.0))
 
     def _make_smoothing(self, kernel: str) -> np.ndarray | None:
-        apart = self._apart
-        width = parse_parameter(self.asked.get("smoothing", 0))
-        if apart is None:
+        distances = self._value_distances
+        width = parse_parameter(self.parameters.get("smoothing", 0))
+        if distances is None:
             return None
-        found = np.array(
+        weights = np.array(
             [
                 [float(compute_kernel_weight(d, width, kernel, i == j)) for j, d in enumerate(row)]
-                for i, row in enumerate(apart)
+                for i, row in enumerate(distances)
             ]
         )
-        return found / found.sum(axis=1, keepdims=True)
+        return weights / weights.sum(axis=1, keepdims=True)
 
     @cached_property
-    def _apart(self) -> list[list[Fraction]] | None:
+    def _value_distances(self) -> list[list[Fraction]] | None:
         """The distances between the sensitive values; None where nothing is smoothed."""
         entry = self.view.entry
-        if parse_parameter(self.asked.get("smoothing", 0)) == 0 or entry is None:
+        if parse_parameter(self.parameters.get("smoothing", 0)) == 0 or entry is None:
             return None
         values = pl.Series(self.view.values, dtype=pl.String)
         labels = [value for value in self.view.values if value is not None]
-        found = compute_distances(
-            entry.with_changes(values=labels), values, labels, self.asked.get("distances") or {}, True
+        axis = compute_distances(
+            entry.with_changes(values=labels), values, labels, self.parameters.get("distances") or {}, True
         )
-        return [[found.get_distance(i, j) for j in range(len(values))] for i in range(len(values))]
+        return [[axis.get_distance(i, j) for j in range(len(values))] for i in range(len(values))]
 
     def keeps(self, t: Fraction) -> bool:
         """Whether risk <= t for everybody: by doubles and, where their error leaves a doubt, by more digits."""
-        base = str(self.asked.get("base", 2))
+        base = str(self.parameters.get("base", 2))
         if base == "2" and t >= 1:
             return True
         limit = float(t) if base == "2" else float(t) / LN2
         sizes = np.diff(np.append(self.table.starts, len(self.table.codes)))
         terms = self.terms + 40 * len(self.axes)  # those that a prior adds up, and the roundings of a weight
-        margin = bound_error(terms, sizes, self.table.held.shape[1], self.rounds)
+        margin = bound_error(terms, sizes, self.table.value_counts.shape[1], self.rounds)
         if (self.risk - margin > limit).any():
             return False
         return all(self._decide_closely(int(g), t, base) for g in np.flatnonzero(self.risk + margin > limit))
 
     def _decide_closely(self, group: int, t: Fraction, base: str) -> bool:
         table = self.table
-        kernel = self.asked.get("kernel", "epanechnikov")
-        width = self.asked.get("smoothing", 0)
+        kernel = self.parameters.get("kernel", "epanechnikov")
+        width = self.parameters.get("smoothing", 0)
         points = np.flatnonzero(table.group == group)
         if len(points) * len(table.codes) > MAX_DIGIT_PAIRS:
             return False
         people = table.people[points].tolist()
-        shown = table.shown[group].tolist()
+        published = table.published_counts[group].tolist()
 
         def risk() -> Decimal:
             prior = [
@@ -337,9 +360,11 @@ class KernelAdversary:
                 for point in points.tolist()
             ]
             matrix = (
-                None if self._apart is None else compute_decimal_smoothing(self._apart, parse_parameter(width), kernel)
+                None
+                if self._value_distances is None
+                else compute_decimal_smoothing(self._value_distances, parse_parameter(width), kernel)
             )
-            return compute_decimal_risk(prior, people, shown, matrix, self.rounds)
+            return compute_decimal_risk(prior, people, published, matrix, self.rounds)
 
         terms = 8 * len(self.view.axes) + len(table.codes) + 1  # weights and their product, times a count, added up
-        return is_risk_within(risk, t, base, int(count_roundings(terms, len(points), len(shown), self.rounds)))
+        return is_risk_within(risk, t, base, int(count_roundings(terms, len(points), len(published), self.rounds)))

@@ -99,9 +99,9 @@ def _measure_hierarchical_view(view: GroupCounts, paths: np.ndarray) -> Fraction
     work = np.zeros_like(sizes)
     below = _sum_absolute(view, paths[:, 0], count, sizes, totals)
     for level in range(1, height + 1):
-        here = _sum_absolute(view, paths[:, level], count, sizes, totals)
-        work = work + level * (below - here)
-        below = here
+        level_sum = _sum_absolute(view, paths[:, level], count, sizes, totals)
+        work = work + level * (below - level_sum)
+        below = level_sum
     return find_greatest(work, sizes * (2 * height * view.rows))
 
 
@@ -112,14 +112,13 @@ def _sum_absolute(
     of_entry = node[view.value]
     fresh = np.append(True, (view.group[1:] != view.group[:-1]) | (of_entry[1:] != of_entry[:-1]))
     starts = np.flatnonzero(fresh)
-    held = np.add.reduceat(count, starts)
+    node_counts = np.add.reduceat(count, starts)
     level = np.zeros(int(node.max()) + 1, totals.dtype)
     np.add.at(level, node, totals)
     group = view.group[starts]
     expected = level[of_entry[starts]] * sizes[group]
-    excess = (
-        np.abs(held * view.rows - expected) - expected
-    )  # all |e| as if nothing occurred, corrected where something does
+    # All |e| as if nothing occurred, corrected where something does.
+    excess = np.abs(node_counts * view.rows - expected) - expected
     return np.add.reduceat(excess, np.flatnonzero(np.diff(group, prepend=-1))) + sizes * view.rows
 
 
@@ -133,9 +132,9 @@ def _cumulate_counts(count: np.ndarray, view: GroupCounts) -> np.ndarray:
     return running - (running[view.starts] - count[view.starts])[view.group]
 
 
-def judge_closeness(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = measure_distance(evidence.column(column), asked.get("distance", "equal"))
-    return Judgement({"t": found}, found <= parse_parameter(asked["t"]))
+def judge_closeness(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    t = measure_distance(evidence.column(column), parameters.get("distance", "equal"))
+    return Judgement({"t": t}, t <= parse_parameter(parameters["t"]))
 
 
 def measure_distance(column: SensitiveColumn, name: str) -> Fraction:

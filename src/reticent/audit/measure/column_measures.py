@@ -8,11 +8,13 @@ from typing import Any
 from reticent.audit.groups import SensitiveColumn
 from reticent.audit.measure import closeness, disclosure, diversity, likeness
 
+MEASURES_WORST_WHEN_LEAST = {"k-anonymity", "distinct-l-diversity", "probabilistic-l-diversity", "entropy-l-diversity"}
+
 
 def measure_column(column: SensitiveColumn) -> dict[str, Any]:
     """Measure everything a sensitive column achieves, by the measures' names; None where no parameter would hold."""
     views = column.views
-    found: dict[str, Any] = {
+    measures: dict[str, Any] = {
         "alpha": diversity.measure_alpha(views),
         "distinct-l-diversity": diversity.measure_distinct_l(views),
         "probabilistic-l-diversity": diversity.measure_probabilistic_l(views),
@@ -27,19 +29,16 @@ def measure_column(column: SensitiveColumn) -> dict[str, Any]:
         ),
     }
     if not column.joint:  # combined values of several columns have no order
-        found["t-closeness-ordered"] = closeness.measure_ordered_distance(views)
+        measures["t-closeness-ordered"] = closeness.measure_ordered_distance(views)
     if column.paths is not None:
-        found["t-closeness-hierarchical"] = closeness.measure_hierarchical_distance(views, column.paths)
-    return found
-
-
-MEASURES_WORST_WHEN_LEAST = {"k-anonymity", "distinct-l-diversity", "probabilistic-l-diversity", "entropy-l-diversity"}
+        measures["t-closeness-hierarchical"] = closeness.measure_hierarchical_distance(views, column.paths)
+    return measures
 
 
 def find_worst_measures(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Combine the measures of several sensitive columns: the worst of each."""
-    found: dict[str, Any] = {}
+    worst: dict[str, Any] = {}
     for name in dict.fromkeys(name for table in tables for name in table):
         values = [table[name] for table in tables if name in table]
-        found[name] = None if None in values else (min if name in MEASURES_WORST_WHEN_LEAST else max)(values)
-    return found
+        worst[name] = None if None in values else (min if name in MEASURES_WORST_WHEN_LEAST else max)(values)
+    return worst

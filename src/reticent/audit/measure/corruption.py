@@ -44,22 +44,22 @@ MAX_HOLDERS = 10_000  # the rarest value is counted as if it had no more; the po
 GROWTH_PARTS = 10**9  # achieved growth is rounded up at this many parts
 
 
-def judge_rho(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+def judge_rho(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     sampling = _require_sampling(evidence)
-    rho1 = parse_parameter(asked["rho1"])
-    skew = _find_skew(asked, sampling)
+    rho1 = parse_parameter(parameters["rho1"])
+    skew = _find_skew(parameters, sampling)
     reached = compute_highest_posterior(sampling, rho1, skew)
     return _make_judgement(
-        {"rho2": reached, "k": sampling.counted_on}, reached <= parse_parameter(asked["rho2"]), sampling
+        {"rho2": reached, "k": sampling.counted_on}, reached <= parse_parameter(parameters["rho2"]), sampling
     )
 
 
-def judge_delta(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+def judge_delta(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     sampling = _require_sampling(evidence)
-    skew = _find_skew(asked, sampling)
-    most = parse_parameter(asked["delta"])
+    skew = _find_skew(parameters, sampling)
+    limit = parse_parameter(parameters["delta"])
     reached = compute_highest_growth(sampling, skew)
-    kept = grows_at_most(sampling, skew, most) and compute_growth_from_domain(sampling, skew) <= most
+    kept = grows_at_most(sampling, skew, limit) and compute_growth_from_domain(sampling, skew) <= limit
     return _make_judgement({"delta": reached, "k": sampling.counted_on}, kept, sampling)
 
 
@@ -82,8 +82,8 @@ def _require_sampling(evidence: Evidence) -> SamplingParameters:
     return evidence.sampling
 
 
-def _find_skew(asked: Mapping[str, Any], sampling: SamplingParameters) -> Fraction:
-    skew = parse_parameter(asked["lambda"])
+def _find_skew(parameters: Mapping[str, Any], sampling: SamplingParameters) -> Fraction:
+    skew = parse_parameter(parameters["lambda"])
     if not Fraction(1, sampling.domain) <= skew < 1:
         raise ValueError("no prior over the domain is as skewed")
     return skew
@@ -110,9 +110,9 @@ def compute_posterior(sampling: SamplingParameters, prior: Fraction, w: Fraction
         resistance = _compute_resistance(sampling)
         return (prior * resistance + w) / (resistance + w) if w else prior
     p, redrawn = sampling.p, (1 - sampling.p) / sampling.domain
-    shown = p * w + redrawn  # by the victim
-    owns = shown / (shown + (sampling.counted_on - 1) * redrawn)
-    if_owner = (w * (p + redrawn) + (prior - w) * redrawn) / shown
+    shown_probability = p * w + redrawn  # by the victim
+    owns = shown_probability / (shown_probability + (sampling.counted_on - 1) * redrawn)
+    if_owner = (w * (p + redrawn) + (prior - w) * redrawn) / shown_probability
     return owns * if_owner + (1 - owns) * prior
 
 
@@ -132,9 +132,9 @@ def compute_growth_from_domain(sampling: SamplingParameters, skew: Fraction) -> 
     """Compute how much a belief in one value grows by an undeclared domain, at least: at priors from the least up to
     lambda.
     """
-    least = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
-    priors = [least + (skew - least) * step / 8 for step in range(9)]
-    priors.append(max(least, min(skew, Fraction(1, 10**6))))
+    lowest_prior = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
+    priors = [lowest_prior + (skew - lowest_prior) * step / 8 for step in range(9)]
+    priors.append(max(lowest_prior, min(skew, Fraction(1, 10**6))))
     return max(compute_posterior_from_domain(sampling, w, w) - w for w in priors)
 
 
@@ -146,18 +146,18 @@ def _compute_resistance(sampling: SamplingParameters) -> Fraction:
     return 1 / ((1 + sampling.p / (group * redrawn)) ** rows - 1)
 
 
-def grows_at_most(sampling: SamplingParameters, skew: Fraction, most: Fraction) -> bool:
+def grows_at_most(sampling: SamplingParameters, skew: Fraction, limit: Fraction) -> bool:
     """Whether no belief of a lambda-skewed prior grows by more."""
-    least = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
-    p, room = sampling.p, sampling.counted_on * (1 - sampling.p) / sampling.domain
+    lowest_prior = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
+    p, resistance = sampling.p, sampling.counted_on * (1 - sampling.p) / sampling.domain
     if sampling.rows_per_person > 1:
-        room = p * _compute_resistance(sampling)
+        resistance = p * _compute_resistance(sampling)
 
     def excess(w: Fraction) -> Fraction:
-        return p * w * (1 - w) - most * (p * w + room)
+        return p * w * (1 - w) - limit * (p * w + resistance)
 
-    vertex = (1 - most) / 2
-    return excess(min(max(vertex, least), skew)) <= 0
+    vertex = (1 - limit) / 2
+    return excess(min(max(vertex, lowest_prior), skew)) <= 0
 
 
 def compute_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
@@ -172,6 +172,6 @@ def compute_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
     return Fraction(low, GROWTH_PARTS)
 
 
-def bound_rho_belief(asked: Mapping[str, Any], prior: Any) -> float:
+def bound_rho_belief(parameters: Mapping[str, Any], prior: Any) -> float:
     """Bound the belief that the promise allows to an adversary whose prior is rho1 at most."""
-    return float(parse_parameter(asked["rho2"]))
+    return float(parse_parameter(parameters["rho2"]))

@@ -17,14 +17,16 @@ _MAX_SUM = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """Counts by group and value. `emptied` is how many groups had nothing but null rows, and are left out of this view."""
+    """Counts by group and value, as 64-bit integers.
 
-    group: np.ndarray  # int64, 0 .. groups - 1, none skipped
-    value: np.ndarray  # int64
-    count: np.ndarray  # int64, > 0
-    totals: (
-        np.ndarray
-    )  # int64, rows of each value in the whole table; 0 for a value of the domain that is not published
+    `totals` are the rows of each value in the whole table, 0 for a value of the domain that is not published. `emptied`
+    is how many groups had nothing but null rows, and are left out of this view.
+    """
+
+    group: np.ndarray  # 0 .. groups - 1, none skipped
+    value: np.ndarray
+    count: np.ndarray  # > 0
+    totals: np.ndarray
     emptied: int = 0
 
     @cached_property
@@ -58,18 +60,22 @@ class GroupCounts:
         """Return (counts, sizes, totals) in a type in which `terms` products of rows and a size add up without
         overflow.
         """
-        room = self.rows * int(self.sizes.max(initial=1)) * terms
-        kind: type = np.int64 if room < _MAX_SUM else object
+        largest_sum = self.rows * int(self.sizes.max(initial=1)) * terms
+        kind: type = np.int64 if largest_sum < _MAX_SUM else object
         return self.count.astype(kind), self.sizes.astype(kind), self.totals.astype(kind)
 
     def drop_values(self, unknown: np.ndarray) -> GroupCounts:
         """Return the table without the rows of some values."""
-        kept = ~unknown[self.value]
-        group = self.group[kept]
+        is_known = ~unknown[self.value]
+        group = self.group[is_known]
         number = np.cumsum(np.diff(group, prepend=-1) != 0) - 1
-        left = int(number[-1]) + 1 if len(number) else 0
+        groups_left = int(number[-1]) + 1 if len(number) else 0
         return GroupCounts(
-            number, self.value[kept], self.count[kept], np.where(unknown, 0, self.totals), self.groups - left
+            number,
+            self.value[is_known],
+            self.count[is_known],
+            np.where(unknown, 0, self.totals),
+            self.groups - groups_left,
         )
 
 

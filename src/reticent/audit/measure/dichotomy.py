@@ -28,8 +28,8 @@ PERTURBED_REASON = "values were redrawn after rows were withheld, so no file sho
 SOUND_STAGES = ("calibrated", "safe")
 
 
-def judge_dichotomy(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    l = parse_parameter(asked["l"])  # noqa: E741  the field's own letter
+def judge_dichotomy(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    l = parse_parameter(parameters["l"])  # noqa: E741  the field's own letter
     stage = next(
         (s for s in evidence.stages if s.name == "suppression" and parse_parameter(s.parameters["l"]) >= l), None
     )
@@ -37,12 +37,12 @@ def judge_dichotomy(asked: Mapping[str, Any], evidence: Evidence, column: str | 
     if shares is None:
         sound = stage is not None and stage.parameters.get("kind", "calibrated") in SOUND_STAGES
         return Judgement({}, None if sound else False, FROM_PARAMETERS, PERTURBED_REASON if sound else "")
-    most = max(shares, default=Fraction(0))
-    reached = 1 / most if most else Fraction(0)
-    found = _judge_ambiguity(stage, evidence.withheld, shares.count(most) >= l)
+    highest_share = max(shares, default=Fraction(0))
+    reached = 1 / highest_share if highest_share else Fraction(0)
+    judgement = _judge_ambiguity(stage, evidence.withheld, shares.count(highest_share) >= l)
     if reached < l:
-        found = Judgement({}, False, RECOUNTED)
-    return Judgement({"l": reached}, found.kept, found.evidence, found.why)
+        judgement = Judgement({}, False, RECOUNTED)
+    return Judgement({"l": reached}, judgement.kept, judgement.evidence, judgement.why)
 
 
 def _compute_shares(evidence: Evidence, column: str | None) -> list[Fraction] | None:

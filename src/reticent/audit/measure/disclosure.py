@@ -18,7 +18,7 @@ from reticent.exact_arithmetic import as_ratio
 
 def find_worst_ratio(views: list[GroupCounts], *, absent: str = "break") -> Fraction | None:
     """Find the greatest of q / p and p / q; None where an absent value breaks every delta."""
-    found = Fraction(1)
+    worst = Fraction(1)
     for view in views:
         if absent != "ignore" and not view.complete:
             return None
@@ -27,8 +27,8 @@ def find_worst_ratio(views: list[GroupCounts], *, absent: str = "break") -> Frac
         count, sizes, totals = view.integers()
         observed = count * view.rows
         expected = totals[view.value] * sizes[view.group]
-        found = max(found, find_greatest(observed, expected), 1 / find_least(observed, expected))
-    return found
+        worst = max(worst, find_greatest(observed, expected), 1 / find_least(observed, expected))
+    return worst
 
 
 def compute_delta(ratio: Fraction | None, base: object = "e") -> float | None:
@@ -40,13 +40,15 @@ def compute_delta(ratio: Fraction | None, base: object = "e") -> float | None:
     return logarithm(numerator) - logarithm(denominator)
 
 
-def delta_holds(ratio: Fraction | None, asked: Fraction, base: object = "e") -> bool:
+def delta_holds(ratio: Fraction | None, delta: Fraction, base: object = "e") -> bool:
     if ratio is None:
         return False
-    return (compare_log2 if str(base) == "2" else compare_ln)(ratio, asked) < 0
+    return (compare_log2 if str(base) == "2" else compare_ln)(ratio, delta) < 0
 
 
-def judge_disclosure(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    ratio = find_worst_ratio(evidence.column(column).views, absent=asked.get("absent", "break"))
-    base = asked.get("base", "e")
-    return Judgement({"delta": compute_delta(ratio, base)}, delta_holds(ratio, parse_parameter(asked["delta"]), base))
+def judge_disclosure(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    ratio = find_worst_ratio(evidence.column(column).views, absent=parameters.get("absent", "break"))
+    base = parameters.get("base", "e")
+    return Judgement(
+        {"delta": compute_delta(ratio, base)}, delta_holds(ratio, parse_parameter(parameters["delta"]), base)
+    )

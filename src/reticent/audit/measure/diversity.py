@@ -40,7 +40,7 @@ def measure_probabilistic_l(views: list[GroupCounts]) -> Fraction:
 
 def measure_recursive_c(views: list[GroupCounts], l: int) -> Fraction | None:  # noqa: E741  the field's own letter
     """Measure the least c that holds at this l; None where a group has fewer than l values."""
-    found = Fraction(0)
+    least_c = Fraction(0)
     for view in views:
         order = np.lexsort((-view.count, view.group))
         count = view.count[order]
@@ -50,8 +50,8 @@ def measure_recursive_c(views: list[GroupCounts], l: int) -> Fraction | None:  #
         )
         if view.emptied or not tail.all():
             return None
-        found = max(found, find_greatest(count[view.starts], tail))
-    return found
+        least_c = max(least_c, find_greatest(count[view.starts], tail))
+    return least_c
 
 
 def measure_entropy_l(views: list[GroupCounts]) -> float:
@@ -115,45 +115,47 @@ def _is_product_one(powers: list[tuple[int, int]]) -> bool:
     pending = [(base, power) for base, power in powers if base > 1]
     while pending:
         base, power = pending.pop()
-        shared = next((known for known in exponents if gcd(known, base) > 1), None)
+        shared = next((factor for factor in exponents if gcd(factor, base) > 1), None)
         if shared is None:
             exponents[base] = exponents.get(base, 0) + power
         elif shared == base:
             exponents[base] += power
         else:
             common = gcd(shared, base)
-            held = exponents.pop(shared)
+            exponent = exponents.pop(shared)
             pending += [
                 (part, p)
-                for part, p in ((common, held + power), (shared // common, held), (base // common, power))
+                for part, p in ((common, exponent + power), (shared // common, exponent), (base // common, power))
                 if part > 1
             ]
     return not any(exponents.values())
 
 
-def judge_distinct(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = measure_distinct_l(evidence.column(column).views)
-    return Judgement({"l": found}, found >= parse_parameter(asked["l"]))
+def judge_distinct(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    achieved = measure_distinct_l(evidence.column(column).views)
+    return Judgement({"l": achieved}, achieved >= parse_parameter(parameters["l"]))
 
 
-def judge_probabilistic(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = measure_probabilistic_l(evidence.column(column).views)
-    return Judgement({"l": found}, found >= parse_parameter(asked["l"]))
+def judge_probabilistic(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    achieved = measure_probabilistic_l(evidence.column(column).views)
+    return Judgement({"l": achieved}, achieved >= parse_parameter(parameters["l"]))
 
 
-def judge_entropy(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+def judge_entropy(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     views = evidence.column(column).views
-    return Judgement({"l": measure_entropy_l(views)}, entropy_holds(views, parse_parameter(asked["l"])))
+    return Judgement({"l": measure_entropy_l(views)}, entropy_holds(views, parse_parameter(parameters["l"])))
 
 
-def judge_recursive(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    least_l = parse_parameter(asked["l"])
+def judge_recursive(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    least_l = parse_parameter(parameters["l"])
     if not is_whole(least_l) or least_l < 1:
         raise ValueError("l is a number of values")
-    found = measure_recursive_c(evidence.column(column).views, int(least_l))
-    return Judgement({"c": found, "l": int(least_l)}, found is not None and found <= parse_parameter(asked["c"]))
+    achieved = measure_recursive_c(evidence.column(column).views, int(least_l))
+    return Judgement(
+        {"c": achieved, "l": int(least_l)}, achieved is not None and achieved <= parse_parameter(parameters["c"])
+    )
 
 
-def bound_probabilistic_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+def bound_probabilistic_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> float:
     """Bound the belief that probabilistic l-diversity leaves in a value."""
-    return float(1 / parse_parameter(asked["l"]))
+    return float(1 / parse_parameter(parameters["l"]))

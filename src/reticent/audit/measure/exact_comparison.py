@@ -57,19 +57,19 @@ def find_extremes_by_value(
     best = np.full(int(value.max(initial=-1)) + 1, -np.inf if pick is max else np.inf)
     (np.maximum if pick is max else np.minimum).at(best, value, ratio)
     near = ratio == best[value]
-    found: dict[int, Fraction] = {}
+    extremes: dict[int, Fraction] = {}
     for v, c, s in set(zip(value[near].tolist(), count[near].tolist(), size[near].tolist(), strict=True)):
         fraction = Fraction(c, s)
-        found[v] = pick(found[v], fraction) if v in found else fraction
-    return found
+        extremes[v] = pick(extremes[v], fraction) if v in extremes else fraction
+    return extremes
 
 
 def bound_ln(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Return fractions below and above ln x. `Decimal.ln` is rounded correctly: one unit in the last place is ample."""
     lower = upper = Fraction(0)
     context = Context(prec=digits)
-    for whole, sign in ((x.numerator, 1), (x.denominator, -1)):
-        log = Decimal(whole).ln(context)
+    for integer, sign in ((x.numerator, 1), (x.denominator, -1)):
+        log = Decimal(integer).ln(context)
         unit = Fraction(10) ** (log.adjusted() - digits + 1) if log else Fraction(0)
         lower = lower + sign * Fraction(log) - unit
         upper = upper + sign * Fraction(log) + unit

@@ -32,17 +32,19 @@ from reticent.audit.measure.exact_comparison import compare_ln, find_extremes_by
 from reticent.errors import BundleDamaged
 from reticent.exact_arithmetic import as_ratio, find_common_denominator
 
+CHUNK_COUNTS = 1 << 22  # counts of windows in groups that are computed together
+
 
 def measure_perturbation_beta(
     matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, enhanced: bool, two_sided: bool
 ) -> Fraction | None:
     """Measure the least beta that holds by perturbation, at least 0; None where none does."""
-    least = Fraction(0)
+    beta = Fraction(0)
     for p, gain in list_perturbation_gains(matrix, distribution, two_sided=two_sided):
         if gain is None or (enhanced and compare_ln(1 / p, gain) < 0):
             return None
-        least = max(least, gain)
-    return least
+        beta = max(beta, gain)
+    return beta
 
 
 def list_perturbation_gains(
@@ -60,27 +62,27 @@ def list_perturbation_gains(
         [w * numerator * (unit // denominator) for numerator, denominator in row]
         for w, row in zip(weight, ratios, strict=True)
     ]
-    shown = [sum(column) for column in zip(*joint, strict=True)]
-    found: list[tuple[Fraction, Fraction | None]] = []
+    column_sums = [sum(column) for column in zip(*joint, strict=True)]
+    gains: list[tuple[Fraction, Fraction | None]] = []
     for p, row in zip(distribution, joint, strict=True):
         if p == 0:
             continue
-        least, most = _find_ratio_extremes(row, shown)
-        found.append((p, most / p - 1))
+        lowest, highest = _find_ratio_extremes(row, column_sums)
+        gains.append((p, highest / p - 1))
         if two_sided:
-            found.append((p, p / least - 1 if least else None))
-    return found
+            gains.append((p, p / lowest - 1 if lowest else None))
+    return gains
 
 
-def _find_ratio_extremes(parts: Sequence[int], wholes: Sequence[int]) -> tuple[Fraction, Fraction]:
+def _find_ratio_extremes(parts: Sequence[int], totals: Sequence[int]) -> tuple[Fraction, Fraction]:
     """Find the least and the greatest part / whole, by cross-multiplication; wholes of 0 are never published."""
-    pairs = [(part, whole) for part, whole in zip(parts, wholes, strict=True) if whole]
+    pairs = [(part, total) for part, total in zip(parts, totals, strict=True) if total]
     low = high = pairs[0]
-    for part, whole in pairs:
-        if part * high[1] > high[0] * whole:
-            high = (part, whole)
-        if part * low[1] < low[0] * whole:
-            low = (part, whole)
+    for part, total in pairs:
+        if part * high[1] > high[0] * total:
+            high = (part, total)
+        if part * low[1] < low[0] * total:
+            low = (part, total)
     return Fraction(*low), Fraction(*high)
 
 
@@ -91,15 +93,15 @@ def is_stochastic(matrix: Sequence[Sequence[Fraction]]) -> bool:
 
 def measure_beta(views: list[GroupCounts], *, enhanced: bool, two_sided: bool) -> Fraction | None:
     """Measure the least beta that holds, at least 0; None where none does."""
-    found = Fraction(0)
+    beta = Fraction(0)
     for view in views:
         if two_sided and not view.complete:
             return None
         for p, gain in _list_gains(view, two_sided):
             if enhanced and not _is_within_log(p, gain):
                 return None
-            found = max(found, gain)
-    return found
+            beta = max(beta, gain)
+    return beta
 
 
 def _list_gains(view: GroupCounts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
@@ -121,41 +123,38 @@ def _is_within_log(p: Fraction, gain: Fraction) -> bool:
     return compare_ln(1 / p, gain) >= 0
 
 
-def judge_likeness(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+def judge_likeness(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     """Judge from the groups' histograms; where values were redrawn, from the matrix they were redrawn by."""
-    form = {"enhanced": bool(asked.get("enhanced", True)), "two_sided": bool(asked.get("two_sided", False))}
-    limit = parse_parameter(asked["beta"])
+    form = {"enhanced": bool(parameters.get("enhanced", True)), "two_sided": bool(parameters.get("two_sided", False))}
+    limit = parse_parameter(parameters["beta"])
     if evidence.perturbation is not None:
         return _judge_perturbation(evidence.perturbation, limit, form)
-    found = measure_beta(evidence.column(column).views, **form)
-    return Judgement({"beta": found}, found is not None and found <= limit)
+    beta = measure_beta(evidence.column(column).views, **form)
+    return Judgement({"beta": beta}, beta is not None and beta <= limit)
 
 
-def _judge_perturbation(redrawing: Perturbation, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
+def _judge_perturbation(perturbation: Perturbation, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
     """Judge from the parameters what the promise is worth if values were redrawn as stated; that they were, only the
     source shows.
     """
-    if redrawing.distribution is None:
+    if perturbation.distribution is None:
         return Judgement({}, None, NEEDS_SOURCE)
-    found = measure_perturbation_beta(redrawing.matrix, redrawing.distribution, **form)
-    if found is None or found > limit:
-        return Judgement({"beta": found}, False, FROM_PARAMETERS)
+    beta = measure_perturbation_beta(perturbation.matrix, perturbation.distribution, **form)
+    if beta is None or beta > limit:
+        return Judgement({"beta": beta}, False, FROM_PARAMETERS)
     why = (
         "no file can show that values were redrawn at random; the matrix and the distribution that it was made for were checked, "
         "exactly"
     )
-    return Judgement({"beta": found}, redrawing.proven, FROM_PARAMETERS, "" if redrawing.proven else why)
+    return Judgement({"beta": beta}, perturbation.proven, FROM_PARAMETERS, "" if perturbation.proven else why)
 
 
-def bound_likeness_belief(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+def bound_likeness_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> float:
     """Bound the belief that beta-likeness leaves in any value of this overall distribution."""
-    limit = float(parse_parameter(asked["beta"]))
-    enhanced = asked.get("enhanced", True)
+    limit = float(parse_parameter(parameters["beta"]))
+    enhanced = parameters.get("enhanced", True)
     caps = (p * (1 + (min(limit, -log(p)) if enhanced else limit)) for p in prior.tolist() if p > 0)
     return max(min(cap, 1.0) for cap in caps)
-
-
-CHUNK_COUNTS = 1 << 22  # counts of windows in groups that are computed together
 
 
 def measure_semantic_beta(
@@ -177,7 +176,7 @@ def measure_proximity_beta(
     views: list[GroupCounts], positions: Sequence[Fraction | None], width: Fraction, *, enhanced: bool
 ) -> Fraction | None:
     """Measure the least beta that holds for every window; `positions` ascend, None (a null) is by itself."""
-    least = Fraction(0)
+    beta = Fraction(0)
     for view in views:
         greatest: dict[Fraction, Fraction] = {}  # the worst window of each frequency decides
         for p, q in _list_window_frequencies(view, positions, width):
@@ -186,21 +185,21 @@ def measure_proximity_beta(
             gain = q / p - 1
             if enhanced and gain > 0 and compare_ln(1 / p, gain) < 0:
                 return None
-            least = max(least, gain)
-    return least
+            beta = max(beta, gain)
+    return beta
 
 
 def list_windows(positions: Sequence[Fraction], width: Fraction) -> list[tuple[int, int]]:
     """List (first, last) of every window with a different set of values."""
-    found = []
+    windows = []
     reach = 0  # the last value of the window that starts at the previous value
     for i in range(len(positions)):
         before = reach
         reach = max(reach, i)
         while reach + 1 < len(positions) and positions[reach + 1] - positions[i] <= width:
             reach += 1
-        found += [(i, j) for j in range(max(i, before), reach + 1)]
-    return found
+        windows += [(i, j) for j in range(max(i, before), reach + 1)]
+    return windows
 
 
 def _list_window_frequencies(
@@ -208,8 +207,8 @@ def _list_window_frequencies(
 ) -> list[tuple[Fraction, Fraction]]:
     """List (frequency in the table, greatest in a group) of each window."""
     occurring = np.flatnonzero(view.totals).tolist()
-    known = [(v, place) for v in occurring if (place := positions[v]) is not None]
-    spans = [(known[i][0], known[j][0]) for i, j in list_windows([place for _, place in known], width)]
+    placed = [(v, place) for v in occurring if (place := positions[v]) is not None]
+    spans = [(placed[i][0], placed[j][0]) for i, j in list_windows([place for _, place in placed], width)]
     spans += [(v, v) for v in occurring if positions[v] is None]
     first, last = (np.array(ends, np.int64) for ends in zip(*spans, strict=True))
     until = np.append(0, np.cumsum(view.totals))
@@ -217,32 +216,36 @@ def _list_window_frequencies(
     worst: dict[int, Fraction] = {}
     step = max(CHUNK_COUNTS // len(spans), 1)
     for start in range(0, view.groups, step):
-        here = (view.group >= start) & (view.group < start + step)
+        in_chunk = (view.group >= start) & (view.group < start + step)
         sizes = view.sizes[start : start + step]
-        held = np.zeros((len(sizes), len(view.totals) + 1), np.int64)
-        np.add.at(held, (view.group[here] - start, view.value[here] + 1), view.count[here])
-        held = np.cumsum(held, axis=1)
-        inside = held[:, last + 1] - held[:, first]
+        cumulated = np.zeros((len(sizes), len(view.totals) + 1), np.int64)
+        np.add.at(cumulated, (view.group[in_chunk] - start, view.value[in_chunk] + 1), view.count[in_chunk])
+        cumulated = np.cumsum(cumulated, axis=1)
+        inside = cumulated[:, last + 1] - cumulated[:, first]
         window = np.broadcast_to(np.arange(len(spans)), inside.shape)
-        found = find_extremes_by_value(window.ravel(), inside.ravel(), np.repeat(sizes, len(spans)), max)
-        worst = {w: max(q, worst.get(w, Fraction(0))) for w, q in found.items()}
+        greatest = find_extremes_by_value(window.ravel(), inside.ravel(), np.repeat(sizes, len(spans)), max)
+        worst = {w: max(q, worst.get(w, Fraction(0))) for w, q in greatest.items()}
     return [(share[w], q) for w, q in worst.items()]
 
 
-def judge_semantic(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = evidence.column(column)
-    level = int(asked.get("level", 1))
-    if found.paths is None or not 1 <= level < found.paths.shape[1] - 1:
-        raise BundleDamaged(f"A promise speaks of level {level} of the hierarchy of {found.name!r}, which has none.")
-    form = {"enhanced": asked.get("enhanced", True), "two_sided": asked.get("two_sided", False)}
-    beta = measure_semantic_beta(found.views, found.paths[:, level], **form)
-    return Judgement({"beta": beta, "level": level}, beta is not None and beta <= parse_parameter(asked["beta"]))
+def judge_semantic(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    sensitive = evidence.column(column)
+    level = int(parameters.get("level", 1))
+    if sensitive.paths is None or not 1 <= level < sensitive.paths.shape[1] - 1:
+        raise BundleDamaged(
+            f"A promise speaks of level {level} of the hierarchy of {sensitive.name!r}, which has none."
+        )
+    form = {"enhanced": parameters.get("enhanced", True), "two_sided": parameters.get("two_sided", False)}
+    beta = measure_semantic_beta(sensitive.views, sensitive.paths[:, level], **form)
+    return Judgement({"beta": beta, "level": level}, beta is not None and beta <= parse_parameter(parameters["beta"]))
 
 
-def judge_proximity(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    found = evidence.column(column)
-    width = parse_parameter(asked["width"])
-    if found.positions is None:
-        raise BundleDamaged(f"A promise speaks of windows of {found.name!r}, which has no order.")
-    beta = measure_proximity_beta(found.views, found.positions, width, enhanced=asked.get("enhanced", True))
-    return Judgement({"beta": beta, "width": width}, beta is not None and beta <= parse_parameter(asked["beta"]))
+def judge_proximity(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    sensitive = evidence.column(column)
+    width = parse_parameter(parameters["width"])
+    if sensitive.positions is None:
+        raise BundleDamaged(f"A promise speaks of windows of {sensitive.name!r}, which has no order.")
+    beta = measure_proximity_beta(
+        sensitive.views, sensitive.positions, width, enhanced=parameters.get("enhanced", True)
+    )
+    return Judgement({"beta": beta, "width": width}, beta is not None and beta <= parse_parameter(parameters["beta"]))

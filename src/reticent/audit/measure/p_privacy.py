@@ -24,7 +24,7 @@ CHUNK_CELLS = 1 << 22
 NINTH_DIGIT = Fraction(1, 10**9)
 
 
-def judge_p_privacy(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+def judge_p_privacy(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     targeted = evidence.targeted
     if targeted is None:
         raise BundleDamaged(
@@ -34,28 +34,28 @@ def judge_p_privacy(asked: Mapping[str, Any], evidence: Evidence, column: str | 
         )
     broken = count_not_private(targeted)
     believed = max(max(shares) for shares in targeted.shares)
-    stated = _list_stated_targets(asked.get("target", "source"), targeted)
+    stated = _list_stated_targets(parameters.get("target", "source"), targeted)
     distance = _measure_named_distance(stated, evidence, evidence.column(column).name)
     achieved: dict[str, Any] = {"alpha": believed, "groups_off_target": broken}
     if distance is not None:
         achieved["distance"] = distance
     allowed = (
-        Fraction(0) if asked.get("exact", False) else parse_parameter(asked.get("distance", "1/20"))
-    ) + _bound_drawing_error(asked, targeted)
+        Fraction(0) if parameters.get("exact", False) else parse_parameter(parameters.get("distance", "1/20"))
+    ) + _bound_drawing_error(parameters, targeted)
     table = _compute_source_masses(evidence, evidence.column(column).name)
     named = all(are_nearest_kept(target, shares, table) for target, shares in stated)
     return Judgement(achieved, not broken and named and (distance is None or distance <= allowed))
 
 
-def _bound_drawing_error(asked: Mapping[str, Any], targeted: TargetedGroups) -> Fraction:
+def _bound_drawing_error(parameters: Mapping[str, Any], targeted: TargetedGroups) -> Fraction:
     """Bound how far a declared curve may be off by being drawn.
 
     Each value is within half of the ninth digit of the greatest, so that the total variation is at most a digit for
     each value, the doubles of both formulas included.
     """
-    target = asked.get("target")
+    target = parameters.get("target")
     listed = target["groups"].values() if isinstance(target, Mapping) and "groups" in target else [target]
-    curve = any(isinstance(one, Mapping) and bool(set(one) & {"normal", "zipf"}) for one in listed)
+    curve = any(isinstance(declared, Mapping) and bool(set(declared) & {"normal", "zipf"}) for declared in listed)
     return len(targeted.values) * NINTH_DIGIT if curve else Fraction(0)
 
 
@@ -64,11 +64,13 @@ def count_not_private(targeted: TargetedGroups) -> int:
     nodes = len(targeted.parent)
     broken = 0
     group = np.unique(targeted.group)
-    each = max(CHUNK_CELLS // nodes, 1)
+    groups_per_chunk = max(CHUNK_CELLS // nodes, 1)
     for target in range(len(targeted.weights)):
-        mine = group[targeted.target[group] == target]
-        for start in range(0, len(mine), each):
-            broken += _count_off_target(targeted, mine[start : start + each], targeted.weights[target])
+        group_numbers = group[targeted.target[group] == target]
+        for start in range(0, len(group_numbers), groups_per_chunk):
+            broken += _count_off_target(
+                targeted, group_numbers[start : start + groups_per_chunk], targeted.weights[target]
+            )
     return broken
 
 
@@ -76,33 +78,32 @@ def _count_off_target(targeted: TargetedGroups, groups: np.ndarray, weights: Seq
     """Count groups off their target: a table of (groups, nodes) is added up towards the root, and every split compared
     with its weights.
     """
-    near = slice(
-        *np.searchsorted(targeted.group, [groups[0], groups[-1] + 1])
-    )  # entries are in the order of their groups
-    at = np.flatnonzero(np.isin(targeted.group[near], groups)) + near.start
+    # Entries are in the order of their groups.
+    window = slice(*np.searchsorted(targeted.group, [groups[0], groups[-1] + 1]))
+    entries = np.flatnonzero(np.isin(targeted.group[window], groups)) + window.start
     below = np.zeros((len(groups), len(weights)), np.int64)
-    below[np.searchsorted(groups, targeted.group[at]), targeted.node[at]] = targeted.count[at]
+    below[np.searchsorted(groups, targeted.group[entries]), targeted.node[entries]] = targeted.count[entries]
     children: dict[int, list[int]] = {}
     for node, above in enumerate(targeted.parent.tolist()):
         if above >= 0:
             children.setdefault(above, []).append(node)
     off = np.zeros(len(groups), bool)
     large = max(weights) * int(targeted.count.sum()) * max(map(len, children.values()), default=1) >= 1 << 62
-    for node in sorted(children, key=lambda one: -_find_depth(one, targeted.parent)):
-        held = below[:, children[node]]
-        passed = held.sum(axis=1)
+    for node in sorted(children, key=lambda node_number: -_find_depth(node_number, targeted.parent)):
+        child_counts = below[:, children[node]]
+        passed = child_counts.sum(axis=1)
         share = np.array([weights[child] for child in children[node]], object if large else np.int64)
-        off |= (held * share.sum() != passed[:, None] * share[None, :]).any(axis=1)
+        off |= (child_counts * share.sum() != passed[:, None] * share[None, :]).any(axis=1)
         below[:, node] += passed
     return int(off.sum())
 
 
 def _find_depth(node: int, parent: np.ndarray) -> int:
-    found = 0
+    depth = 0
     while parent[node] >= 0:
         node = int(parent[node])
-        found = found + 1
-    return found
+        depth = depth + 1
+    return depth
 
 
 def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[Any, list[Sequence[Fraction]]]]:
@@ -114,7 +115,7 @@ def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[An
     if targeted.names is None:
         return []
     pairs = {(name, int(targeted.target[group])) for group, name in targeted.names.items()}
-    return [(target["groups"][name], [targeted.shares[at]]) for name, at in sorted(pairs)]
+    return [(target["groups"][name], [targeted.shares[number]]) for name, number in sorted(pairs)]
 
 
 def _measure_named_distance(
@@ -131,8 +132,8 @@ def _measure_named_distance(
             continue
         total = sum(wanted)
         for shares in targets:
-            apart = sum((abs(p - w / total) for p, w in zip(shares, wanted, strict=True)), Fraction(0)) / 2
-            distances.append(apart)
+            distance = sum((abs(p - w / total) for p, w in zip(shares, wanted, strict=True)), Fraction(0)) / 2
+            distances.append(distance)
     return max(distances, default=None)
 
 
@@ -154,53 +155,53 @@ def are_nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: 
     """Whether targets that should keep a classic promise do; t and beta are against the table, and count as kept where
     it is not at hand.
     """
-    given = target.get("nearest") if isinstance(target, Mapping) else None
-    if given is None:
+    promised = target.get("nearest") if isinstance(target, Mapping) else None
+    if promised is None:
         return True
-    if given["model"] == "probabilistic-l-diversity":
-        return all(max(shares) * parse_parameter(given["l"]) <= 1 for shares in targets)
+    if promised["model"] == "probabilistic-l-diversity":
+        return all(max(shares) * parse_parameter(promised["l"]) <= 1 for shares in targets)
     if table is None:
         return True
     base = [count / sum(table) for count in table]
-    if given["model"] == "t-closeness":
-        ordered = given.get("distance", "equal") == "ordered"
-        return all(_measure_moved_mass(shares, base, ordered) <= parse_parameter(given["t"]) for shares in targets)
-    beta = parse_parameter(given["beta"])
-    enhanced = bool(given.get("enhanced", True))
+    if promised["model"] == "t-closeness":
+        ordered = promised.get("distance", "equal") == "ordered"
+        return all(_measure_moved_mass(shares, base, ordered) <= parse_parameter(promised["t"]) for shares in targets)
+    beta = parse_parameter(promised["beta"])
+    enhanced = bool(promised.get("enhanced", True))
     gains = [(p, q / p - 1) for shares in targets for p, q in zip(base, shares, strict=True) if p]
     absent = any(q for shares in targets for p, q in zip(base, shares, strict=True) if not p)
     return not absent and all(g <= beta and (not enhanced or g <= 0 or compare_ln(1 / p, g) >= 0) for p, g in gains)
 
 
-def _measure_moved_mass(one: Sequence[Fraction], other: Sequence[Fraction], ordered: bool) -> Fraction:
+def _measure_moved_mass(first: Sequence[Fraction], second: Sequence[Fraction], ordered: bool) -> Fraction:
     """Measure the earth mover's distance: half the sum of differences or, by order, the mean of the cumulated ones."""
-    gaps = [a - b for a, b in zip(one, other, strict=True)]
+    gaps = [a - b for a, b in zip(first, second, strict=True)]
     if not ordered:
         return sum(map(abs, gaps), Fraction(0)) / 2
-    return sum((abs(sum(gaps[: at + 1], Fraction(0))) for at in range(len(gaps))), Fraction(0)) / (len(gaps) - 1)
+    return sum((abs(sum(gaps[: index + 1], Fraction(0))) for index in range(len(gaps))), Fraction(0)) / (len(gaps) - 1)
 
 
 def compute_declared_masses(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]:
     """Compute a curve over the domain by its formula; weights are as listed."""
-    kind, given = next(iter(target.items()))
+    kind, declared = next(iter(target.items()))
     if kind == "weights":
-        listed = {str(value): parse_parameter(weight) for value, weight in given.items()}
+        listed = {str(value): parse_parameter(weight) for value, weight in declared.items()}
         return (
             [listed.get(text, Fraction(0)) for text in values]
             if set(listed) <= set(values)
             else _match_listed_weights(listed, values)
         )
     if kind == "zipf":
-        return [Fraction((place + 1) ** -float(parse_parameter(given["s"]))) for place in range(len(values))]
-    mean = float(parse_parameter(given["mean"]))
-    std = float(parse_parameter(given["std"]))
+        return [Fraction((place + 1) ** -float(parse_parameter(declared["s"]))) for place in range(len(values))]
+    mean = float(parse_parameter(declared["mean"]))
+    std = float(parse_parameter(declared["std"]))
     density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
-    return [Fraction(max(one, max(density) * 1e-9)) for one in density]
+    return [Fraction(max(height, max(density) * 1e-9)) for height in density]
 
 
 def _match_listed_weights(listed: Mapping[str, Fraction], values: Sequence[str]) -> list[Fraction]:
-    known = {Fraction(text): weight for text, weight in listed.items()}
-    return [known.get(Fraction(text), Fraction(0)) for text in values]
+    weight_of_number = {Fraction(text): weight for text, weight in listed.items()}
+    return [weight_of_number.get(Fraction(text), Fraction(0)) for text in values]
 
 
 def _compute_source_masses(evidence: Evidence, column: str) -> list[Fraction] | None:
@@ -214,10 +215,10 @@ def _compute_source_masses(evidence: Evidence, column: str) -> list[Fraction] | 
     texts = evidence.targeted.values
     if not set(numbers) <= set(texts):  # spelled otherwise: 3 and 3.0 are one number
         try:
-            known: dict[Fraction, int] = {}
+            count_of_number: dict[Fraction, int] = {}
             for text, count in numbers.items():
-                known[Fraction(text)] = known.get(Fraction(text), 0) + count
-            return [Fraction(known.get(Fraction(text), 0)) for text in texts]
+                count_of_number[Fraction(text)] = count_of_number.get(Fraction(text), 0) + count
+            return [Fraction(count_of_number.get(Fraction(text), 0)) for text in texts]
         except ValueError:
             return None
     return [Fraction(numbers.get(text, 0)) for text in texts]

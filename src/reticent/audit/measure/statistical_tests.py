@@ -58,6 +58,17 @@ from reticent.audit.row_matching import BlockEntries, LinkedBlocks
 
 _UNIT_ROUNDING = 2.0**-52
 _TERM_ERROR = 2.0**-48  # the product with a logarithm errs by less, relatively
+DRAW_SIGNIFICANCE = 2e-9  # six standard deviations, on both sides
+UNPERTURBED_SHARE = 0.999  # of the values, kept in a region that was not redrawn
+BANDS_PER_COLUMN = 8  # bands of a column, where cells of two columns are tested
+MAX_PAIRED_COLUMNS = 8
+LOG_SLACK = 1e-6  # more than sums of logarithms are off by
+DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is still found
+TEST_KINDS = ("likeness", "unchanged", "margins", "transitions")
+MODE_PROBABILITY_FACTOR = 0.469
+MAX_TRANSITION_ENTRIES = 1 << 20  # in all tables of a partition; larger ones are tested without transitions
+VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values computed together
+DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
 
 
 def bound_log_two_sided(
@@ -79,12 +90,16 @@ def bound_log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: Arr
 
 
 def _bound_chernoff(x: np.ndarray, others: np.ndarray, mean: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    one = _multiply_log_ratio(x, mean)
-    other = _multiply_log_ratio(others, rest)
-    impossible = np.isinf(one) | np.isinf(other)
-    one = np.where(impossible, 0.0, one)
-    other = np.where(impossible, 0.0, other)
-    return np.where(impossible, np.inf, np.maximum(one + other - _TERM_ERROR * (np.abs(one) + np.abs(other)), 0.0))
+    upper_term = _multiply_log_ratio(x, mean)
+    lower_term = _multiply_log_ratio(others, rest)
+    impossible = np.isinf(upper_term) | np.isinf(lower_term)
+    upper_term = np.where(impossible, 0.0, upper_term)
+    lower_term = np.where(impossible, 0.0, lower_term)
+    return np.where(
+        impossible,
+        np.inf,
+        np.maximum(upper_term + lower_term - _TERM_ERROR * (np.abs(upper_term) + np.abs(lower_term)), 0.0),
+    )
 
 
 def _multiply_log_ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -101,28 +116,20 @@ def _bound_bennett(t: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return np.where(finite, np.maximum(grown * (1 - _TERM_ERROR) - t * (1 + _TERM_ERROR), 0.0), np.inf)
 
 
-DRAW_SIGNIFICANCE = 2e-9  # six standard deviations, on both sides
-UNPERTURBED_SHARE = 0.999  # of the values, kept in a region that was not redrawn
-BANDS_PER_COLUMN = 8  # bands of a column, where cells of two columns are tested
-MAX_PAIRED_COLUMNS = 8
-LOG_SLACK = 1e-6  # more than sums of logarithms are off by
-DETECTABLE_DEVIATIONS = 3.0  # below its mean, a region that was not redrawn is still found
-
-
 @dataclass(frozen=True, slots=True)
 class RegionScan:
     """Result of the scan of regions: `worst` is the natural logarithm of the least p-value, times the number of
-    `tests`; `where` and `groups` describe its region.
+    `tests`; `region` and `groups` describe its region.
 
-    Wherever `least` neighbouring groups or more were left as they were, by any column, it would be detected; None:
+    Wherever `detectable_groups` neighbouring groups or more were left as they were, by any column, it would be detected; None:
     nowhere.
     """
 
     tests: float
     worst: float
-    where: str
+    region: str
     groups: int
-    least: int | None
+    detectable_groups: int | None
 
 
 NO_REGION_SCAN = RegionScan(0, 0.0, "", 0, None)
@@ -132,13 +139,13 @@ NO_REGION_SCAN = RegionScan(0, 0.0, "", 0, None)
 class DrawAssessment:
     """Result of testing draws: `worst` is the least p-value times the number of tests.
 
-    `telling`: values left as they were would have been detected.
+    `has_power`: values left as they were would have been detected.
     """
 
     groups: int
     tests: int
     worst: float
-    telling: bool
+    has_power: bool
     regions: RegionScan = NO_REGION_SCAN
 
     @property
@@ -150,25 +157,25 @@ def assess_draws(
     group: np.ndarray,
     value: np.ndarray,
     count: np.ndarray,
-    shown: np.ndarray,
+    published: np.ndarray,
     p: float,
     m: int,
     places: Mapping[str, np.ndarray] | None = None,
 ) -> DrawAssessment:
     """Test whether each group's published value looks like one drawn from it and perturbed.
 
-    `count` people of `group` hold `value` (each pair once); `shown` is the published value of each group. `places` has,
+    `count` people of `group` hold `value` (each pair once); `published` is the published value of each group. `places` has,
     by column, where each group lies: the shown values must not influence it.
     """
-    groups = len(shown)
+    groups = len(published)
     size = np.bincount(group, weights=count, minlength=groups)
     share = count / size[group]
     noise = (1 - p) / m
     chance = p * share + noise  # of showing this value
     own = np.zeros(groups)
-    here = value == shown[group]
-    own[group[here]] = share[here]
-    margins = _compute_margins(value, shown, share, p, m, groups)
+    shows_own = value == published[group]
+    own[group[shows_own]] = share[shows_own]
+    margins = _compute_margins(value, published, share, p, m, groups)
     mean_of = np.bincount(group, weights=chance * share, minlength=groups)
     square = np.bincount(group, weights=chance * share**2, minlength=groups)
     mean = float(mean_of.sum())
@@ -179,7 +186,7 @@ def assess_draws(
 
     tests = m + 1
     worst = min(float(margins.min()), likeness(float(own.sum()))) + log(tests)
-    kept = float(np.bincount(group, weights=share**2, minlength=groups).sum())  # if no value were perturbed
+    unperturbed_sum = float(np.bincount(group, weights=share**2, minlength=groups).sum())  # if no value were perturbed
     regions = NO_REGION_SCAN
     if places:
         logs = np.log(_compute_likelihood_ratio(share, UNPERTURBED_SHARE, p, m))
@@ -188,15 +195,17 @@ def assess_draws(
         regions = scan_regions(own, expected, np.maximum(squared - expected**2, 0.0), p, m, places)
         worst = min(worst, regions.worst) + log(2)
     halved = log(DRAW_SIGNIFICANCE) - (log(2) if places else 0.0)
-    return DrawAssessment(groups, tests, exp(min(worst, 0.0)), likeness(kept) + log(tests) <= halved, regions)
+    return DrawAssessment(
+        groups, tests, exp(min(worst, 0.0)), likeness(unperturbed_sum) + log(tests) <= halved, regions
+    )
 
 
 def _compute_likelihood_ratio(share: np.ndarray, q: float, p: float, m: int) -> np.ndarray:
     """Compute how much likelier a value that such a share of the group holds is to be shown where values are kept with
     q instead of p.
     """
-    found: np.ndarray = (q * share + (1 - q) / m) / (p * share + (1 - p) / m)
-    return found
+    ratio: np.ndarray = (q * share + (1 - q) / m) / (p * share + (1 - p) / m)
+    return ratio
 
 
 def scan_regions(
@@ -213,34 +222,34 @@ def scan_regions(
     stretches = len(orders) * groups * (groups + 1) / 2
     tests = 2 * (stretches + len(grids) * (BANDS_PER_COLUMN * (BANDS_PER_COLUMN + 1) // 2) ** 2)
     best = -inf
-    where = ""
+    region = ""
     size = 0
     for q in (UNPERTURBED_SHARE, (1 + p) / 2):
         logs = np.log(_compute_likelihood_ratio(own, q, p, m))
         for name, order in orders.items():
-            found, length = _find_greatest_stretch(logs[order])
-            if found > best:
-                best = found
-                where = name
+            total, length = _find_greatest_stretch(logs[order])
+            if total > best:
+                best = total
+                region = name
                 size = length
         for name, cell in grids.items():
-            found, length = _find_greatest_rectangle(cell, logs)
-            if found > best:
-                best = found
-                where = name
+            total, length = _find_greatest_rectangle(cell, logs)
+            if total > best:
+                best = total
+                region = name
                 size = length
     worst = min(log(tests) - best + LOG_SLACK, 0.0)
     needed = log(tests) + log(2) - log(DRAW_SIGNIFICANCE) + LOG_SLACK
-    return RegionScan(tests, worst, where, size, _find_least_stretch(mean, variance, orders, needed))
+    return RegionScan(tests, worst, region, size, _find_least_stretch(mean, variance, orders, needed))
 
 
 def order_neighbours(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Order the groups by each column; those at one place by the other columns."""
-    found = {}
+    orders = {}
     for name, place in places.items():
         others = [other for key, other in places.items() if key != name]
-        found[name] = np.lexsort((*others, place))
-    return found
+        orders[name] = np.lexsort((*others, place))
+    return orders
 
 
 def _assign_grid_cells(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -252,7 +261,8 @@ def _assign_grid_cells(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
         bands[name] = before[ranks] * BANDS_PER_COLUMN // len(place)
     several = sorted(bands, key=lambda name: -len(np.unique(places[name])))[:MAX_PAIRED_COLUMNS]
     return {
-        f"{one} and {other}": bands[one] * BANDS_PER_COLUMN + bands[other] for one, other in combinations(several, 2)
+        f"{first} and {second}": bands[first] * BANDS_PER_COLUMN + bands[second]
+        for first, second in combinations(several, 2)
     }
 
 
@@ -268,13 +278,13 @@ def _find_greatest_rectangle(cell: np.ndarray, logs: np.ndarray) -> tuple[float,
     )
     for top in range(BANDS_PER_COLUMN):
         for bottom in range(top, BANDS_PER_COLUMN):
-            found, _ = _find_greatest_stretch(sums[top : bottom + 1].sum(axis=0))
-            if found > best:
+            total, _ = _find_greatest_stretch(sums[top : bottom + 1].sum(axis=0))
+            if total > best:
                 row = sums[top : bottom + 1].sum(axis=0)
-                held = counts[top : bottom + 1].sum(axis=0)
+                group_counts = counts[top : bottom + 1].sum(axis=0)
                 begin, end = _find_stretch(row)
-                best = found
-                size = int(held[begin:end].sum())
+                best = total
+                size = int(group_counts[begin:end].sum())
     return best, size
 
 
@@ -287,8 +297,8 @@ def _find_greatest_stretch(logs: np.ndarray) -> tuple[float, int]:
 def _find_stretch(logs: np.ndarray) -> tuple[int, int]:
     """Find where the consecutive numbers with the greatest sum begin and end."""
     until = np.append(0.0, np.cumsum(logs))
-    least = np.minimum.accumulate(until)
-    end = int((until[1:] - least[:-1]).argmax())
+    lowest = np.minimum.accumulate(until)
+    end = int((until[1:] - lowest[:-1]).argmax())
     return int(until[: end + 1].argmin()), end + 1
 
 
@@ -323,24 +333,15 @@ def _find_least_stretch(
 
 
 def _compute_margins(
-    value: np.ndarray, shown: np.ndarray, share: np.ndarray, p: float, m: int, groups: int
+    value: np.ndarray, published: np.ndarray, share: np.ndarray, p: float, m: int, groups: int
 ) -> np.ndarray:
     noise = (1 - p) / m
-    held = np.bincount(value, weights=share, minlength=m)
+    expected_holders = np.bincount(value, weights=share, minlength=m)
     squares = np.bincount(value, weights=(p * share + noise) ** 2 - noise**2, minlength=m) + groups * noise**2
-    mean = p * held + groups * noise
+    mean = p * expected_holders + groups * noise
     variance = np.maximum(mean - squares, 0)
-    seen = np.bincount(shown, minlength=m).astype(np.float64)
-    return bound_log_two_sided(seen, mean, groups - mean, variance, np.full(m, groups))
-
-
-TEST_KINDS = ("likeness", "unchanged", "margins", "transitions")
-MODE_PROBABILITY_FACTOR = 0.469
-MAX_TRANSITION_ENTRIES = (
-    1 << 20
-)  # numbers in all transition tables of a partition; beyond, its parts are tested without transitions
-VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values computed together
-DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
+    observed = np.bincount(published, minlength=m).astype(np.float64)
+    return bound_log_two_sided(observed, mean, groups - mean, variance, np.full(m, groups))
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,11 +354,11 @@ class TransitionMatrix:
 
     @classmethod
     def from_fractions(cls, exact: Sequence[Sequence[Fraction]]) -> TransitionMatrix:
-        known = {id(entry): entry for row in exact for entry in row}  # few of the entries are distinct
-        floats = {key: (float(entry), float(1 - entry)) for key, entry in known.items()}
-        both = np.array([[floats[id(entry)] for entry in row] for row in exact], np.float64)
-        chance = np.ascontiguousarray(both[..., 0])
-        rest = np.ascontiguousarray(both[..., 1])
+        distinct = {id(entry): entry for row in exact for entry in row}  # few of the entries are distinct
+        floats = {key: (float(entry), float(1 - entry)) for key, entry in distinct.items()}
+        pairs = np.array([[floats[id(entry)] for entry in row] for row in exact], np.float64)
+        chance = np.ascontiguousarray(pairs[..., 0])
+        rest = np.ascontiguousarray(pairs[..., 1])
         return cls(chance, rest, chance * rest)
 
     def __len__(self) -> int:
@@ -383,89 +384,100 @@ class BlockScores:
 
 
 def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
-    held = blocks.held
-    shown = blocks.shown
+    source_entries = blocks.source_entries
+    published_entries = blocks.published_entries
     size = len(blocks.sizes)
-    share = held.count / blocks.sizes[held.block]
-    at = _find_entries(held, shown, len(matrix))
-    like = shown.count * np.where(at >= 0, share[at], 0.0)
-    mean, square = _compute_moments(held, share, matrix, size)
+    share = source_entries.count / blocks.sizes[source_entries.block]
+    entry = _find_entries(source_entries, published_entries, len(matrix))
+    like = published_entries.count * np.where(entry >= 0, share[entry], 0.0)
+    mean, square = _compute_moments(source_entries, share, matrix, size)
     single = blocks.single
-    alone = single[held.block]
-    rest = np.where(alone, matrix.rest[held.value, held.value], np.maximum(1 - mean, 0.0))
+    alone = single[source_entries.block]
+    rest = np.where(alone, matrix.rest[source_entries.value, source_entries.value], np.maximum(1 - mean, 0.0))
     variance = np.where(
-        alone, matrix.variance[held.value, held.value], np.maximum(square - mean**2, 0.0) + 2.0**-50 * square
+        alone,
+        matrix.variance[source_entries.value, source_entries.value],
+        np.maximum(square - mean**2, 0.0) + 2.0**-50 * square,
     )
 
-    def total(weights: np.ndarray, of: BlockEntries = held) -> np.ndarray:
+    def total(weights: np.ndarray, of: BlockEntries = source_entries) -> np.ndarray:
         return np.bincount(of.block, weights=weights, minlength=size)
 
-    same = total((at >= 0) & (shown.count == held.count[at]), shown) == total(np.ones(len(held)))
+    is_unchanged = total(
+        (entry >= 0) & (published_entries.count == source_entries.count[entry]), published_entries
+    ) == total(np.ones(len(source_entries)))
     return BlockScores(
-        likeness=total(like, shown),
-        mean=total(held.count * mean),
-        rest=total(held.count * rest),
-        variance=total(held.count * variance),
-        itself=total(held.count * share),
+        likeness=total(like, published_entries),
+        mean=total(source_entries.count * mean),
+        rest=total(source_entries.count * rest),
+        variance=total(source_entries.count * variance),
+        itself=total(source_entries.count * share),
         several=~single,
-        unchanged=same & ~single,
+        unchanged=is_unchanged & ~single,
         chance=_bound_chance_of_no_change(blocks, matrix, ~single),
     )
 
 
-def _find_entries(held: BlockEntries, shown: BlockEntries, m: int) -> np.ndarray:
-    """Find the entry of `held` with the block and value of each of `shown`, -1 where there is none."""
-    keys = held.block * m + held.value
-    wanted = shown.block * m + shown.value
-    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    return np.where(keys[at] == wanted, at, -1) if len(keys) else np.full(len(wanted), -1)
+def _find_entries(source_entries: BlockEntries, published_entries: BlockEntries, m: int) -> np.ndarray:
+    """Find the entry of `source_entries` with the block and value of each of `published_entries`, -1 where there is none."""
+    keys = source_entries.block * m + source_entries.value
+    wanted = published_entries.block * m + published_entries.value
+    position = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.where(keys[position] == wanted, position, -1) if len(keys) else np.full(len(wanted), -1)
 
 
 def _compute_moments(
-    held: BlockEntries, share: np.ndarray, matrix: TransitionMatrix, size: int
+    source_entries: BlockEntries, share: np.ndarray, matrix: TransitionMatrix, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute, for each entry's rows, the mean of c(b, v) and of its square, v redrawn."""
-    width = np.bincount(held.block, minlength=size)
+    width = np.bincount(source_entries.block, minlength=size)
     start = np.append(0, np.cumsum(width))
-    mean = np.zeros(len(held))
-    square = np.zeros(len(held))
+    mean = np.zeros(len(source_entries))
+    square = np.zeros(len(source_entries))
     dense = width * DENSE_BLOCK_RATIO > max(len(matrix), 2 * DENSE_BLOCK_RATIO)
-    entries = np.flatnonzero(~dense[held.block])
-    pairs = np.cumsum(width[held.block[entries]])
+    entries = np.flatnonzero(~dense[source_entries.block])
+    pairs = np.cumsum(width[source_entries.block[entries]])
     for part in np.split(
         entries,
         np.searchsorted(pairs, np.arange(VALUE_PAIRS_PER_CHUNK, pairs[-1] if len(pairs) else 0, VALUE_PAIRS_PER_CHUNK)),
     ):
-        many = width[held.block[part]]
-        begins = np.append(0, np.cumsum(many))
+        widths = width[source_entries.block[part]]
+        begins = np.append(0, np.cumsum(widths))
         if not begins[-1]:
             continue
-        other = np.arange(begins[-1]) + np.repeat(start[held.block[part]] - begins[:-1], many)
-        chance = matrix.chance[np.repeat(held.value[part], many), held.value[other]] * share[other]
+        other = np.arange(begins[-1]) + np.repeat(start[source_entries.block[part]] - begins[:-1], widths)
+        chance = (
+            matrix.chance[np.repeat(source_entries.value[part], widths), source_entries.value[other]] * share[other]
+        )
         mean[part] = np.add.reduceat(chance, begins[:-1])
         square[part] = np.add.reduceat(chance * share[other], begins[:-1])
     wide = np.flatnonzero(dense)
-    for some in np.array_split(wide, len(wide) * len(matrix) // VALUE_PAIRS_PER_CHUNK + 1):
+    for blocks_of_chunk in np.array_split(wide, len(wide) * len(matrix) // VALUE_PAIRS_PER_CHUNK + 1):
         row = np.full(size, -1)
-        row[some] = np.arange(len(some))
-        here = np.flatnonzero(row[held.block] >= 0)
-        at = row[held.block[here]], held.value[here]
-        table = np.zeros((len(some), len(matrix)))
-        table[at] = share[here]
-        mean[here], square[here] = (table @ matrix.chance.T)[at], (table**2 @ matrix.chance.T)[at]
+        row[blocks_of_chunk] = np.arange(len(blocks_of_chunk))
+        entries_of_chunk = np.flatnonzero(row[source_entries.block] >= 0)
+        cells = row[source_entries.block[entries_of_chunk]], source_entries.value[entries_of_chunk]
+        table = np.zeros((len(blocks_of_chunk), len(matrix)))
+        table[cells] = share[entries_of_chunk]
+        mean[entries_of_chunk], square[entries_of_chunk] = (
+            (table @ matrix.chance.T)[cells],
+            (table**2 @ matrix.chance.T)[cells],
+        )
     return mean, square
 
 
 def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, several: np.ndarray) -> np.ndarray:
     """Bound, for each block with several values, how likely it shows its most frequent one as often as it held it."""
     size = len(blocks.sizes)
-    entries = np.flatnonzero(several[blocks.held.block])
-    block, value, count = (a[entries] for a in (blocks.held.block, blocks.held.value, blocks.held.count))
-    most = np.zeros(size, np.int64)
-    np.maximum.at(most, block, count)
+    entries = np.flatnonzero(several[blocks.source_entries.block])
+    block, value, count = (
+        a[entries] for a in (blocks.source_entries.block, blocks.source_entries.value, blocks.source_entries.count)
+    )
+    highest_count = np.zeros(size, np.int64)
+    np.maximum.at(highest_count, block, count)
     top = np.zeros(size, np.int64)
-    of_most = count == most[block]
-    top[block[of_most]] = value[of_most]
+    is_highest = count == highest_count[block]
+    top[block[is_highest]] = value[is_highest]
     mean, rest, variance = (
         np.bincount(block, weights=count * table[value, top[block]], minlength=size)[several]
         for table in (matrix.chance, matrix.rest, matrix.variance)
@@ -475,7 +487,7 @@ def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, s
     )
     chance = np.zeros(size)
     chance[several] = np.minimum(
-        spread, np.exp(bound_log_tail(most[several], mean, rest, variance, blocks.sizes[several]))
+        spread, np.exp(bound_log_tail(highest_count[several], mean, rest, variance, blocks.sizes[several]))
     )
     return chance
 
@@ -486,44 +498,49 @@ class PartitionTests:
 
     tests: dict[str, int]
     logs: dict[str, np.ndarray]
-    which: dict[str, np.ndarray]
+    worst_tests: dict[str, np.ndarray]
 
 
 class PartitionSums:
     """Sums of the blocks over the parts of one partition; `part` is that of each block."""
 
-    def __init__(self, blocks: LinkedBlocks, found: BlockScores, matrix: TransitionMatrix, part: np.ndarray, size: int):
+    def __init__(
+        self, blocks: LinkedBlocks, scores: BlockScores, matrix: TransitionMatrix, part: np.ndarray, size: int
+    ):
         m = len(matrix)
         self.matrix = matrix
         self.size = size
 
-        def sum_by_part(weights: np.ndarray, within: slice | np.ndarray = slice(None)) -> np.ndarray:
-            return np.bincount(part[within], weights=weights[within], minlength=size)
+        def sum_by_part(weights: np.ndarray, mask: slice | np.ndarray = slice(None)) -> np.ndarray:
+            return np.bincount(part[mask], weights=weights[mask], minlength=size)
 
-        def table(
-            of: BlockEntries, width: int, code: np.ndarray, within: slice | np.ndarray = slice(None)
-        ) -> np.ndarray:
-            key = part[of.block[within]] * width + code[within]
-            return np.bincount(key, weights=of.count[within], minlength=size * width).reshape(size, -1, m)
+        def table(of: BlockEntries, width: int, code: np.ndarray, mask: slice | np.ndarray = slice(None)) -> np.ndarray:
+            key = part[of.block[mask]] * width + code[mask]
+            return np.bincount(key, weights=of.count[mask], minlength=size * width).reshape(size, -1, m)
 
-        held = blocks.held
-        shown = blocks.shown
-        self.held = table(held, m, held.value)[:, 0]
-        self.shown = table(shown, m, shown.value)[:, 0]
-        self.rows = self.held.sum(axis=1)
+        source_entries = blocks.source_entries
+        published_entries = blocks.published_entries
+        self.source_counts = table(source_entries, m, source_entries.value)[:, 0]
+        self.published_counts = table(published_entries, m, published_entries.value)[:, 0]
+        self.rows = self.source_counts.sum(axis=1)
         self.likeness, self.mean, self.rest, self.variance, self.itself = map(
-            sum_by_part, (found.likeness, found.mean, found.rest, found.variance, found.itself)
+            sum_by_part, (scores.likeness, scores.mean, scores.rest, scores.variance, scores.itself)
         )
-        mixed = np.flatnonzero(found.several)
+        mixed = np.flatnonzero(scores.several)
         self.blocks, self.unchanged, self.chance = (
-            sum_by_part(each, mixed) for each in (found.several, found.unchanged, found.chance)
+            sum_by_part(block_scores, mixed) for block_scores in (scores.several, scores.unchanged, scores.chance)
         )
         self.moved = None
         if size * m * m <= MAX_TRANSITION_ENTRIES or size == 1:
-            true = np.zeros(len(blocks.sizes), np.int64)
-            true[held.block] = held.value
-            known = np.flatnonzero(~found.several[shown.block])
-            self.moved = table(shown, m * m, true[shown.block] * m + shown.value, known)
+            source_value = np.zeros(len(blocks.sizes), np.int64)
+            source_value[source_entries.block] = source_entries.value
+            single_entries = np.flatnonzero(~scores.several[published_entries.block])
+            self.moved = table(
+                published_entries,
+                m * m,
+                source_value[published_entries.block] * m + published_entries.value,
+                single_entries,
+            )
 
     def run_tests(self, share: float | None = None) -> PartitionTests:
         """Run the tests on what is published; or, with `share`, on what is expected if that share of the rows was left
@@ -531,18 +548,18 @@ class PartitionSums:
         """
         matrix = self.matrix
         stay = share
-        mean, rest, variance = (self.held @ table for table in (matrix.chance, matrix.rest, matrix.variance))
+        mean, rest, variance = (self.source_counts @ table for table in (matrix.chance, matrix.rest, matrix.variance))
 
         def instead(observed: np.ndarray, itself: np.ndarray, expected: np.ndarray) -> np.ndarray:
             return observed if stay is None else stay * itself + (1 - stay) * expected
 
         like = instead(self.likeness, self.itself, self.mean)
-        same = self.unchanged if stay is None else self.blocks * (stay == 1)
-        margin = instead(self.shown, self.held, mean)
-        more = bound_log_tail(same, self.chance, self.blocks - self.chance, self.chance, self.blocks)
+        unchanged = self.unchanged if stay is None else self.blocks * (stay == 1)
+        margin = instead(self.published_counts, self.source_counts, mean)
+        excess_bound = bound_log_tail(unchanged, self.chance, self.blocks - self.chance, self.chance, self.blocks)
         logs = {
             "likeness": bound_log_two_sided(like, self.mean, self.rest, self.variance, self.rows)[:, None],
-            "unchanged": np.where(same > self.chance, more, 0.0)[:, None],
+            "unchanged": np.where(unchanged > self.chance, excess_bound, 0.0)[:, None],
             "margins": bound_log_two_sided(margin, mean, rest, variance, self.rows[:, None]),
         }
         tests = {"likeness": self.rows > 0, "unchanged": self.blocks > 0, "margins": (mean > 0) & (rest > 0)}
@@ -550,11 +567,11 @@ class PartitionSums:
             rows = self.moved.sum(axis=2, keepdims=True)
             moved = instead(self.moved, rows * np.eye(len(matrix)), rows * matrix.chance)
             mean, rest, variance = (rows * table for table in (matrix.chance, matrix.rest, matrix.variance))
-            found = bound_log_two_sided(moved, mean, rest, variance, rows)
-            logs["transitions"] = found.reshape(self.size, -1)
+            bounds = bound_log_two_sided(moved, mean, rest, variance, rows)
+            logs["transitions"] = bounds.reshape(self.size, -1)
             tests["transitions"] = np.broadcast_to(rows > 0, self.moved.shape)
         return PartitionTests(
-            {kind: int(there.sum()) for kind, there in tests.items()},
-            {kind: found.min(axis=1) for kind, found in logs.items()},
-            {kind: found.argmin(axis=1) for kind, found in logs.items()},
+            {kind: int(applies.sum()) for kind, applies in tests.items()},
+            {kind: bounds.min(axis=1) for kind, bounds in logs.items()},
+            {kind: bounds.argmin(axis=1) for kind, bounds in logs.items()},
         )

@@ -46,67 +46,71 @@ def can_cross(dtype: pl.DataType) -> bool:
 
 
 def number_columns(count: int) -> list[str]:
-    return [f"c{at}" for at in range(count)]
+    return [f"c{position}" for position in range(count)]
 
 
 def encode_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Convert a frame to the form in which it crosses."""
-    found = frame.select(pl.col(name).cast(to_crossing_type(dtype)) for name, dtype in frame.schema.items())
-    found.columns = number_columns(found.width)
-    return found
+    encoded = frame.select(pl.col(name).cast(to_crossing_type(dtype)) for name, dtype in frame.schema.items())
+    encoded.columns = number_columns(encoded.width)
+    return encoded
 
 
 def decode_frame(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Restore names and types of a frame that crossed."""
-    found = frame.clone()
-    found.columns = list(schema)
-    return found.select(_cast_back(name, found.schema[name], dtype) for name, dtype in schema.items())
+    decoded = frame.clone()
+    decoded.columns = list(schema)
+    return decoded.select(_cast_back(name, decoded.schema[name], dtype) for name, dtype in schema.items())
 
 
-def _cast_back(name: str, held: pl.DataType, wanted: pl.DataType) -> pl.Expr:
+def _cast_back(name: str, dtype: pl.DataType, wanted: pl.DataType) -> pl.Expr:
     """Cast a column back.  Moments of a zone are the same moments in another; Spark holds those without a zone unchanged."""
-    found = pl.col(name)
-    if held == pl.String and not is_text(wanted):
-        return _parse_folder_value(found, wanted)
-    if isinstance(wanted, pl.Datetime) and isinstance(held, pl.Datetime) and held.time_zone != wanted.time_zone:
-        found = found.dt.convert_time_zone("UTC") if held.time_zone else found.dt.replace_time_zone("UTC")
+    column = pl.col(name)
+    if dtype == pl.String and not is_text(wanted):
+        return _parse_folder_value(column, wanted)
+    if isinstance(wanted, pl.Datetime) and isinstance(dtype, pl.Datetime) and dtype.time_zone != wanted.time_zone:
+        column = column.dt.convert_time_zone("UTC") if dtype.time_zone else column.dt.replace_time_zone("UTC")
         zone = wanted.time_zone
-        found = found.dt.convert_time_zone(zone) if zone else found.dt.replace_time_zone(None)
-    return found if held == wanted else found.cast(wanted)
+        column = column.dt.convert_time_zone(zone) if zone else column.dt.replace_time_zone(None)
+    return column if dtype == wanted else column.cast(wanted)
 
 
-def _parse_folder_value(text: pl.Expr, wanted: pl.DataType) -> pl.Expr:
+def _parse_folder_value(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Parse the value in a folder's name (`day=2020-01-31`), which Spark holds as text."""
-    if wanted == pl.Boolean:
+    if dtype == pl.Boolean:
         return text == "true"
-    if wanted == pl.Date:
+    if dtype == pl.Date:
         return text.str.to_date("%Y-%m-%d")
-    if isinstance(wanted, pl.Datetime):
-        return text.str.to_datetime(time_unit=wanted.time_unit, time_zone=wanted.time_zone)
-    return text.cast(wanted)
+    if isinstance(dtype, pl.Datetime):
+        return text.str.to_datetime(time_unit=dtype.time_unit, time_zone=dtype.time_zone)
+    return text.cast(dtype)
 
 
 def build_spark_schema(dtypes: Iterable[pl.DataType], names: Iterable[str] | None = None) -> Any:
     """Build the Spark schema of columns that cross."""
     from pyspark.sql import types
 
-    plain = {
+    simple_types = {
         pl.String: types.StringType(), pl.Int8: types.ByteType(), pl.Int16: types.ShortType(),
         pl.Int32: types.IntegerType(), pl.Int64: types.LongType(), pl.Float32: types.FloatType(),
         pl.Float64: types.DoubleType(), pl.Boolean: types.BooleanType(), pl.Date: types.DateType(),
     }  # fmt: skip
     kinds = [to_crossing_type(dtype) for dtype in dtypes]
-    found = [
-        types.DecimalType(kind.precision or 38, kind.scale) if isinstance(kind, pl.Decimal) else plain[type(kind)]
+    spark_types = [
+        types.DecimalType(kind.precision or 38, kind.scale)
+        if isinstance(kind, pl.Decimal)
+        else simple_types[type(kind)]
         for kind in kinds
     ]
-    known = number_columns(len(found)) if names is None else names
-    return types.StructType([types.StructField(name, kind) for name, kind in zip(known, found, strict=True)])
+    field_names = number_columns(len(spark_types)) if names is None else names
+    return types.StructType(
+        [types.StructField(name, kind) for name, kind in zip(field_names, spark_types, strict=True)]
+    )
 
 
 def read_polars_schema(frame: Any) -> dict[str, pl.DataType]:
     """Return the Polars types of a Spark frame's columns, by place: names may repeat."""
-    return {f"c{at}": _to_polars_type(field.dataType) for at, field in enumerate(frame.schema.fields)}
+    return {f"c{position}": _to_polars_type(field.dataType) for position, field in enumerate(frame.schema.fields)}
 
 
 def _to_polars_type(kind: Any) -> pl.DataType:
@@ -123,11 +127,11 @@ def _to_polars_type(kind: Any) -> pl.DataType:
     if isinstance(kind, types.StructType | types.MapType):
         return pl.Struct({})
     try:
-        found = pl.from_arrow(pa.schema([pa.field("c0", to_arrow_type(kind))]).empty_table())
+        table = pl.from_arrow(pa.schema([pa.field("c0", to_arrow_type(kind))]).empty_table())
     except PySparkException:
         return pl.Object()
-    assert isinstance(found, pl.DataFrame)
-    return pl.String() if is_text(found.dtypes[0]) else found.dtypes[0]
+    assert isinstance(table, pl.DataFrame)
+    return pl.String() if is_text(table.dtypes[0]) else table.dtypes[0]
 
 
 def to_record_batches(frame: pl.DataFrame) -> Any:
@@ -154,25 +158,25 @@ class BatchReader:
 
     def select_columns(self, names: Iterable[str]) -> BatchReader:
         """Return the reader of some columns, in that order."""
-        wanted = list(names)
+        selected = list(names)
         return replace(
             self,
-            schema={name: self.schema[name] for name in wanted},
-            read={name: frame for name, frame in self.read.items() if name in wanted},
-            columns={name: column for name, column in self.columns.items() if name in wanted},
+            schema={name: self.schema[name] for name in selected},
+            read={name: frame for name, frame in self.read.items() if name in selected},
+            columns={name: column for name, column in self.columns.items() if name in selected},
         )
 
     def read_frame(self, crossed: pl.DataFrame) -> pl.DataFrame:
         rows = decode_frame(crossed, self.schema)
         if self.missing:
             rows = replace_null_values(rows.lazy(), rows.schema, self.missing).collect()
-        for name, known in self.read.items():
-            found = rows.select(raw=pl.col(name)).join(known, on="raw", how="left", maintain_order="left")["read"]
-            if found.null_count() != rows[name].null_count():  # a value that was not there when it was asked for
+        for name, value_map in self.read.items():
+            values = rows.select(raw=pl.col(name)).join(value_map, on="raw", how="left", maintain_order="left")["read"]
+            if values.null_count() != rows[name].null_count():  # a value that was not there when it was asked for
                 from reticent.engines.cell_lookup import make_source_changed_error
 
                 raise make_source_changed_error()
-            rows = rows.with_columns(found.alias(name))
+            rows = rows.with_columns(values.alias(name))
         return round_passthrough(rows.lazy(), self.columns).collect() if self.columns else rows
 
     def read_frames(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
@@ -181,24 +185,24 @@ class BatchReader:
             yield self.read_frame(table)
 
 
-def gather_frames(batches: Iterable[Any], most: int = READ_ROWS) -> Iterator[pl.DataFrame]:
-    """Gather record batches into frames of `most` rows or a few more; the last may have fewer."""
-    held = []
+def gather_frames(batches: Iterable[Any], max_rows: int = READ_ROWS) -> Iterator[pl.DataFrame]:
+    """Gather record batches into frames of `max_rows` rows or a few more; the last may have fewer."""
+    pending = []
     rows = 0
     for batch in batches:
-        held.append(batch)
+        pending.append(batch)
         rows += batch.num_rows
-        if rows >= most:
-            yield concat_batches(held)
-            held = []
+        if rows >= max_rows:
+            yield concat_batches(pending)
+            pending = []
             rows = 0
-    if held:
-        yield concat_batches(held)
+    if pending:
+        yield concat_batches(pending)
 
 
 def concat_batches(batches: list[Any]) -> pl.DataFrame:
     import pyarrow as pa
 
-    found = pl.from_arrow(pa.Table.from_batches(batches))
-    assert isinstance(found, pl.DataFrame)
-    return found.with_columns(pl.col(name).cast(pl.String) for name, kind in found.schema.items() if is_text(kind))
+    frame = pl.from_arrow(pa.Table.from_batches(batches))
+    assert isinstance(frame, pl.DataFrame)
+    return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))

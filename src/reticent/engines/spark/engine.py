@@ -20,7 +20,7 @@ from reticent.data import passthrough
 from reticent.data.codec import COUNT_COLUMN
 from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.passthrough import PassthroughCounts, count_passthrough, select_counted_columns
-from reticent.data.source import Source
+from reticent.data.source import Source, SourceScan
 from reticent.engines import local
 from reticent.engines.engine import DEFAULT_CONTEXT, MULTIPLICITY, PART_NUMBER, CountedTable, EngineContext, Frames
 from reticent.engines.expansion import expand_rows
@@ -61,11 +61,11 @@ class Spark:
         if self.regions is not None and not 2 <= self.regions <= MAX_REGIONS:
             raise JobError(f"regions must be from 2 to {MAX_REGIONS:,}.", attempt="regions = 64.")
 
-    def map(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]:
         """Call a function with each tuple of arguments on the executors; the results are in the same order."""
         from reticent.engines.spark.session import map_on_executors, open_session
 
-        return map_on_executors(open_session(self.master, self.config), self.ship, function, asked)
+        return map_on_executors(open_session(self.master, self.config), self.ship, function, argument_lists)
 
     def count_combinations(self, rows: Any, names: list[str], folder: Path) -> SparkPartitions:
         """Count the distinct combinations of some columns by a group-by and persist them in a folder."""
@@ -75,19 +75,20 @@ class Spark:
         """Return some columns of the rows, as they are read."""
         return rows.to_partitions(names)
 
-    def number_partitions(self, many: int) -> SparkPartitions:
+    def number_partitions(self, count: int) -> SparkPartitions:
         """Make parts of one row each, which holds the part's number."""
         from reticent.engines.spark.rows import SparkPartitions
         from reticent.engines.spark.session import open_session
 
-        frame = open_session(self.master, self.config).range(0, many, 1, many).toDF("c0")
+        frame = open_session(self.master, self.config).range(0, count, 1, count).toDF("c0")
         return SparkPartitions(frame, {PART_NUMBER: pl.Int64()}, self.ship)
 
-    def scan(self, source: Source, frame: Any = None) -> Any:
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
         from reticent.engines.spark.session import open_session
         from reticent.engines.spark.sources import scan_rows
 
-        return scan_rows(open_session(self.master, self.config), source, frame, self.ship)
+        rows = scan_rows(open_session(self.master, self.config), source, frame, self.ship)
+        return SourceScan(rows, rows.names)
 
     def cache(self, rows: Any) -> Any:
         return rows
@@ -96,30 +97,34 @@ class Spark:
         return rows.cast(columns)
 
     def count_passthrough(self, rows: Any, columns: Mapping[str, Column]) -> PassthroughCounts:
-        wanted = select_counted_columns(rows.types, columns)
-        if not wanted:
+        counted_columns = select_counted_columns(rows.types, columns)
+        if not counted_columns:
             return PassthroughCounts()
-        parts = rows.to_partitions(list(wanted)).map_collect(
-            _count_part_passthrough, wanted, doing="Reading carried numbers"
+        parts = rows.to_partitions(list(counted_columns)).map_collect(
+            _count_part_passthrough, counted_columns, doing="Reading carried numbers"
         )
         return PassthroughCounts.add_up(parts)
 
     def profile_columns(
-        self, rows: Any, columns: Mapping[str, Column], how: EngineContext = DEFAULT_CONTEXT
+        self, rows: Any, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
     ) -> passthrough.PassthroughProfile:
         names = passthrough.list_profiled_columns(columns)
         if not names:
             return passthrough.PassthroughProfile()
-        total, found = rows.count_frequencies(names)
-        return passthrough.build_profile(columns, total, found)
+        total, frequencies = rows.count_frequencies(names)
+        return passthrough.build_profile(columns, total, frequencies)
 
     def count(
-        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: EngineContext = DEFAULT_CONTEXT
+        self,
+        rows: Any,
+        columns: Mapping[str, Column],
+        rows_per_person: int = 1,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
-        found = rows.collect_combinations(keys).rename({MULTIPLICITY: COUNT_COLUMN})
-        found = local.cast_texts_to_categories(found.lazy(), keys).collect()
-        return local.build_counted_table(found, rows.collect_schema(), columns, rows_per_person)
+        combinations = rows.collect_combinations(keys).rename({MULTIPLICITY: COUNT_COLUMN})
+        combinations = local.cast_texts_to_categories(combinations.lazy(), keys).collect()
+        return local.build_counted_table(combinations, rows.collect_schema(), columns, rows_per_person)
 
     def count_distinct_rows(self, rows: Any, names: list[str]) -> pl.DataFrame:
         return rows.collect_combinations(names).rename({MULTIPLICITY: COUNT_COLUMN})
@@ -134,7 +139,7 @@ class Spark:
         rng: Random,
         rows: Any,
         place: np.ndarray | None = None,
-        how: EngineContext = DEFAULT_CONTEXT,
+        context: EngineContext = DEFAULT_CONTEXT,
     ) -> StreamedRows:
         published = int(recipe.quota[recipe.published_entries].sum())
         names = find_columns_with_role(counted.columns, Role.INSENSITIVE)
@@ -143,8 +148,8 @@ class Spark:
         from reticent.engines.spark.passthrough import SparkPassthroughWriter
 
         types = {name: BatchColumn(rows.types[name]) for name in names}
-        carrying = SparkPassthroughWriter(counted, recipe, rng, place, how)
-        return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
+        writer = SparkPassthroughWriter(counted, recipe, rng, place, context)
+        return StreamedRows(published, types, lambda: writer.iterate_batches(rows, names))
 
 
 def _count_part_passthrough(frames: Frames, columns: Mapping[str, Column]) -> PassthroughCounts:

@@ -33,15 +33,15 @@ CANCEL_REQUEST_SECONDS = 10.0  # seconds for asking Spark to cancel
 def silence_interrupt_logs() -> Iterator[None]:
     """Suppress log records of a Ctrl-C meanwhile; PySpark's gateway to Java logs its traceback by the root logger."""
 
-    def other(record: logging.LogRecord) -> bool:
+    def is_other(record: logging.LogRecord) -> bool:
         return not (record.module == "java_gateway" and record.getMessage().startswith("KeyboardInterrupt"))
 
     root = logging.getLogger()
-    root.addFilter(other)
+    root.addFilter(is_other)
     try:
         yield
     finally:
-        root.removeFilter(other)
+        root.removeFilter(is_other)
 
 
 @contextmanager
@@ -54,9 +54,9 @@ def cancel_on_signal(cancel: Callable[[], Any]) -> Iterator[None]:
     before = {number: handler for number, handler in before.items() if callable(handler)}
 
     def end(number: int, frame: Any) -> None:
-        asking = threading.Thread(target=cancel, daemon=True)  # the main thread's way to Spark is in use
-        asking.start()
-        asking.join(CANCEL_REQUEST_SECONDS)
+        canceller = threading.Thread(target=cancel, daemon=True)  # the main thread's way to Spark is in use
+        canceller.start()
+        canceller.join(CANCEL_REQUEST_SECONDS)
         before[number](number, frame)
 
     for number in before:
@@ -87,12 +87,12 @@ class TaskFault(Exception):
 def encode_fault(error: BaseException) -> TaskFault:
     """Encode an error to be sent: ours with its words, any other by its type."""
     if isinstance(error, ReticentError):
-        said = {"kind": type(error).__name__, "what": error.what, "why": error.why, "attempt": error.attempt}
+        facts = {"kind": type(error).__name__, "what": error.what, "why": error.why, "attempt": error.attempt}
     elif isinstance(error, OSError) and error.errno == 28:
-        said = {"kind": "DiskError", "what": "An executor's disk is full.", "why": "", "attempt": "more room for it."}
+        facts = {"kind": "DiskError", "what": "An executor's disk is full.", "why": "", "attempt": "more room for it."}
     else:
-        said = {"kind": "", "what": type(error).__name__}
-    return TaskFault(FAULT_MARK + base64.b64encode(json.dumps(said).encode()).decode() + ";")
+        facts = {"kind": "", "what": type(error).__name__}
+    return TaskFault(FAULT_MARK + base64.b64encode(json.dumps(facts).encode()).decode() + ";")
 
 
 @contextmanager
@@ -134,17 +134,17 @@ def _end_jobs(context: Any) -> None:
     """Cancel our jobs and wait for their tasks; a session that is gone has none."""
     _cancel_jobs(context)
     with suppress(Exception):
-        until = time.monotonic() + CANCEL_SECONDS
-        while context.statusTracker().getActiveStageIds() and time.monotonic() < until:
+        deadline = time.monotonic() + CANCEL_SECONDS
+        while context.statusTracker().getActiveStageIds() and time.monotonic() < deadline:
             time.sleep(0.05)
 
 
 def _translate_error(error: BaseException, doing: str) -> Exception:
     words = str(error)
-    if found := re.search(re.escape(FAULT_MARK) + r"([A-Za-z0-9+/=]+);", words):
-        return _decode_fault(json.loads(base64.b64decode(found[1])), doing)
-    if found := re.search(re.escape(MISSING_MODULE_MARK) + r"([A-Za-z0-9_.]*);", words):
-        return make_missing_module_error(found[1])
+    if match := re.search(re.escape(FAULT_MARK) + r"([A-Za-z0-9+/=]+);", words):
+        return _decode_fault(json.loads(base64.b64decode(match[1])), doing)
+    if match := re.search(re.escape(MISSING_MODULE_MARK) + r"([A-Za-z0-9_.]*);", words):
+        return make_missing_module_error(match[1])
     if "No space left on device" in words:
         return DiskError(f"{doing}: a disk of the cluster is full.", attempt="more room, or spark.local.dir elsewhere.")
     if "maxResultSize" in words:
@@ -162,13 +162,13 @@ def _translate_error(error: BaseException, doing: str) -> Exception:
 
 def _name_condition(error: BaseException) -> str:
     """Return Spark's own name of the error, which holds no value; or the type."""
-    asked = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
+    get_condition = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
     try:
-        name = asked() if asked else None
+        name = get_condition() if get_condition else None
     except Exception:
         name = None
-    if name is None and (found := re.search(r"\[([A-Z][A-Z_]+(?:\.[A-Z_]+)?)\]", str(error))):
-        name = found[1]
+    if name is None and (match := re.search(r"\[([A-Z][A-Z_]+(?:\.[A-Z_]+)?)\]", str(error))):
+        name = match[1]
     return name or type(error).__name__
 
 
@@ -189,13 +189,13 @@ def translate_start_errors(master: str) -> Iterator[None]:
     except Exception as error:
         if (stopped := find_interruption(error)) is not None:
             raise stopped from None
-        found = getattr(error, "java_exception", None)
+        exception_name = getattr(error, "java_exception", None)
         with suppress(Exception):
-            found = None if found is None else str(found.getClass().getSimpleName())
-        named = found if isinstance(found, str) else _name_condition(error)
-        advice = next(said for kind, said in _START_ADVICE.items() if master.startswith(kind))
+            exception_name = None if exception_name is None else str(exception_name.getClass().getSimpleName())
+        error_name = exception_name if isinstance(exception_name, str) else _name_condition(error)
+        advice = next(text for kind, text in _START_ADVICE.items() if master.startswith(kind))
         raise SourceUnreachable(
-            f"Spark does not start with the master {master.split(':')[0]}: {named}.",
+            f"Spark does not start with the master {master.split(':')[0]}: {error_name}.",
             why="Nothing was read yet.",
             attempt=advice,
         ) from None
@@ -210,12 +210,12 @@ def make_missing_module_error(module: str) -> RequestError:
     )
 
 
-def _decode_fault(said: dict[str, str], doing: str) -> Exception:
-    kind = getattr(errors, said["kind"], None) if said["kind"] else None
+def _decode_fault(facts: dict[str, str], doing: str) -> Exception:
+    kind = getattr(errors, facts["kind"], None) if facts["kind"] else None
     if isinstance(kind, type) and issubclass(kind, ReticentError):
-        return kind(said["what"], why=said["why"], attempt=said["attempt"])
+        return kind(facts["what"], why=facts["why"], attempt=facts["attempt"])
     return SourceError(
-        f"{doing} failed on an executor: {said['what']}.",
+        f"{doing} failed on an executor: {facts['what']}.",
         why="Its message is withheld, because it may quote a record.",
         attempt="--engine stream, which reads the same rows on one machine and says what is wrong with them.",
     )

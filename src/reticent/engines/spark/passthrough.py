@@ -37,6 +37,7 @@ from reticent.format.row_batches import BATCH_ROWS, RowBatch
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
+MAX_BUCKETS = 1 << 12
 MAX_HYPERGEOMETRIC_POPULATION = 10**9  # NumPy's bound on either kind of a hypergeometric population
 
 
@@ -53,83 +54,84 @@ def split_quotas(
     cell: np.ndarray,
     entry: np.ndarray,
     quota: np.ndarray,
-    held: list[tuple[np.ndarray, np.ndarray]],
+    partitions: list[tuple[np.ndarray, np.ndarray]],
     draw: np.random.Generator,
 ) -> list[PartitionShare]:
     """Return the share of each partition, given the entries (sorted by cell) and the cells of each partition with their rows."""
-    left = quota.astype(np.int64).copy()
+    quota_left = quota.astype(np.int64).copy()
     cells, first = np.unique(cell, return_index=True)
-    until = np.append(first, len(cell))[1:]
-    found = []
-    for here, rows in held:
-        at = np.searchsorted(cells, here)
-        begins = first[at]
-        ends = until[at]
-        many = ends - begins
-        place = np.repeat(begins - (np.cumsum(many) - many), many) + np.arange(int(many.sum()))
-        drawn = _draw_by_cell(left[place], many, rows.astype(np.int64), draw)
-        left[place] -= drawn
-        some = drawn > 0
-        found.append(PartitionShare(cell[place][some], entry[place][some], drawn[some]))
-    return found
+    entry_ends = np.append(first, len(cell))[1:]
+    shares = []
+    for partition_cells, rows in partitions:
+        position = np.searchsorted(cells, partition_cells)
+        begins = first[position]
+        ends = entry_ends[position]
+        entry_counts = ends - begins
+        index = np.repeat(begins - (np.cumsum(entry_counts) - entry_counts), entry_counts) + np.arange(
+            int(entry_counts.sum())
+        )
+        drawn = _draw_by_cell(quota_left[index], entry_counts, rows.astype(np.int64), draw)
+        quota_left[index] -= drawn
+        is_drawn = drawn > 0
+        shares.append(PartitionShare(cell[index][is_drawn], entry[index][is_drawn], drawn[is_drawn]))
+    return shares
 
 
-def _draw_by_cell(left: np.ndarray, many: np.ndarray, rows: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """For each cell, with `many` consecutive entries, draw a number of rows without replacement."""
-    found = np.zeros(len(left), np.int64)
-    first = np.cumsum(many) - many
-    total = np.add.reduceat(left, first) if len(left) else left
-    wanted = rows.copy()
+def _draw_by_cell(
+    quota_left: np.ndarray, entry_counts: np.ndarray, rows: np.ndarray, draw: np.random.Generator
+) -> np.ndarray:
+    """For each cell, with `entry_counts` consecutive entries, draw a number of rows without replacement."""
+    drawn = np.zeros(len(quota_left), np.int64)
+    first = np.cumsum(entry_counts) - entry_counts
+    total = np.add.reduceat(quota_left, first) if len(quota_left) else quota_left
+    rows_left = rows.copy()
     nth = 0
-    open_ = np.arange(len(many))
-    while len(open_):
-        place = first[open_] + nth
-        good = left[place]
-        last = many[open_] == nth + 1
-        bad = total[open_] - good
-        taken = np.where(last, wanted[open_], draw_hypergeometric(good, bad, wanted[open_], draw))
-        found[place] = taken
-        wanted[open_] -= taken
-        total[open_] = bad
+    open_cells = np.arange(len(entry_counts))
+    while len(open_cells):
+        index = first[open_cells] + nth
+        good = quota_left[index]
+        last = entry_counts[open_cells] == nth + 1
+        bad = total[open_cells] - good
+        sample = np.where(last, rows_left[open_cells], draw_hypergeometric(good, bad, rows_left[open_cells], draw))
+        drawn[index] = sample
+        rows_left[open_cells] -= sample
+        total[open_cells] = bad
         nth += 1
-        open_ = open_[~last & (wanted[open_] > 0)]
-    return found
+        open_cells = open_cells[~last & (rows_left[open_cells] > 0)]
+    return drawn
 
 
 def draw_hypergeometric(good: np.ndarray, bad: np.ndarray, sample: np.ndarray, draw: np.random.Generator) -> np.ndarray:
     """Draw how many good ones are among `sample` items drawn without replacement, for any size of the population."""
-    small = (
+    is_small = (
         (good < MAX_HYPERGEOMETRIC_POPULATION)
         & (bad < MAX_HYPERGEOMETRIC_POPULATION)
         & (good + bad < MAX_HYPERGEOMETRIC_POPULATION)
     )
-    found = np.zeros(len(good), np.int64)
-    found[small] = draw.hypergeometric(good[small], bad[small], sample[small])
-    for at in np.flatnonzero(~small):
-        found[at] = _draw_large(int(good[at]), int(bad[at]), int(sample[at]), draw)
-    return found
+    counts = np.zeros(len(good), np.int64)
+    counts[is_small] = draw.hypergeometric(good[is_small], bad[is_small], sample[is_small])
+    for index in np.flatnonzero(~is_small):
+        counts[index] = _draw_large(int(good[index]), int(bad[index]), int(sample[index]), draw)
+    return counts
 
 
 def _draw_large(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
     """Take each item with the probability sample / (good + bad), and then as many more or fewer as are missing."""
     share = sample / (good + bad)
-    taken = int(draw.binomial(good, share))
-    others = int(draw.binomial(bad, share))
-    short = sample - taken - others
+    good_drawn = int(draw.binomial(good, share))
+    bad_drawn = int(draw.binomial(bad, share))
+    short = sample - good_drawn - bad_drawn
     if short >= 0:
-        return taken + _draw_few(good - taken, bad - others, short, draw)
-    return taken - _draw_few(taken, others, -short, draw)
+        return good_drawn + _draw_few(good - good_drawn, bad - bad_drawn, short, draw)
+    return good_drawn - _draw_few(good_drawn, bad_drawn, -short, draw)
 
 
 def _draw_few(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
     """Draw a sample that is small relative to its population: distinct numbers below its size; count those below `good`."""
-    seen = np.zeros(0, np.int64)
-    while len(seen) < sample:
-        seen = np.unique(np.append(seen, draw.integers(0, good + bad, sample - len(seen))))
-    return int((seen < good).sum())
-
-
-MAX_BUCKETS = 1 << 12  # buckets
+    numbers = np.zeros(0, np.int64)
+    while len(numbers) < sample:
+        numbers = np.unique(np.append(numbers, draw.integers(0, good + bad, sample - len(numbers))))
+    return int((numbers < good).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,81 +148,82 @@ class SparkPassthroughWriter:
         folder = self.context.make_temp_dir()
         types = {name: pl.String() if is_text(kind) else kind for name, kind in rows.types.items() if name in names}
         types = {name: types[name] for name in names}
-        with ExitStack() as sent:  # what is broadcast holds values, and is gone when it was used
-            self._write_rows(rows, types, folder, sent)
+        with ExitStack() as broadcasts:  # what is broadcast holds values, and is gone when it was used
+            self._write_rows(rows, types, folder, broadcasts)
         yield from _read_batches(folder / "done", types)
 
-    def _write_rows(self, rows: SparkRows, types: dict[str, pl.DataType], folder: Path, sent: ExitStack) -> None:
+    def _write_rows(self, rows: SparkRows, types: dict[str, pl.DataType], folder: Path, broadcasts: ExitStack) -> None:
         """Write the published rows, in their order, to files by bucket."""
         session = rows.session
         entries = np.bincount(self.recipe.cell, minlength=len(self.recipe.cells))
         self.context.progress("writing: numbering rows")
-        held = self._number_rows(rows, types, entries > 1, folder / "rows", sent)
+        numbered = self._number_rows(rows, types, entries > 1, folder / "rows", broadcasts)
         self.context.progress("writing: drawing outcomes")
-        self._write_shares(rows, held, entries > 1, folder)
+        self._write_shares(rows, numbered, entries > 1, folder)
         size = sum(file.stat().st_size for file in (folder / "rows").glob("*.parquet"))
-        buckets = min(
-            max(-(-4 * size // BUCKET_BYTES), 1), MAX_BUCKETS
-        )  # compressed bytes are about a quarter of those in memory
-        known = _broadcast_value(session, self._build_outcomes(entries, folder, buckets), sent)
+        bytes_in_memory = 4 * size  # about: the files are compressed
+        buckets = min(max(-(-bytes_in_memory // BUCKET_BYTES), 1), MAX_BUCKETS)
+        outcomes = _broadcast_value(session, self._build_outcomes(entries, folder, buckets), broadcasts)
         self.context.progress("writing: moving rows")
         schema = [*types.values(), pl.Int64(), pl.Int64(), pl.Int32()]
-        kept = [*(f"c{at}" for at in range(len(types))), WORD, ENTRY]
-        moved = held.mapInArrow(
-            rows.task(tasks.assign_entries, shared=[known]), build_spark_schema(schema, [*kept, BUCKET])
+        names = [*(f"c{position}" for position in range(len(types))), WORD, ENTRY]
+        moved = numbered.mapInArrow(
+            rows.task(tasks.assign_entries, shared=[outcomes]), build_spark_schema(schema, [*names, BUCKET])
         )
-        place = [] if self.place is None else [_broadcast_value(session, self.place, sent)]
-        done = moved.repartitionById(buckets, BUCKET).mapInArrow(
+        place = [] if self.place is None else [_broadcast_value(session, self.place, broadcasts)]
+        ordered = moved.repartitionById(buckets, BUCKET).mapInArrow(
             rows.task(tasks.order_bucket, types, shared=place),
-            build_spark_schema([*types.values(), pl.Int64()], [*kept[:-2], ENTRY]),
+            build_spark_schema([*types.values(), pl.Int64()], [*names[:-2], ENTRY]),
         )
         with translate_spark_errors("Writing the carried columns", session):
-            done.write.options(**WRITE_OPTIONS).parquet(to_file_url(folder / "done"))
+            ordered.write.options(**WRITE_OPTIONS).parquet(to_file_url(folder / "done"))
 
     def _number_rows(
-        self, rows: SparkRows, types: dict[str, pl.DataType], shared: np.ndarray, folder: Path, sent: ExitStack
+        self, rows: SparkRows, types: dict[str, pl.DataType], shared: np.ndarray, folder: Path, broadcasts: ExitStack
     ) -> Any:
         """Write the rows with their numbers; return them as they were written."""
         keys = self.counted.combinations.columns
         texts = [pl.col(name).cast(pl.String) for name in keys if is_text(self.counted.combinations.schema[name])]
         facts = tasks.CountedCombinations(self.counted.combinations.with_columns(texts), self.counted.cell, shared)
-        known = _broadcast_value(rows.session, facts, sent)
+        combinations = _broadcast_value(rows.session, facts, broadcasts)
         names = list(types)
         schema = [*types.values(), pl.Int32(), pl.Int64(), pl.Int64(), pl.Int64()]
-        kept = [*(f"c{at}" for at in range(len(types))), PART, CELL, ORDINAL, WORD]
-        kinds = build_spark_schema(schema, kept)
-        found = rows.map_task(tasks.number_rows, [*keys, *names], kinds, names, self.rng, shared=[known])
+        field_names = [*(f"c{position}" for position in range(len(types))), PART, CELL, ORDINAL, WORD]
+        kinds = build_spark_schema(schema, field_names)
+        numbered = rows.map_task(tasks.number_rows, [*keys, *names], kinds, names, self.rng, shared=[combinations])
         with translate_spark_errors("Reading the carried columns", rows.session):
-            found.write.options(**WRITE_OPTIONS).parquet(to_file_url(folder))
+            numbered.write.options(**WRITE_OPTIONS).parquet(to_file_url(folder))
             return rows.session.read.options(**LITERAL_PATH_OPTIONS).schema(kinds).parquet(to_file_url(folder))
 
-    def _write_shares(self, rows: SparkRows, held: Any, shared: np.ndarray, folder: Path) -> None:
+    def _write_shares(self, rows: SparkRows, numbered: Any, shared: np.ndarray, folder: Path) -> None:
         """Write each partition's share of the quotas to a file of its own; refuse if rows are not those that were counted."""
         from pyspark.sql import functions as f
 
         kinds = build_spark_schema([pl.Int32(), pl.Int64(), pl.Int64()], [PART, CELL, ROW_COUNT])
-        each = held.select(PART, CELL).mapInArrow(rows.task(tasks.count_by_partition), kinds)
+        counts = numbered.select(PART, CELL).mapInArrow(rows.task(tasks.count_by_partition), kinds)
         with translate_spark_errors("Counting rows by partition", rows.session):
-            table = each.groupBy(PART, CELL).agg(f.sum(ROW_COUNT).alias(ROW_COUNT)).toArrow()
-        part, cell, times = (table.column(name).to_numpy() for name in (PART, CELL, ROW_COUNT))
-        seen = np.bincount(cell, weights=times, minlength=len(shared)).astype(np.int64)
-        if not np.array_equal(seen, self.counted.cells.counts):
+            table = counts.groupBy(PART, CELL).agg(f.sum(ROW_COUNT).alias(ROW_COUNT)).toArrow()
+        part, cell, rows_counted = (table.column(name).to_numpy() for name in (PART, CELL, ROW_COUNT))
+        cell_rows = np.bincount(cell, weights=rows_counted, minlength=len(shared)).astype(np.int64)
+        if not np.array_equal(cell_rows, self.counted.cells.counts):
             raise make_source_changed_error()
         order = np.lexsort((cell, part))
         part = part[order]
         cell = cell[order]
-        times = times[order]
+        rows_counted = rows_counted[order]
         numbers, first = np.unique(part, return_index=True)
-        drawn = [
-            (cell[start:stop], times[start:stop])
+        partitions = [
+            (cell[start:stop], rows_counted[start:stop])
             for number, start, stop in zip(numbers, first, np.append(first, len(part))[1:], strict=True)
             if number != tasks.NO_PART
         ]
         recipe = self.recipe
-        open_ = np.flatnonzero(shared[recipe.cell])
-        open_ = open_[np.argsort(recipe.cell[open_], kind="stable")]
-        found = split_quotas(recipe.cell[open_], open_, recipe.quota[open_], drawn, self.rng.stream("split"))
-        for number, share in zip(numbers[numbers != tasks.NO_PART], found, strict=True):
+        open_entries = np.flatnonzero(shared[recipe.cell])
+        open_entries = open_entries[np.argsort(recipe.cell[open_entries], kind="stable")]
+        shares = split_quotas(
+            recipe.cell[open_entries], open_entries, recipe.quota[open_entries], partitions, self.rng.stream("split")
+        )
+        for number, share in zip(numbers[numbers != tasks.NO_PART], shares, strict=True):
             np.savez(folder / f"share-{number}.npz", cell=share.cell, entry=share.entry, quota=share.quota)
 
     def _build_outcomes(self, entries: np.ndarray, folder: Path, buckets: int) -> tasks.RecipeOutcomes:
@@ -228,39 +231,39 @@ class SparkPassthroughWriter:
         first = None
         by_cell = np.argsort(recipe.cell, kind="stable")
         only = by_cell[(np.cumsum(entries) - 1).clip(0)].astype(np.int64)
-        shown = np.zeros(len(recipe.group), bool)
-        shown[recipe.published_entries] = True
+        is_published = np.zeros(len(recipe.group), bool)
+        is_published[recipe.published_entries] = True
         if self.place is not None:
             rank = np.unique(self.place, return_inverse=True)[1].reshape(-1)
-            held = np.bincount(
+            place_rows = np.bincount(
                 rank[recipe.published_entries], recipe.quota[recipe.published_entries], int(rank.max(initial=0)) + 1
             )
-            first = (np.cumsum(held) - held).astype(np.int64)[rank]
+            first = (np.cumsum(place_rows) - place_rows).astype(np.int64)[rank]
         published = int(recipe.quota[recipe.published_entries].sum())
-        return tasks.RecipeOutcomes(only, shown, folder, self.rng, first, published, buckets)
+        return tasks.RecipeOutcomes(only, is_published, folder, self.rng, first, published, buckets)
 
 
-def _broadcast_value(session: Any, value: Any, sent: ExitStack) -> Any:
-    """Broadcast a value to every executor; it is destroyed with its files when `sent` is closed."""
-    known = session.sparkContext.broadcast(value)
+def _broadcast_value(session: Any, value: Any, broadcasts: ExitStack) -> Any:
+    """Broadcast a value to every executor; it is destroyed with its files when `broadcasts` is closed."""
+    broadcast = session.sparkContext.broadcast(value)
 
     def destroy() -> None:
         with suppress(Exception):  # a session that is gone has nothing left
-            known.destroy()
+            broadcast.destroy()
 
-    sent.callback(destroy)
-    return known
+    broadcasts.callback(destroy)
+    return broadcast
 
 
 def _read_batches(folder: Path, types: dict[str, pl.DataType]) -> Iterator[RowBatch]:
     """Read what executors wrote, bucket by bucket, removing each file once it is read; an empty table is one empty batch."""
-    some = False
+    is_empty = True
     for path in sorted(folder.glob("part-*")):
         frame = pl.read_parquet(path, memory_map=False, glob=False)
         path.unlink()
         for start in range(0, len(frame), BATCH_ROWS):
             part = frame[start : start + BATCH_ROWS]
-            some = True
+            is_empty = False
             yield RowBatch(part[ENTRY].to_numpy(), decode_frame(part.drop(ENTRY), types))
-    if not some:
+    if is_empty:
         yield RowBatch(np.zeros(0, np.int64), pl.DataFrame(schema=types))

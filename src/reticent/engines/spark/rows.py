@@ -57,10 +57,10 @@ class SparkPartitions:
         from pyspark.sql.types import BinaryType, StructField, StructType
 
         run = build_task(self.session, self.ship, _run_collect, self._get_reader(), function, arguments)
-        said = self.frame.mapInArrow(run, StructType([StructField("said", BinaryType())]))
+        collected = self.frame.mapInArrow(run, StructType([StructField("said", BinaryType())]))
         with translate_spark_errors(doing, self.session):
-            found = said.toArrow().column(0).to_pylist()
-        return [pickle.loads(one) for one in found]
+            results = collected.toArrow().column(0).to_pylist()
+        return [pickle.loads(result) for result in results]
 
     def map_partitions(
         self, function: Callable[..., Iterable[pl.DataFrame]], schema: Schema, *arguments: Any
@@ -76,8 +76,8 @@ class SparkPartitions:
         with translate_spark_errors(doing, self.session):
             self.frame.write.options(**WRITE_OPTIONS).parquet(to_file_url(folder))
             kinds = build_spark_schema(self.schema.values())
-            found = self.session.read.options(**LITERAL_PATH_OPTIONS).schema(kinds).parquet(to_file_url(folder))
-        return SparkPartitions(found, self.schema, self.ship, folder=folder)
+            frame = self.session.read.options(**LITERAL_PATH_OPTIONS).schema(kinds).parquet(to_file_url(folder))
+        return SparkPartitions(frame, self.schema, self.ship, folder=folder)
 
     def iterate_partitions(self) -> Frames:
         assert self.folder is not None, "nothing was kept"
@@ -90,27 +90,27 @@ class SparkPartitions:
         return self.reading if self.reading is not None else dict(self.schema)
 
 
-def _iterate_frames(batches: Iterable[Any], read: BatchReader | dict[str, pl.DataType]) -> Frames:
-    if isinstance(read, BatchReader):
-        yield from read.read_frames(batches)
+def _iterate_frames(batches: Iterable[Any], reading: BatchReader | dict[str, pl.DataType]) -> Frames:
+    if isinstance(reading, BatchReader):
+        yield from reading.read_frames(batches)
     else:
         for rows in gather_frames(batches):
-            yield decode_frame(rows, read)
+            yield decode_frame(rows, reading)
 
 
-def _run_collect(batches: Iterable[Any], read: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
+def _run_collect(batches: Iterable[Any], reading: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
     import pyarrow as pa
 
-    frames = _iterate_frames(batches, read)
+    frames = _iterate_frames(batches, reading)
     if (first := next(frames, None)) is not None:
-        said = pickle.dumps(function(chain([first], frames), *arguments), protocol=5)
-        yield pa.RecordBatch.from_arrays([pa.array([said], pa.binary())], ["said"])
+        result = pickle.dumps(function(chain([first], frames), *arguments), protocol=5)
+        yield pa.RecordBatch.from_arrays([pa.array([result], pa.binary())], ["said"])
 
 
-def _run_map(batches: Iterable[Any], read: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
+def _run_map(batches: Iterable[Any], reading: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
     from pyspark import TaskContext
 
-    for frame in function(_iterate_frames(batches, read), TaskContext.get().partitionId(), *arguments):
+    for frame in function(_iterate_frames(batches, reading), TaskContext.get().partitionId(), *arguments):
         for start in range(0, len(frame), READ_ROWS):
             yield from to_record_batches(encode_frame(frame[start : start + READ_ROWS]))
 
@@ -150,20 +150,19 @@ class SparkRows:
 
     def select_columns(self, names: Iterable[str]) -> tuple[Any, BatchReader]:
         """Return the Spark frame of some columns, and its reader."""
-        wanted = list(names)
-        known = list(self.reading.schema)
-        self._require_readable(wanted)
+        selected = list(names)
+        all_names = list(self.reading.schema)
+        self._require_readable(selected)
         if self.make_narrow_frame is not None:
-            return self.make_narrow_frame(wanted), self.reading.select_columns(wanted)
-        places = [known.index(name) for name in wanted]
-        return self.frame.select([f"c{at}" for at in places]).toDF(
-            *number_columns(len(places))
-        ), self.reading.select_columns(wanted)
+            return self.make_narrow_frame(selected), self.reading.select_columns(selected)
+        places = [all_names.index(name) for name in selected]
+        frame = self.frame.select([f"c{position}" for position in places]).toDF(*number_columns(len(places)))
+        return frame, self.reading.select_columns(selected)
 
-    def _require_readable(self, wanted: list[str]) -> None:
-        if bad := [name for name in wanted if name in self.unreadable]:
+    def _require_readable(self, selected: list[str]) -> None:
+        if unreadable := [name for name in selected if name in self.unreadable]:
             raise ColumnError(
-                f"{pluralize(len(bad), 'column', 'has', 'have')} a type that Spark does not read from Parquet: {quote_list(bad)}.",
+                f"{pluralize(len(unreadable), 'column', 'has', 'have')} a type that Spark does not read from Parquet: {quote_list(unreadable)}.",
                 why="They are times of day, or numbers of half precision.",
                 attempt='a text or a number of seconds instead, undeclared = "drop", or --engine stream.',
             )
@@ -180,30 +179,33 @@ class SparkRows:
         from pyspark.sql import functions
 
         types = {name: self.types[name] for name in keys}
-        known = number_columns(len(keys) + 1)
-        parts = self.map_task(tasks.count_combinations, keys, build_spark_schema([*types.values(), pl.Int64()], known))
-        summed = parts.groupBy(*known[:-1]).agg(functions.sum(known[-1]).alias(known[-1]))
+        field_names = number_columns(len(keys) + 1)
+        parts = self.map_task(
+            tasks.count_combinations, keys, build_spark_schema([*types.values(), pl.Int64()], field_names)
+        )
+        summed = parts.groupBy(*field_names[:-1]).agg(functions.sum(field_names[-1]).alias(field_names[-1]))
         return SparkPartitions(summed, {**types, MULTIPLICITY: pl.Int64()}, self.ship)
 
     def collect_combinations(self, keys: list[str]) -> pl.DataFrame:
         """Count the same, and collect the result on the driver."""
-        found = self.group_combinations(keys)
+        combinations = self.group_combinations(keys)
         with translate_spark_errors("Counting the rows", self.session):
-            return decode_frame(_to_polars(found.frame.toArrow()), found.schema)
+            return decode_frame(_to_polars(combinations.frame.toArrow()), combinations.schema)
 
     def filter_equal(self, by: str, value: Any, names: list[str]) -> SparkRows:
         """Return some columns of the rows with that value, as Spark compares it."""
         from pyspark.sql import functions as f
 
         kind = self.types[by]
-        if not (is_text(kind) or kind in (pl.Boolean, pl.Date) or (kind.is_integer() and kind != pl.UInt64)):
+        is_integer = kind.is_integer() and kind != pl.UInt64
+        if not is_text(kind) and kind not in (pl.Boolean, pl.Date) and not is_integer:
             raise ColumnError(
                 f"The column {by!r} has the type {kind}, by which Spark makes no batches.",
                 attempt="a column of texts, whole numbers or dates, or --engine stream.",
             )
-        both = list(dict.fromkeys([by, *names]))
-        frame, reading = self.select_columns(both)
-        types = {name: self.types[name] for name in both}
+        selected = list(dict.fromkeys([by, *names]))
+        frame, reading = self.select_columns(selected)
+        types = {name: self.types[name] for name in selected}
         frame, reading = SparkRows(frame.filter(f.col("c0") == f.lit(value)), reading, types).select_columns(names)
         types = {name: types[name] for name in names}
         return SparkRows(frame, reading, types, self.ship, has_types=self.has_types)
@@ -218,60 +220,59 @@ class SparkRows:
         from pyspark.sql import functions as f
 
         kinds = build_spark_schema([pl.Int32(), pl.Int64(), pl.Int64()], ["column", "hash", tasks.ROW_COUNT])
-        each = (
+        value_counts = (
             self.map_task(tasks.count_values, names, kinds)
             .groupBy("column", "hash")
             .agg(f.sum(tasks.ROW_COUNT).alias("times"))
         )
-        held = f.when(f.col("hash").isNotNull(), f.col("times"))
-        asked = each.groupBy("column").agg(
+        count = f.when(f.col("hash").isNotNull(), f.col("times"))
+        frequencies = value_counts.groupBy("column").agg(
             f.sum(f.when(f.col("hash").isNull(), f.col("times"))).alias("missing"),
             f.count("hash").alias("distinct"),
-            f.sum((held == 1).cast("long")).alias("once"),
-            f.max(held).alias("most"),
+            f.sum((count == 1).cast("long")).alias("once"),
+            f.max(count).alias("most"),
             f.sum("times").alias("rows"),
         )
         with translate_spark_errors("Counting identifying and carried values", self.session):
-            found = {row["column"]: row for row in asked.toArrow().to_pylist()}
-        rows = int(found[0]["rows"]) if found else 0
-        words = ("missing", "distinct", "once", "most")
-        none = dict.fromkeys(words, 0)
+            row_of_column = {row["column"]: row for row in frequencies.toArrow().to_pylist()}
+        rows = int(row_of_column[0]["rows"]) if row_of_column else 0
+        measures = ("missing", "distinct", "once", "most")
+        none = dict.fromkeys(measures, 0)
         return rows, {
-            name: ValueFrequencies(*(int(found.get(at, none)[word] or 0) for word in words))
-            for at, name in enumerate(names)
+            name: ValueFrequencies(*(int(row_of_column.get(position, none)[measure] or 0) for measure in measures))
+            for position, name in enumerate(names)
         }
 
     def cast(self, columns: Mapping[str, Column]) -> SparkRows:
-        """Return the rows with columns as they are declared.  What depends on a whole column is decided from its distinct values."""
-        read = {}
+        """Return the rows with columns as they are declared; what depends on a column's values is decided from its distinct ones."""
+        value_maps = {}
         types = dict(self.types)
         for name, column in columns.items():
-            if not (
-                text_formats.needs_parsing(types[name], column)
-                or passthrough.is_typed_by_declaration(types[name], column)
-            ):
+            is_parsed = text_formats.needs_parsing(types[name], column)
+            if not is_parsed and not passthrough.is_typed_by_declaration(types[name], column):
                 continue
             raw = self._collect_distinct(name)
             lazy = raw.rename({"raw": name}).lazy()
-            done = passthrough.cast_passthrough(
+            parsed = passthrough.cast_passthrough(
                 text_formats.parse_declared(lazy, {name: column}), {name: column}
             ).collect()[name]
-            if done.dtype != types[name] or not done.equals(raw["raw"]):
-                read[name], types[name] = raw.with_columns(done.alias("read")), done.dtype
+            if parsed.dtype != types[name] or not parsed.equals(raw["raw"]):
+                value_maps[name] = raw.with_columns(parsed.alias("read"))
+                types[name] = parsed.dtype
         steps = {name: column for name, column in columns.items() if column.round_to is not None}
         empty = pl.DataFrame(schema={name: types[name] for name in steps}).lazy()
         types |= dict(passthrough.round_passthrough(empty, steps).collect_schema()) if steps else {}
-        return replace(self, reading=replace(self.reading, read=read, columns=steps), types=types)
+        return replace(self, reading=replace(self.reading, read=value_maps, columns=steps), types=types)
 
     def _collect_distinct(self, name: str) -> pl.DataFrame:
         kinds = [self.reading.schema[name]]
         parts = self.map_task(tasks.list_distinct, [name], build_spark_schema(kinds))
         with translate_spark_errors(f"Reading column {name!r}", self.session):
-            found = decode_frame(_to_polars(parts.distinct().toArrow()), {"raw": kinds[0]})
-        return found.with_columns(pl.col("raw").cast(pl.String)) if is_text(kinds[0]) else found
+            distinct = decode_frame(_to_polars(parts.distinct().toArrow()), {"raw": kinds[0]})
+        return distinct.with_columns(pl.col("raw").cast(pl.String)) if is_text(kinds[0]) else distinct
 
 
 def _to_polars(table: Any) -> pl.DataFrame:
-    found = pl.from_arrow(table)
-    assert isinstance(found, pl.DataFrame)
-    return found
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame

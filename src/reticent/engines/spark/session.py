@@ -55,16 +55,17 @@ def require_java() -> None:
     """Refuse a machine without a Java that Spark 4 runs on."""
     home = os.environ.get("JAVA_HOME")
     path = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    found = None if path is None else read_java_version(path)
-    if found is None:
+    java_version = None if path is None else read_java_version(path)
+    if java_version is None:
         where = "in JAVA_HOME" if home else "on the PATH"
         raise RequestError(
             f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and none is found {where}.",
             attempt=f"installing OpenJDK {MIN_JAVA_VERSION}, or --engine stream, which needs none.",
         )
-    if found < MIN_JAVA_VERSION:
+    if java_version < MIN_JAVA_VERSION:
+        holder = "JAVA_HOME" if home else "the PATH"
         raise RequestError(
-            f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and {'JAVA_HOME' if home else 'the PATH'} has Java {found}.",
+            f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and {holder} has Java {java_version}.",
             attempt=f"JAVA_HOME of a Java {MIN_JAVA_VERSION}, or --engine stream, which needs none.",
         )
 
@@ -72,16 +73,16 @@ def require_java() -> None:
 def read_java_version(path: str) -> int | None:
     """Return the major version of a Java; None if it does not run."""
     try:
-        said = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+        output = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', said)
-    if found is None:
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', output)
+    if match is None:
         return None
-    return int(found[2] or 0) if found[1] == "1" else int(found[1])
+    return int(match[2] or 0) if match[1] == "1" else int(match[1])
 
 
-LITERAL_PATH_OPTIONS = {"__globPaths__": "false"}  # for whatever reads
+LITERAL_PATH_OPTIONS = {"__globPaths__": "false"}  # of every reader
 
 
 def to_file_url(path: Path) -> str:
@@ -115,8 +116,8 @@ SPILL_VARIABLE = "SPARK_LOCAL_DIRS"
 
 def build_warehouse_settings(config: Mapping[str, str]) -> dict[str, str]:
     """Return the setting for a session with this configuration, unless the user has made it."""
-    said = {**_read_defaults(), **config}
-    if WAREHOUSE_SETTING in said or said.get(CATALOG_SETTING, "in-memory") != "in-memory":
+    stated = {**_read_defaults(), **config}
+    if WAREHOUSE_SETTING in stated or stated.get(CATALOG_SETTING, "in-memory") != "in-memory":
         return {}
     return {WAREHOUSE_SETTING: make_session_folder("catalogue").as_uri()}
 
@@ -227,18 +228,18 @@ def _start_session(master: str, config: Mapping[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
     _require_reachable(master)
-    here = master.startswith("local")
+    is_local = master.startswith("local")
     builder = SparkSession.builder.master(master).appName("reticent")
-    python = config.get("spark.pyspark.python") or (sys.executable if here else None)
+    python = config.get("spark.pyspark.python") or (sys.executable if is_local else None)
     settings = {**SESSION_SETTINGS, **build_warehouse_settings(config)}
-    if here:
+    if is_local:
         settings |= LOOPBACK_SETTINGS | build_spill_settings(config)
     settings |= config
     for name, value in settings.items():
         builder = builder.config(name, str(value))
-    said = {"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}
-    said |= {"PYSPARK_PYTHON": python} if python else {}  # PySpark asks the environment, and no setting
-    with translate_start_errors(master), _silence_java(said):
+    environment = {"SPARK_LOCAL_IP": "127.0.0.1"} if is_local else {}
+    environment |= {"PYSPARK_PYTHON": python} if python else {}  # PySpark asks the environment, and no setting
+    with translate_start_errors(master), _silence_java(environment):
         return _restore_sigint_after(builder.getOrCreate)
 
 
@@ -284,19 +285,19 @@ def _require_reachable(master: str) -> None:
 
 
 @contextmanager
-def _silence_java(said: Mapping[str, str]) -> Iterator[None]:
-    """Discard what Spark's Java prints, because it quotes records.  `said` is the environment of Java."""
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    before = {name: os.environ.get(name) for name in said}
-    os.environ.update(said)
+def _silence_java(environment: Mapping[str, str]) -> Iterator[None]:
+    """Discard what Spark's Java prints, because it quotes records; `environment` is what Java gets besides."""
+    stderr_copy = os.dup(2)
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    before = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
     try:
-        os.dup2(nowhere, 2)
+        os.dup2(devnull, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stderr_copy, 2)
+        os.close(stderr_copy)
+        os.close(devnull)
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
@@ -313,15 +314,17 @@ def build_task(session: Any, ship: bool, function: Callable, *arguments: Any, sh
     return shim.wrap_task(archive, pickle.dumps((function, arguments), protocol=5), tuple(shared))
 
 
-def map_on_executors(session: Any, ship: bool, function: Callable, asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+def map_on_executors(
+    session: Any, ship: bool, function: Callable, argument_lists: Iterable[tuple[Any, ...]]
+) -> list[Any]:
     """Call a function with each tuple of arguments on the executors; arguments are unpickled once the package is there."""
     from reticent.engines.spark.tasks import call_each
 
-    items = [pickle.dumps(arguments, protocol=5) for arguments in asked]
+    items = [pickle.dumps(arguments, protocol=5) for arguments in argument_lists]
     run = build_task(session, ship, call_each, function)
     with translate_spark_errors("Planning regions", session):
-        found = session.sparkContext.parallelize(items, max(len(items), 1)).mapPartitions(run).collect()
-    return [pickle.loads(one) for one in found]
+        results = session.sparkContext.parallelize(items, max(len(items), 1)).mapPartitions(run).collect()
+    return [pickle.loads(result) for result in results]
 
 
 def _ship_package(session: Any, ship: bool) -> str:
@@ -343,16 +346,16 @@ def _require_same_versions(context: Any, ship: bool) -> None:
     """Ask executors for missing modules and other versions, before data is read."""
     with translate_spark_errors("Asking the executors"):
         rows = context.parallelize(range(8), 8).mapPartitions(shim.list_versions).collect()
-    here = next(shim.list_versions([0]))
-    for found in rows:
-        for name, mine in here.items():
+    own_versions = next(shim.list_versions([0]))
+    for versions in rows:
+        for name, own_version in own_versions.items():
             if name == "reticent" and ship:
                 continue
-            if found[name] is None:
+            if versions[name] is None:
                 raise make_missing_module_error(name)
-            if name in ("python", "polars", "reticent") and found[name] != mine:
+            if name in ("python", "polars", "reticent") and versions[name] != own_version:
                 raise RequestError(
-                    f"An executor has {name} {found[name]}, and the driver {mine}.",
+                    f"An executor has {name} {versions[name]}, and the driver {own_version}.",
                     why="Engines agree where they run the same code.",
-                    attempt=f"{name} {mine} on every executor.",
+                    attempt=f"{name} {own_version} on every executor.",
                 )

@@ -31,7 +31,7 @@ def wrap_task(archive, payload, shared):
         from reticent.engines.spark.error_translation import encode_fault
 
         try:
-            yield from function(batches, *arguments, *(one.value for one in shared))
+            yield from function(batches, *arguments, *(broadcast.value for broadcast in shared))
         except Exception as error:
             raise encode_fault(error) from None
 
@@ -45,13 +45,13 @@ def list_versions(rows):
     from importlib.metadata import PackageNotFoundError, version
 
     for _ in rows:
-        found: dict[str, str | None] = {"python": "{}.{}".format(*sys.version_info[:2])}
+        versions: dict[str, str | None] = {"python": "{}.{}".format(*sys.version_info[:2])}
         for name in ("numpy", "polars", "pyarrow", "randomgen", "reticent"):
             try:
                 module = importlib.import_module(name)
-                found[name] = version(name)
+                versions[name] = version(name)
             except PackageNotFoundError:  # there, and not by pip; this is an ImportError too
-                found[name] = getattr(module, "__version__", "unknown")
+                versions[name] = getattr(module, "__version__", "unknown")
             except ImportError:
-                found[name] = None
-        yield found
+                versions[name] = None
+        yield versions

@@ -41,60 +41,71 @@ from reticent.engines.spark.rows import SparkRows
 from reticent.engines.spark.session import LITERAL_PATH_OPTIONS, build_task, to_file_url
 from reticent.errors import SourceError, SourceUnreachable
 
+SENT_ROWS = 1 << 16  # rows that are sent at once
+JDBC_PREFIX = "jdbc:"
+ColumnTypes = list[tuple[str, pl.DataType]]
 _UNREADABLE_TYPES = (pl.Time, pl.Float16)
+_MAX_TASK_BYTES = 1 << 27  # bytes that a task reads at most, if files are small
+_MIN_TASK_BYTES = 1 << 22  # bytes that opening a file costs as much as
 
 
 def scan_parquet_files(session: Any, source: Source, files: FileSet, ship: bool) -> SparkRows:
     """Return the rows; none is read yet."""
-    known = dict(sources.scan_source(Source(path=source.path), by_pieces=True).collect_schema())
-    unread = tuple(name for name, kind in known.items() if isinstance(kind, _UNREADABLE_TYPES))
+    schema = dict(sources.scan_source(Source(path=source.path), by_pieces=True).collect_schema())
+    unreadable = tuple(name for name, kind in schema.items() if isinstance(kind, _UNREADABLE_TYPES))
     reader = session.read.options(**LITERAL_PATH_OPTIONS)
     if files.root is not None and files.keys:
         reader = reader.option("basePath", to_file_url(files.root))
-    if unread:
-        reader = reader.schema(_build_read_schema(files, known))
+    if unreadable:
+        reader = reader.schema(_build_read_schema(files, schema))
     with translate_spark_errors("Opening the files"):
-        held = reader.parquet(*map(to_file_url, files.paths))
-    types = {name: pl.String() if is_text(kind) else kind for name, kind in known.items()}
+        frame = reader.parquet(*map(to_file_url, files.paths))
+    types = {name: pl.String() if is_text(kind) else kind for name, kind in schema.items()}
     return SparkRows(
-        _select_known(held, list(known)), BatchReader(types, source.missing), types, ship, unreadable=unread
+        _select_known(frame, list(schema)), BatchReader(types, source.missing), types, ship, unreadable=unreadable
     )
 
 
-def _select_known(held: Any, names: list[str]) -> Any:
+def _select_known(frame: Any, names: list[str]) -> Any:
     """Select the known columns in their order; those that Spark does not read are null."""
     from pyspark.sql import functions as f
 
-    place = {name: f"c{at}" for at, name in enumerate(held.columns)}
-    found = held.toDF(*number_columns(len(place)))
+    number_of_name = {name: f"c{position}" for position, name in enumerate(frame.columns)}
+    numbered = frame.toDF(*number_columns(len(number_of_name)))
     nothing = f.lit(None).cast("string")
-    return found.select([f.col(place[name]) if name in place else nothing for name in names]).toDF(
+    return numbered.select([f.col(number_of_name[name]) if name in number_of_name else nothing for name in names]).toDF(
         *number_columns(len(names))
     )
 
 
-def _build_read_schema(files: FileSet, known: Mapping[str, pl.DataType]) -> Any:
+def _build_read_schema(files: FileSet, schema: Mapping[str, pl.DataType]) -> Any:
     """Build the schema that Spark reads: columns that it can read and that may be needed."""
     from pyspark.sql import types
 
-    held = pl.scan_parquet(files.paths[0], glob=False, hive_partitioning=False).collect_schema()
-    wanted = {name: known[name] for name in held if not isinstance(known[name], (*_UNREADABLE_TYPES, pl.Null))}
-    old = _find_int96_columns(files)
+    file_schema = pl.scan_parquet(files.paths[0], glob=False, hive_partitioning=False).collect_schema()
+    readable = {
+        name: schema[name] for name in file_schema if not isinstance(schema[name], (*_UNREADABLE_TYPES, pl.Null))
+    }
+    int96_columns = _find_int96_columns(files)
     return types.StructType(
-        [types.StructField(name, _to_spark_type(kind, name in old)) for name, kind in wanted.items() if can_cross(kind)]
+        [
+            types.StructField(name, _to_spark_type(kind, name in int96_columns))
+            for name, kind in readable.items()
+            if can_cross(kind)
+        ]
     )
 
 
-def _to_spark_type(kind: pl.DataType, old: bool) -> Any:
+def _to_spark_type(kind: pl.DataType, is_int96: bool) -> Any:
     from pyspark.sql import types
 
     from reticent.engines.spark.conversion import build_spark_schema
 
     if not isinstance(kind, pl.Datetime):
         return build_spark_schema([to_crossing_type(kind)]).fields[0].dataType
-    if kind.time_unit == "ns" and not old:
+    if kind.time_unit == "ns" and not is_int96:
         return types.LongType()
-    return types.TimestampType() if kind.time_zone or old else types.TimestampNTZType()
+    return types.TimestampType() if kind.time_zone or is_int96 else types.TimestampNTZType()
 
 
 def _find_int96_columns(files: FileSet) -> set[str]:
@@ -102,13 +113,12 @@ def _find_int96_columns(files: FileSet) -> set[str]:
     from pyarrow import parquet
 
     schema = parquet.read_schema(files.paths[0])
-    found = parquet.ParquetFile(files.paths[0]).schema
-    return {found.column(at).name for at in range(len(schema)) if found.column(at).physical_type == "INT96"}
-
-
-SENT_ROWS = 1 << 16  # that are sent at once
-_MAX_TASK_BYTES = 1 << 27
-_MIN_TASK_BYTES = 1 << 22  # bytes that a task reads, if files are small; opening one costs as much as the least
+    parquet_schema = parquet.ParquetFile(files.paths[0]).schema
+    return {
+        parquet_schema.column(position).name
+        for position in range(len(schema))
+        if parquet_schema.column(position).physical_type == "INT96"
+    }
 
 
 def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship: bool) -> SparkRows:
@@ -116,18 +126,20 @@ def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship
     paths = [path.resolve() for path in files.paths]
     for path in paths:
         sources.require_not_empty(path)
-    heads = [csv.read_header(str(path), source.delimiter, source.quote, source.encoding) for path in paths]
-    data_files.require_same_columns(paths, [dict.fromkeys(head, pl.String()) for head in heads])
+    dialects = [
+        csv.sniff_csv(path, source.delimiter, source.quote, source.encoding, check_rows=False) for path in paths
+    ]
+    data_files.require_same_columns(paths, [dict.fromkeys(dialect.header, pl.String()) for dialect in dialects])
     groups = _group_files(paths, session.sparkContext.defaultParallelism)
-    names = heads[0]
+    names = list(dialects[0].header)
 
-    def narrow(wanted: list[str]) -> Any:
-        places = [names.index(name) for name in wanted]
+    def narrow(selected: list[str]) -> Any:
+        places = [names.index(name) for name in selected]
         run = build_task(session, ship, read_csv_groups, groups, source, names, places)
-        found = session.range(0, len(groups), 1, len(groups)).mapInArrow(
-            run, build_spark_schema([pl.String()] * len(wanted))
+        frame = session.range(0, len(groups), 1, len(groups)).mapInArrow(
+            run, build_spark_schema([pl.String()] * len(selected))
         )
-        return found.toDF(*number_columns(len(wanted)))
+        return frame.toDF(*number_columns(len(selected)))
 
     types = dict.fromkeys(names, pl.String())
     repeated = Counter(names) - Counter(list(types))
@@ -136,19 +148,19 @@ def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship
     )
 
 
-def _group_files(paths: list[Path], at_once: int) -> list[list[str]]:
+def _group_files(paths: list[Path], tasks: int) -> list[list[str]]:
     """Group files that a task reads one after the other: small ones together, so that all cores have work."""
     sizes = [path.stat().st_size + _MIN_TASK_BYTES for path in paths]
-    room = min(_MAX_TASK_BYTES, max(_MIN_TASK_BYTES, sum(sizes) // max(at_once, 1)))
-    held = 0
-    found = [[str(paths[0])]]
+    max_bytes = min(_MAX_TASK_BYTES, max(_MIN_TASK_BYTES, sum(sizes) // max(tasks, 1)))
+    group_bytes = 0
+    groups = [[str(paths[0])]]
     for path, size, before in zip(paths[1:], sizes[1:], sizes, strict=False):
-        held += before
-        if held + size > room:
-            found.append([])
-            held = 0
-        found[-1].append(str(path))
-    return found
+        group_bytes += before
+        if group_bytes + size > max_bytes:
+            groups.append([])
+            group_bytes = 0
+        groups[-1].append(str(path))
+    return groups
 
 
 def read_csv_groups(
@@ -164,49 +176,44 @@ def read_csv_groups(
 
 def _read_frames(source: Source, names: list[str], places: list[int]) -> Iterator[pl.DataFrame]:
     try:
-        lazy = sources.scan_source(source, by_pieces=True)
+        scan = sources.open_source(source, by_pieces=True)
     except SourceUnreachable:
         raise SourceUnreachable(
             f"An executor does not find the file {Path(str(source.path)).name}.",
             attempt="a path that this machine and every executor see alike, and a file that nobody removes meanwhile.",
         ) from None
-    if csv.read_header(str(source.path), source.delimiter, source.quote, source.encoding) != names:
+    if scan.names != names:
         raise make_source_changed_error()
-    known = lazy.collect_schema().names()
-    return sources.iterate_batches(lazy.select(known[at] for at in places), "Reading the rows", SENT_ROWS)
-
-
-JDBC_PREFIX = "jdbc:"
-ColumnTypes = list[tuple[str, pl.DataType]]
+    unique_names = scan.rows.collect_schema().names()
+    wanted = scan.rows.select(unique_names[place] for place in places)
+    return sources.iterate_batches(wanted, "Reading the rows", SENT_ROWS)
 
 
 def scan_rows(session: Any, source: Source, frame: Any, ship: bool) -> SparkRows:
     """Return the rows of a source or a frame; none is read yet."""
     if isinstance(frame, SparkRows):
         return frame
-    if frame is not None:
-        kind = type(frame).__module__
-        found, schema = (
-            _number_frame_columns(frame)
-            if kind.startswith("pyspark.")
-            else _send_frame(session, sources.scan_source(source, frame))
-        )
+    is_spark_frame = type(frame).__module__.startswith("pyspark.")
+    if is_spark_frame:
+        spark_frame, schema = _number_frame_columns(frame)
+    elif frame is not None:
+        spark_frame, schema = _send_frame(session, sources.scan_source(source, frame))
     elif source.url is not None:
-        found, schema = _number_frame_columns(_open_jdbc(session, source))
+        spark_frame, schema = _number_frame_columns(_open_jdbc(session, source))
     elif source.path is None and source.table is not None:
         with translate_spark_errors("Opening the table"):
-            found, schema = _number_frame_columns(session.table(source.table))
+            spark_frame, schema = _number_frame_columns(session.table(source.table))
     else:
         return _scan_files(session, source, ship)
     if not schema:
         raise SourceError("The source has no columns.", attempt="a file with a header line.")
     types = {name: pl.String() if sources.is_text(kind) else kind for name, kind in schema}
     if len(types) < len(schema):
-        unique = {name: f"c{at}" for at, (name, _) in enumerate(schema)}
-        found = found.select([unique[name] for name in types]).toDF(*number_columns(len(types)))
-    again = Counter(name for name, _ in schema) - Counter(list(types))
-    marks = () if frame is not None and not type(frame).__module__.startswith("pyspark.") else source.missing
-    return SparkRows(found, BatchReader(types, marks), types, ship, tuple(again.elements()))
+        unique = {name: f"c{position}" for position, (name, _) in enumerate(schema)}
+        spark_frame = spark_frame.select([unique[name] for name in types]).toDF(*number_columns(len(types)))
+    repeated = Counter(name for name, _ in schema) - Counter(list(types))
+    null_values = source.missing if frame is None or is_spark_frame else ()  # `scan_source` replaced those of others
+    return SparkRows(spark_frame, BatchReader(types, null_values), types, ship, tuple(repeated.elements()))
 
 
 def _number_frame_columns(frame: Any) -> tuple[Any, ColumnTypes]:
@@ -242,11 +249,11 @@ def _open_jdbc(session: Any, source: Source) -> Any:
             "The engine spark reads databases by JDBC.",
             attempt=f'url = "{JDBC_PREFIX}postgresql://host/name" with a driver in spark.jars, or --engine stream.',
         )
-    asked = {"query": source.query} if source.query is not None else {"dbtable": source.table}
-    if None in asked.values():
+    request = {"query": source.query} if source.query is not None else {"dbtable": source.table}
+    if None in request.values():
         raise SourceError("The source names a database, and neither a table nor a query.", attempt='table = "people".')
     with translate_spark_errors("Opening the database"):
-        return session.read.format("jdbc").options(url=url, **asked).load()
+        return session.read.format("jdbc").options(url=url, **request).load()
 
 
 def _scan_files(session: Any, source: Source, ship: bool) -> SparkRows:

@@ -50,8 +50,8 @@ def count_combinations(batches: Iterable[Any], reading: BatchReader) -> Iterator
     """Count the combinations of each batch of a partition."""
     names = list(reading.schema)
     for rows in reading.read_frames(batches):
-        found = cast_texts_to_categories(rows.lazy(), names).group_by(names).len(name="\x00times").collect()
-        yield from to_record_batches(encode_frame(found.with_columns(pl.col("\x00times").cast(pl.Int64))))
+        counted = cast_texts_to_categories(rows.lazy(), names).group_by(names).len(name="\x00times").collect()
+        yield from to_record_batches(encode_frame(counted.with_columns(pl.col("\x00times").cast(pl.Int64))))
 
 
 def list_distinct(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
@@ -63,14 +63,16 @@ def list_distinct(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]
 def count_values(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:
     """Count how often each value of each column occurs, values by their hashes; a missing one has none."""
     for rows in reading.read_frames(batches):
-        for at, name in enumerate(rows.columns):
-            held = rows[name].alias("hash")
-            found = held.drop_nulls().hash(1).reinterpret(signed=True).value_counts(name=ROW_COUNT)
+        for position, name in enumerate(rows.columns):
+            values = rows[name].alias("hash")
+            counted = values.drop_nulls().hash(1).reinterpret(signed=True).value_counts(name=ROW_COUNT)
             missing = pl.DataFrame(
-                {"hash": [None], ROW_COUNT: [held.null_count()]}, schema={"hash": pl.Int64, ROW_COUNT: pl.Int64}
+                {"hash": [None], ROW_COUNT: [values.null_count()]}, schema={"hash": pl.Int64, ROW_COUNT: pl.Int64}
             )
-            both = pl.concat([found.cast(pl.Int64), missing])
-            yield from to_record_batches(both.select(pl.lit(at, pl.Int32).alias("column"), "hash", ROW_COUNT))
+            rows_counted = pl.concat([counted.cast(pl.Int64), missing])
+            yield from to_record_batches(
+                rows_counted.select(pl.lit(position, pl.Int32).alias("column"), "hash", ROW_COUNT)
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +85,8 @@ class CountedCombinations:
 
     def build_locator(self) -> tuple[CellLocator, pl.DataFrame]:
         """Build the locator of rows; return it with the texts and their numbers here, which are valid while the texts are referenced."""
-        held = cast_texts_to_categories(self.combinations.lazy(), self.combinations.columns).collect()
-        return CellLocator.from_combinations(held, self.cell), held
+        combinations = cast_texts_to_categories(self.combinations.lazy(), self.combinations.columns).collect()
+        return CellLocator.from_combinations(combinations, self.cell), combinations
 
 
 def number_rows(
@@ -94,41 +96,41 @@ def number_rows(
     from pyspark import TaskContext
 
     part = TaskContext.get().partitionId()
-    seen = np.zeros(len(facts.shared), np.int64)
-    at = 0
-    locator, held = facts.build_locator()
-    keys = held.columns
+    rows_before = np.zeros(len(facts.shared), np.int64)
+    row_number = 0
+    locator, combinations = facts.build_locator()
+    keys = combinations.columns
     for rows in reading.read_frames(batches):
         cell = locator.find_cells(cast_texts_to_categories(rows.lazy().select(keys), keys).collect()).astype(np.int64)
         if len(cell) and cell.min() <= UNKNOWN_CELL:
             raise make_source_changed_error()
-        nth = _number_in_cell(cell, facts.shared, seen)
-        word = rng.words(f"shuffle {part}", at, len(cell)).view(np.int64)
-        at += len(cell)
-        of = np.where(facts.shared[cell], part, NO_PART).astype(np.int32)
-        numbers = [pl.Series(PART, of), pl.Series(CELL, cell), pl.Series(ORDINAL, nth), pl.Series(WORD, word)]
+        nth = _number_in_cell(cell, facts.shared, rows_before)
+        word = rng.words(f"shuffle {part}", row_number, len(cell)).view(np.int64)
+        row_number += len(cell)
+        part_of_row = np.where(facts.shared[cell], part, NO_PART).astype(np.int32)
+        numbers = [pl.Series(PART, part_of_row), pl.Series(CELL, cell), pl.Series(ORDINAL, nth), pl.Series(WORD, word)]
         yield from to_record_batches(encode_frame(rows.select(carried)).with_columns(numbers))
 
 
-def _number_in_cell(cell: np.ndarray, shared: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Number each row among the rows of its cell, for cells that share; the numbers continue from `seen`."""
-    found = np.zeros(len(cell), np.int64)
+def _number_in_cell(cell: np.ndarray, shared: np.ndarray, rows_before: np.ndarray) -> np.ndarray:
+    """Number each row among the rows of its cell, for cells that share; the numbers continue from `rows_before`."""
+    numbers = np.zeros(len(cell), np.int64)
     rows = np.flatnonzero(shared[cell])
     if len(rows):
         order = rows[np.argsort(cell[rows], kind="stable")]
-        held = cell[order]
-        begins = np.flatnonzero(np.diff(held, prepend=-1))
-        sizes = np.diff(np.append(begins, len(held)))
-        found[order] = np.arange(len(held)) - np.repeat(begins, sizes) + seen[held]
-        seen[held[begins]] += sizes
-    return found
+        cell_of_row = cell[order]
+        starts = np.flatnonzero(np.diff(cell_of_row, prepend=-1))
+        sizes = np.diff(np.append(starts, len(cell_of_row)))
+        numbers[order] = np.arange(len(cell_of_row)) - np.repeat(starts, sizes) + rows_before[cell_of_row]
+        rows_before[cell_of_row[starts]] += sizes
+    return numbers
 
 
 def count_by_partition(batches: Iterable[Any]) -> Iterator[Any]:
     """Count the rows of each cell in each partition."""
     for rows in gather_frames(batches):
-        found = rows.group_by(PART, CELL).len(name=ROW_COUNT)
-        yield from to_record_batches(found.select(PART, CELL, pl.col(ROW_COUNT).cast(pl.Int64)))
+        counted = rows.group_by(PART, CELL).len(name=ROW_COUNT)
+        yield from to_record_batches(counted.select(PART, CELL, pl.col(ROW_COUNT).cast(pl.Int64)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,21 +148,21 @@ class RecipeOutcomes:
     @cache  # noqa: B019  # as long as the task
     def read_share(self, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Read a partition's cells that share, where the outcomes of each begin, and the outcomes, in random order in each cell."""
-        held = np.load(self.folder / f"share-{part}.npz")
-        cell = np.repeat(held["cell"], held["quota"])
-        entry = np.repeat(held["entry"], held["quota"])
+        share = np.load(self.folder / f"share-{part}.npz")
+        cell = np.repeat(share["cell"], share["quota"])
+        entry = np.repeat(share["entry"], share["quota"])
         words = self.rng.words(f"rank {part}", 0, len(cell))
         cells, first = np.unique(cell, return_index=True)
         return cells, first, entry[np.lexsort((words, cell))]
 
     def find_entries(self, rows: pl.DataFrame) -> np.ndarray:
         part, cell, nth = (rows[name].to_numpy() for name in (PART, CELL, ORDINAL))
-        found = self.only[cell]
+        entries = self.only[cell]
         for number in np.unique(part[part != NO_PART]).tolist():
-            here = np.flatnonzero(part == number)
+            rows_of_part = np.flatnonzero(part == number)
             cells, first, outcome = self.read_share(number)
-            found[here] = outcome[first[np.searchsorted(cells, cell[here])] + nth[here]]
-        return found
+            entries[rows_of_part] = outcome[first[np.searchsorted(cells, cell[rows_of_part])] + nth[rows_of_part]]
+        return entries
 
     def choose_bucket(self, entry: np.ndarray, word: np.ndarray) -> np.ndarray:
         """Choose buckets: of shuffled rows by the first bits of the row's word; of sorted rows by place, each place in one bucket."""
@@ -173,10 +175,10 @@ def assign_entries(batches: Iterable[Any], outcomes: RecipeOutcomes) -> Iterator
     """Yield the bucket and entry of each published row, with its passthrough values."""
     for rows in gather_frames(batches):
         entry = outcomes.find_entries(rows)
-        shown = pl.Series(outcomes.shown[entry])
+        is_published = pl.Series(outcomes.shown[entry])
         bucket = outcomes.choose_bucket(entry, rows[WORD].to_numpy()).astype(np.int32)
-        found = rows.drop(PART, CELL, ORDINAL).with_columns(pl.Series(ENTRY, entry), pl.Series(BUCKET, bucket))
-        yield from to_record_batches(found.filter(shown))
+        assigned = rows.drop(PART, CELL, ORDINAL).with_columns(pl.Series(ENTRY, entry), pl.Series(BUCKET, bucket))
+        yield from to_record_batches(assigned.filter(is_published))
 
 
 def order_bucket(
@@ -185,10 +187,10 @@ def order_bucket(
     """Order a bucket as it is written: by the rows' words, or by place and by passthrough values."""
     from reticent.engines.spark.conversion import decode_frame
 
-    held = list(batches)
-    if not held:
+    pending = list(batches)
+    if not pending:
         return
-    rows = concat_batches(held)
+    rows = concat_batches(pending)
     numbers = rows.select(WORD, ENTRY)
     carried = rows.drop(WORD, ENTRY, BUCKET)
     if place is None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.data.cells import Cells
-from reticent.kernels.mosaic_chains import Chainer
+from reticent.kernels.mosaic_pools import Chainer
 from reticent.kernels.mosaic_swaps import Swapper
 from reticent.methods.mosaic.kernel_tables import HIERARCHICAL_DISTANCE, KernelRule, LossSpace
 from reticent.methods.mosaic.quota_cuts import QuotaSweeps
@@ -74,11 +74,13 @@ class ChainSweeps:
         ends = np.zeros(len(cell), np.int8)
         starts = np.append(0, np.cumsum(now.sizes()))
         units = np.ascontiguousarray(self.cells.codes[cell]), self.values[cell]
-        follow = np.zeros(len(cell), np.int32)
+        next_unit = np.zeros(len(cell), np.int32)
         most = int(np.diff(starts[np.append(blocks[:, 0], blocks[-1, 1])]).max())
 
         def run(part: np.ndarray, _worker: int, stop: np.ndarray) -> None:
-            chainer = Chainer(units, (self.space.spans, self.space.places), self.limits, (MAX_POOL_ROWS, most), follow)
+            chainer = Chainer(
+                units, (self.space.spans, self.space.places), self.limits, (MAX_POOL_ROWS, most), next_unit
+            )
             chainer.resolve(
                 members, ends, starts, np.ascontiguousarray(part), (CHAIN_MATES, CHAIN_NEARNESS, CHAIN_PENALTY), stop
             )

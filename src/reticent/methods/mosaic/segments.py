@@ -22,7 +22,8 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.data.domain import TreeDomain
-from reticent.kernels import mosaic_order, mosaic_segment
+from reticent.kernels import mosaic_order
+from reticent.kernels.mosaic_pools import Segmenter
 from reticent.methods.mosaic.kernel_tables import LossSpace
 from reticent.methods.mosaic.tiling import MAX_SEED, SweepBudget, divide_into_blocks, order_by_gray_code, reorder_groups
 
@@ -209,32 +210,17 @@ def segment_units(units: FreeUnits, least: tuple[int, int], space: LossSpace) ->
     n, k, few = len(units.cell), *least
     if n == 0:
         return Segments(np.zeros(0, np.int32), np.zeros(1, np.int64))
-    limits = _make_limits(k, few)
-    back = np.zeros(n + 1, np.int32)
-    ends = np.zeros(n, np.int8)
-    box, seen = _make_scratch(units, space)
-    loss = mosaic_segment.cut_all(
-        np.arange(n, dtype=np.int32),
-        units.codes,
-        units.marks,
-        (space.spans, space.places),
-        limits,
-        back,
-        (np.zeros(n + 1), box, seen),
+    segmenter = Segmenter(
+        (units.codes, units.marks), (space.spans, space.places), _make_limits(k, few), (0, 0), np.zeros(0, np.int32)
     )
+    loss, ends = segmenter.cut_units()
     if loss >= INFEASIBLE_LOSS:
         return None
-    mosaic_segment.ends_of(back, ends)
     return Segments(np.arange(n, dtype=np.int32), np.append(0, np.flatnonzero(ends) + 1))
 
 
 def _make_limits(k: int, few: int) -> np.ndarray:
     return np.array([k, few, 2 * max(k, few) - 1 + (few if few > 1 else 0)], np.int64)
-
-
-def _make_scratch(units: FreeUnits, space: LossSpace) -> tuple[np.ndarray, np.ndarray]:
-    width = max(len(space.sizes), SEGMENT_MATES + 2)
-    return np.zeros((3, width), np.int32), np.zeros(int(units.marks[:, 1].max(initial=0)) + 3, np.int64)
 
 
 def compute_segment_loss(units: FreeUnits, space: LossSpace, found: Segments) -> float:
@@ -259,25 +245,13 @@ def resolve_segments(
     if len(start.starts) <= 2:
         return start
     limits = _make_limits(*least)
-    n, d = units.codes.shape
+    n = len(units.codes)
     # where a value is rare, segments are long; the few still longer than a pool stay as they are
     pool = max(4 * int(limits[2]), 64, min(3 * int(np.diff(start.starts).max()), LONG_POOL_UNITS))
-    # a unit is in one block: `follow` is shared, the rest is a worker's own
-    follow = np.zeros(n, np.int32)
-    works = [
-        (
-            follow,
-            np.zeros(n, np.int32),
-            np.zeros(n, np.int32),
-            np.zeros((n, 2, d), np.int32),
-            np.zeros(n),
-            np.zeros((3, pool), np.int32),
-            np.zeros(pool + 1),
-            np.zeros((2, pool + 1), np.int32),
-            *_make_scratch(units, space),
-            SEGMENT_NOISE,
-            SEGMENT_MATES,
-        )
+    # a unit is in one block: workers share `next_unit`, the rest is a worker's own
+    next_unit = np.zeros(n, np.int32)
+    segmenters = [
+        Segmenter((units.codes, units.marks), (space.spans, space.places), limits, (pool, n), next_unit)
         for _ in range(sweeps.threads)
     ]
 
@@ -291,16 +265,8 @@ def resolve_segments(
         blocks = divide_into_blocks(len(starts) - 1, SEGMENT_BLOCK_GROUPS, draw)
 
         def run(part: np.ndarray, worker: int, stop: np.ndarray) -> None:
-            mosaic_segment.resolve(
-                members,
-                ends,
-                starts,
-                np.ascontiguousarray(part),
-                (units.codes, units.marks),
-                (space.spans, space.places),
-                limits,
-                works[worker],
-                stop,
+            segmenters[worker].resolve(
+                members, ends, starts, np.ascontiguousarray(part), (SEGMENT_MATES, SEGMENT_NOISE, 0.0), stop
             )
 
         sweeps.run_blocks(blocks, run)

@@ -62,6 +62,14 @@ from reticent.models.caps import exclude_value
 from reticent.models.promise import CandidateGroups
 
 DOUBLE_ROUNDING_UNIT = 2.0**-53
+PRECISE_DIGITS = 60
+MAX_PRECISE_PAIRS = 1 << 20  # pairs of a point of the group and an entry of the table
+PreciseColumn = tuple[ValueDistances | None, Bandwidth]
+VERDICT_WITHIN_LIMIT = 1
+VERDICT_UNDECIDED = 2
+MAX_COLUMN_VALUES = 4096  # of a column that a bandwidth is given for
+# Pairs of a point and a value judged in one call of compiled code: between calls a time limit can end it.
+CHUNK_VERDICT_WORK = 1 << 24
 
 
 def bound_rounding_units(terms: int, points: int, values: int, rounds: int, smoothed: bool) -> int:
@@ -72,11 +80,6 @@ def bound_rounding_units(terms: int, points: int, values: int, rounds: int, smoo
     if smoothed:
         posterior = 2 * (posterior + values + 24) + values + 4
     return 2 * (posterior + 8 * values + 64)
-
-
-PRECISE_DIGITS = 60
-MAX_PRECISE_PAIRS = 1 << 20  # pairs of a point of the group and an entry of the table
-PreciseColumn = tuple[ValueDistances | None, Bandwidth]
 
 
 def compute_precise_weight(column: PreciseColumn, kernel: str, i: int, j: int) -> Decimal:
@@ -113,22 +116,22 @@ def compute_precise_priors(
     points: np.ndarray,
 ) -> list[list[Decimal]]:
     """Compute equation 2 at some points; entries are (point, value, count)."""
-    found = []
+    priors = []
     for q in points.tolist():
         total = [Decimal(0)] * values
-        known: dict[int, Decimal] = {}
+        weights: dict[int, Decimal] = {}
         for t, value, count in entries.tolist():
-            if t not in known:
+            if t not in weights:
                 product = Decimal(1)
                 for a, column in enumerate(columns):
                     product *= compute_precise_weight(column, kernel, int(codes[q, a]), int(codes[t, a]))
                     if not product:
                         break
-                known[t] = product
-            total[value] += known[t] * count
-        whole = sum(total)
-        found.append([x / whole for x in total])
-    return found
+                weights[t] = product
+            total[value] += weights[t] * count
+        belief_sum = sum(total)
+        priors.append([x / belief_sum for x in total])
+    return priors
 
 
 def is_within_precisely(
@@ -148,11 +151,13 @@ def is_within_precisely(
     share = [Decimal(n) for n in people]
     factor = [Decimal(0)] * values
     for _ in range(rounds):
-        held = [sum((w * row[v] for w, row in zip(share, prior, strict=True)), Decimal(0)) for v in range(values)]
-        factor = [n / h if n else Decimal(0) for n, h in zip(counts, held, strict=True)]
-        whole = [sum((f * x for f, x in zip(factor, row, strict=True)), Decimal(0)) for row in prior]
-        share = [n / w for n, w in zip(people, whole, strict=True)]
-    for row, w in zip(prior, whole, strict=True):
+        column_sums = [
+            sum((w * row[v] for w, row in zip(share, prior, strict=True)), Decimal(0)) for v in range(values)
+        ]
+        factor = [n / h if n else Decimal(0) for n, h in zip(counts, column_sums, strict=True)]
+        row_sums = [sum((f * x for f, x in zip(factor, row, strict=True)), Decimal(0)) for row in prior]
+        share = [n / w for n, w in zip(people, row_sums, strict=True)]
+    for row, w in zip(prior, row_sums, strict=True):
         after = [f * x / w for f, x in zip(factor, row, strict=True)]
         if _compute_divergence_bits(_smooth_precisely(row, smooth), _smooth_precisely(after, smooth)) + error > t:
             return False
@@ -162,9 +167,9 @@ def is_within_precisely(
 def _smooth_precisely(belief: list[Decimal], smooth: list[list[Decimal]]) -> list[Decimal]:
     if not smooth:
         return belief
-    found = [sum((w * x for w, x in zip(row, belief, strict=True)), Decimal(0)) for row in smooth]
-    whole = sum(found)
-    return [x / whole for x in found]
+    smoothed = [sum((w * x for w, x in zip(row, belief, strict=True)), Decimal(0)) for row in smooth]
+    belief_sum = sum(smoothed)
+    return [x / belief_sum for x in smoothed]
 
 
 def _compute_divergence_bits(p: list[Decimal], q: list[Decimal]) -> Decimal:
@@ -181,14 +186,6 @@ def use_precise_context() -> AbstractContextManager[Context]:
     return localcontext(Context(prec=PRECISE_DIGITS))
 
 
-VERDICT_WITHIN_LIMIT = 1
-VERDICT_UNDECIDED = 2
-MAX_COLUMN_VALUES = 4096  # of a column that a bandwidth is given for
-CHUNK_VERDICT_WORK = (
-    1 << 24
-)  # pairs of a point and a value judged in one call of compiled code: between calls a time limit can end it
-
-
 @dataclass(frozen=True)
 class BackgroundKnowledge:
     """Knowledge of an adversary: one bandwidth for all columns or one for each, and how beliefs are smoothed before comparison."""
@@ -203,10 +200,10 @@ class BackgroundKnowledge:
             return self.bandwidth[column]
         return self.bandwidth
 
-    def check(self, cells: Cells, at: int) -> None:
+    def check(self, cells: Cells, column_index: int) -> None:
         """Require bandwidths for the quasi-identifiers and for no other column."""
         names = [domain.name for domain in cells.quasi]
-        known = [*names, *(domain.name for domain in cells.sensitive)]
+        known_names = [*names, *(domain.name for domain in cells.sensitive)]
         if isinstance(self.bandwidth, Mapping):
             for column in self.bandwidth:
                 if column not in names:
@@ -221,11 +218,11 @@ class BackgroundKnowledge:
                     attempt='a number for it, or "whole" for what the adversary knows nothing of.',
                 )
         for column in self.distances:
-            if column not in known:
+            if column not in known_names:
                 raise JobError(
-                    f"Distances are given for {column!r}, which has no role.", attempt=suggest(column, known)
+                    f"Distances are given for {column!r}, which has no role.", attempt=suggest(column, known_names)
                 )
-        if self.smoothing and at == cells.joint:
+        if self.smoothing and column_index == cells.joint:
             raise JobError(
                 "The combined values of several sensitive columns have no distances to smooth over.",
                 attempt="smoothing = 0, or column = one of them.",
@@ -238,14 +235,14 @@ class BackgroundAdversary:
     `without` is the code of the null that the view leaves out.
     """
 
-    def __init__(self, cells: Cells, at: int, knowledge: BackgroundKnowledge, without: int):
+    def __init__(self, cells: Cells, column: int, knowledge: BackgroundKnowledge, excluded: int):
         self.cells = cells
-        self.at = at
+        self.at = column
         self.knowledge = knowledge
-        self.without = without
-        here = cells.values[:, at] != without
-        self.values = cells.sensitive[at].size
-        self.present, point = np.unique(cells.point[here], return_inverse=True)
+        self.without = excluded
+        is_viewed = cells.values[:, column] != excluded
+        self.values = cells.sensitive[column].size
+        self.present, point = np.unique(cells.point[is_viewed], return_inverse=True)
         first = np.flatnonzero(np.diff(cells.point, prepend=-1))
         codes = cells.codes[first][self.present]
         self.columns: list[PreciseColumn] = []
@@ -254,38 +251,40 @@ class BackgroundAdversary:
         for axis, domain in enumerate(cells.quasi):
             occurring, code = np.unique(codes[:, axis], return_inverse=True)
             bandwidth = knowledge.get_bandwidth(domain.name)
-            apart = (
+            distances = (
                 _compute_limited_distances(domain, occurring, knowledge)
                 if bandwidth not in (0, WHOLE_BANDWIDTH)
                 else None
             )
-            self.columns.append((apart, bandwidth))
+            self.columns.append((distances, bandwidth))
             local.append(code.reshape(-1) if bandwidth != WHOLE_BANDWIDTH else np.zeros(len(codes), np.int64))
             weights.append(
                 np.ones((1, 1))
                 if bandwidth == WHOLE_BANDWIDTH
                 else EqualityWeights(len(occurring))
-                if apart is None
-                else compute_kernel_weights(apart, bandwidth, knowledge.kernel)
+                if distances is None
+                else compute_kernel_weights(distances, bandwidth, knowledge.kernel)
             )
         self.codes = np.column_stack(local).astype(np.int32)
-        self.entries = np.column_stack([point.reshape(-1), cells.values[here, at], cells.counts[here]]).astype(np.int64)
+        self.entries = np.column_stack(
+            [point.reshape(-1), cells.values[is_viewed, column], cells.counts[is_viewed]]
+        ).astype(np.int64)
         point_of, value_of, count_of = self.entries.T
         self.priors = KernelPriors(PointCounts(self.codes, point_of, value_of, count_of, self.values), weights)
 
     @cached_property
     def people(self) -> np.ndarray:
         """People at every point of the cells."""
-        found = np.zeros(int(self.cells.point[-1]) + 1, np.int64)
-        np.add.at(found, self.present[self.entries[:, 0]], self.entries[:, 2])
-        return found
+        counts = np.zeros(int(self.cells.point[-1]) + 1, np.int64)
+        np.add.at(counts, self.present[self.entries[:, 0]], self.entries[:, 2])
+        return counts
 
     @cached_property
     def prior(self) -> np.ndarray:
         """Prior beliefs, (points of the cells, values): 0 throughout at a point without people."""
-        found = np.zeros((len(self.people), self.values))
-        found[self.present] = self.priors.table()
-        return found
+        beliefs = np.zeros((len(self.people), self.values))
+        beliefs[self.present] = self.priors.table()
+        return beliefs
 
     @cached_property
     def smooth(self) -> np.ndarray:
@@ -293,8 +292,8 @@ class BackgroundAdversary:
         if not self.knowledge.smoothing:
             return np.zeros((0, self.values))
         domain = self.cells.sensitive[self.at]
-        apart = compute_distances(domain, np.arange(domain.size), self.knowledge.distances.get(domain.name))
-        weights = compute_kernel_weights(apart, self.knowledge.smoothing, self.knowledge.kernel)
+        distances = compute_distances(domain, np.arange(domain.size), self.knowledge.distances.get(domain.name))
+        weights = compute_kernel_weights(distances, self.knowledge.smoothing, self.knowledge.kernel)
         return make_smoothing_matrix(weights, self._occurring)
 
     @property
@@ -308,10 +307,10 @@ class BackgroundAdversary:
         after = compute_scaled_posteriors(
             self.prior[point], offsets, self.people[point], counts, POSTERIOR_ROUNDS[posterior]
         )
-        found = compute_js_divergence(
+        divergence = compute_js_divergence(
             smooth_beliefs(self.prior[point], self.smooth), smooth_beliefs(after, self.smooth)
         )
-        return np.where(self.people[point] > 0, found, 0.0)
+        return np.where(self.people[point] > 0, divergence, 0.0)
 
     def judge(self, posterior: str, t: Fraction, base: str | int) -> BackgroundJudge:
         return BackgroundJudge(self, POSTERIOR_ROUNDS[posterior], t, base)
@@ -337,10 +336,10 @@ class BackgroundJudge:
         self.base = base
         self.vacuous = t >= 1 if base == 2 else float(t) > 0.6931471805599454  # no divergence is larger than one bit
         smooth = adversary.smooth
-        seen = [smooth_beliefs(adversary.prior, smooth)] if len(smooth) else []
-        self.table = np.ascontiguousarray(np.column_stack([adversary.prior, *seen, adversary.people]), np.float64)
+        smoothed = [smooth_beliefs(adversary.prior, smooth)] if len(smooth) else []
+        self.table = np.ascontiguousarray(np.column_stack([adversary.prior, *smoothed, adversary.people]), np.float64)
         error = [
-            bound_rounding_units(self._terms, n, adversary.values, rounds, bool(seen)) * DOUBLE_ROUNDING_UNIT
+            bound_rounding_units(self._terms, n, adversary.values, rounds, bool(smoothed)) * DOUBLE_ROUNDING_UNIT
             for n in (0, 1)
         ]
         bits = float(t) if base == 2 else float(t) / 0.6931471805599453
@@ -361,45 +360,50 @@ class BackgroundJudge:
         smooth = np.ascontiguousarray(self.adversary.smooth)
         step = max(CHUNK_VERDICT_WORK // max(len(point) // max(len(counts), 1) * self.adversary.values, 1), 1)
         for start in range(0, len(counts), step):
-            here = slice(start, start + step)
+            chunk = slice(start, start + step)
             ends = offsets[start : start + step + 1]
-            judge_groups(ends, point, counts[here], self.table, smooth, self.settings, work, verdict[here])
+            judge_groups(ends, point, counts[chunk], self.table, smooth, self.settings, work, verdict[chunk])
         for g in np.flatnonzero(verdict == VERDICT_UNDECIDED):
             verdict[g] = self._keeps_precisely(point[offsets[g] : offsets[g + 1]], counts[g])
         return verdict == VERDICT_WITHIN_LIMIT
 
     def _keeps_precisely(self, points: np.ndarray, counts: np.ndarray) -> bool:
-        known = self.adversary
-        points = points[known.people[points] > 0]
-        if len(points) * len(known.entries) > MAX_PRECISE_PAIRS:
+        adversary = self.adversary
+        points = points[adversary.people[points] > 0]
+        if len(points) * len(adversary.entries) > MAX_PRECISE_PAIRS:
             return False
-        at = np.searchsorted(known.present, points)
+        places = np.searchsorted(adversary.present, points)
         with use_precise_context():
             prior = compute_precise_priors(
-                known.columns, known.knowledge.kernel, known.codes, known.entries, known.values, at
+                adversary.columns,
+                adversary.knowledge.kernel,
+                adversary.codes,
+                adversary.entries,
+                adversary.values,
+                places,
             )
             t = to_decimal(self.t)
             t = t if self.base == 2 else t / Decimal(2).ln()
-            people = known.people[points].tolist()
+            people = adversary.people[points].tolist()
             smooth = self._compute_smoothing_matrix()
-            return is_within_precisely(prior, people, counts.tolist(), smooth, self.rounds, t, len(known.entries))
+            return is_within_precisely(prior, people, counts.tolist(), smooth, self.rounds, t, len(adversary.entries))
 
     def _compute_smoothing_matrix(self) -> list[list[Decimal]]:
-        known = self.adversary
-        if not len(known.smooth):
+        adversary = self.adversary
+        if not len(adversary.smooth):
             return []
-        domain = known.cells.sensitive[known.at]
-        knowledge = known.knowledge
+        domain = adversary.cells.sensitive[adversary.at]
+        knowledge = adversary.knowledge
         column = (
             compute_distances(domain, np.arange(domain.size), knowledge.distances.get(domain.name)),
             knowledge.smoothing,
         )
-        there = known._occurring
+        occurring = adversary._occurring
         rows = [
             [
-                compute_precise_weight(column, knowledge.kernel, i, j) if there[i] and there[j] else Decimal(0)
+                compute_precise_weight(column, knowledge.kernel, i, j) if occurring[i] and occurring[j] else Decimal(0)
                 for j in range(domain.size)
             ]
             for i in range(domain.size)
         ]
-        return [[x / sum(row) for x in row] if there[i] else row for i, row in enumerate(rows)]
+        return [[x / sum(row) for x in row] if occurring[i] else row for i, row in enumerate(rows)]

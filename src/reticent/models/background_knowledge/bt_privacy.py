@@ -43,6 +43,9 @@ from reticent.models.rational_bounds import Number, parse_fraction
 from reticent.validation import accept_parameter, check_parameters, document_parameters
 
 LN2 = 0.6931471805599453
+_CERTAIN_PRIORS_CACHE: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
+BANDWIDTH_GRID: tuple[Bandwidth, ...] = (*(Fraction(b, 10) for b in (1, 2, 3, 4, 5, 6, 8, 10, 12)), WHOLE_BANDWIDTH)
+RISK_STEP = 0.05
 
 
 class BackgroundPromise(Protocol):
@@ -72,15 +75,15 @@ class BackgroundPromise(Protocol):
 
 def bind_adversaries(promise: BackgroundPromise, cells: Cells) -> list[tuple[int, BackgroundAdversary]]:
     """Bind each adversary of the promise to each view of the table; return them with their number in the skyline."""
-    at = cells.find_sensitive(promise.column)
-    found = []
+    column = cells.find_sensitive(promise.column)
+    adversaries = []
     for number, (bandwidth, _) in enumerate(promise.skyline):
         knowledge = BackgroundKnowledge(bandwidth, promise.kernel, promise.smoothing, promise.distances or {})
-        knowledge.check(cells, at)
-        for without in list_excluded_values(cells.totals(at), cells.sensitive[at].null_code):
-            if without == NO_VALUE or cells.totals(at).sum() > cells.totals(at)[without]:
-                found.append((number, BackgroundAdversary(cells, at, knowledge, without)))
-    return found
+        knowledge.check(cells, column)
+        for excluded in list_excluded_values(cells.totals(column), cells.sensitive[column].null_code):
+            if excluded == NO_VALUE or cells.totals(column).sum() > cells.totals(column)[excluded]:
+                adversaries.append((number, BackgroundAdversary(cells, column, knowledge, excluded)))
+    return adversaries
 
 
 def require_whole_table(name: str, totals: Totals | None) -> None:
@@ -96,14 +99,14 @@ def require_whole_table(name: str, totals: Totals | None) -> None:
 def bind_background_promise(promise: BackgroundPromise, cells: Cells) -> GroupCheck:
     allowed = [t for _, t in promise.skyline]
     everyone = bind_adversaries(promise, cells)
-    judges = [known.judge(promise.posterior, allowed[at], promise.base) for at, known in everyone]
+    judges = [adversary.judge(promise.posterior, allowed[number], promise.base) for number, adversary in everyone]
     _CERTAIN_PRIORS_CACHE.setdefault(cells, {})[_make_cache_key(promise)] = _count_certain(promise, everyone)
 
     def keeps(groups: CandidateGroups) -> np.ndarray:
-        found = np.ones(len(groups), bool)
+        kept = np.ones(len(groups), bool)
         for judge in judges:
-            found &= judge.keeps(groups)
-        return found
+            kept &= judge.keeps(groups)
+        return kept
 
     return keeps
 
@@ -114,11 +117,8 @@ def count_certain_priors(promise: BackgroundPromise, cells: Cells) -> list[int]:
     The numbers are cached where the promise was bound to these cells, as every plan binds it; otherwise the priors are
     estimated.
     """
-    known = _CERTAIN_PRIORS_CACHE.get(cells, {}).get(_make_cache_key(promise))
-    return _count_certain(promise, bind_adversaries(promise, cells)) if known is None else known
-
-
-_CERTAIN_PRIORS_CACHE: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
+    cached = _CERTAIN_PRIORS_CACHE.get(cells, {}).get(_make_cache_key(promise))
+    return _count_certain(promise, bind_adversaries(promise, cells)) if cached is None else cached
 
 
 def _make_cache_key(promise: BackgroundPromise) -> str:
@@ -126,53 +126,53 @@ def _make_cache_key(promise: BackgroundPromise) -> str:
 
 
 def _count_certain(promise: BackgroundPromise, everyone: Sequence[tuple[int, BackgroundAdversary]]) -> list[int]:
-    found = [0] * len(promise.skyline)
-    for at, known in everyone:
-        certain = ((known.prior > 0).sum(axis=1) == 1) & (known.people > 0)
-        found[at] = max(found[at], int(known.people[certain].sum()))
-    return found
+    counts = [0] * len(promise.skyline)
+    for number, adversary in everyone:
+        certain = ((adversary.prior > 0).sum(axis=1) == 1) & (adversary.people > 0)
+        counts[number] = max(counts[number], int(adversary.people[certain].sum()))
+    return counts
 
 
 def compute_worst_risks(promise: BackgroundPromise, cells: Cells, groups: CandidateGroups) -> list[float]:
     """Compute the greatest risk at each point of the skyline, in the promise's own units."""
-    found = [0.0] * len(promise.skyline)
-    for at, known in bind_adversaries(promise, cells):
-        risk = float(known.risks(groups, promise.posterior).max(initial=0.0)) * (1 if promise.base == 2 else LN2)
-        found[at] = max(risk, found[at])
-    return found
+    worst = [0.0] * len(promise.skyline)
+    for number, adversary in bind_adversaries(promise, cells):
+        risk = float(adversary.risks(groups, promise.posterior).max(initial=0.0)) * (1 if promise.base == 2 else LN2)
+        worst[number] = max(risk, worst[number])
+    return worst
 
 
 def explain_unreachable(promise: BackgroundPromise, cells: Cells) -> tuple[str, str]:
     """Explain why all rows in one group break the promise, and which t would do."""
-    whole = CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
-    risks = compute_worst_risks(promise, cells, whole)
+    one_group = CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
+    risks = compute_worst_risks(promise, cells, one_group)
     broken = [(risk, t) for risk, (_, t) in zip(risks, promise.skyline, strict=True) if risk >= float(t)]
     risk, t = max(broken or list(zip(risks, (t for _, t in promise.skyline), strict=True)))
-    least = min(int(risk * 10_000) + 1, 10_000) / 10_000
+    least_t = min(int(risk * 10_000) + 1, 10_000) / 10_000
     why = f"All rows in one group leave a risk of {risk:.6f}, and t = {float(t):g} is allowed."
-    return why, f"t = {least:g} or more, or a larger bandwidth: who knows less learns less of what all rows say."
+    return why, f"t = {least_t:g} or more, or a larger bandwidth: who knows less learns less of what all rows say."
 
 
 def list_smoothing_warnings(promise: BackgroundPromise, cells: Cells) -> list[str]:
     """Warn of a smoothing that smooths nothing (errata 3.3), or so much that certain beliefs are alike (errata 3.5)."""
     if not promise.smoothing:
         return []
-    at = cells.find_sensitive(promise.column)
-    domain = cells.sensitive[at]
-    totals = cells.totals(at)
-    there = np.flatnonzero(totals)
-    if len(there) < 2:
+    column = cells.find_sensitive(promise.column)
+    domain = cells.sensitive[column]
+    totals = cells.totals(column)
+    occurring = np.flatnonzero(totals)
+    if len(occurring) < 2:
         return []
-    apart = compute_distances(domain, there, (promise.distances or {}).get(domain.name))
-    nearest = Fraction(int(apart.parts[~np.eye(len(there), dtype=bool)].min()), apart.unit)
+    distances = compute_distances(domain, occurring, (promise.distances or {}).get(domain.name))
+    nearest = Fraction(int(distances.parts[~np.eye(len(occurring), dtype=bool)].min()), distances.unit)
     if nearest >= promise.smoothing:
         return [
             f"smoothing = {float(promise.smoothing):g} reaches no neighbour: the nearest two values of {domain.name!r} are "
             f"{float(nearest):g} apart, and the kernel is 0 from its bandwidth on. Nothing is smoothed."
         ]
-    known = bind_adversaries(promise, cells)[0][1]
-    certain = smooth_beliefs(np.eye(domain.size)[there], known.smooth)
-    pairs = compute_js_divergence(certain[:, None, :], certain[None, :, :])[np.triu_indices(len(there), 1)]
+    adversary = bind_adversaries(promise, cells)[0][1]
+    certain = smooth_beliefs(np.eye(domain.size)[occurring], adversary.smooth)
+    pairs = compute_js_divergence(certain[:, None, :], certain[None, :, :])[np.triu_indices(len(occurring), 1)]
     pairs = pairs if promise.base == 2 else pairs * LN2
     t = float(min(t for _, t in promise.skyline))
     near = int((pairs <= t).sum())
@@ -186,51 +186,51 @@ def list_smoothing_warnings(promise: BackgroundPromise, cells: Cells) -> list[st
     ]
 
 
-def parse_bandwidths(given: Any) -> Bandwidth | dict[str, Bandwidth]:
+def parse_bandwidths(value: Any) -> Bandwidth | dict[str, Bandwidth]:
     """Parse a bandwidth, a number >= 0 or "whole", for every column or in a table of columns."""
-    return _accept_parameter(given, "bandwidth")
+    return _accept_parameter(value, "bandwidth")
 
 
-def parse_threshold(given: Any) -> Fraction:
+def parse_threshold(value: Any) -> Fraction:
     """Parse t: how far a belief may move."""
-    return _accept_parameter(given, "t")
+    return _accept_parameter(value, "t")
 
 
-def parse_smoothing(given: Any) -> Fraction:
+def parse_smoothing(value: Any) -> Fraction:
     """Parse the distance over which beliefs are smoothed."""
-    return _accept_parameter(given, "smoothing")
+    return _accept_parameter(value, "smoothing")
 
 
-def parse_kernel(given: Any) -> str:
+def parse_kernel(value: Any) -> str:
     """Parse the name of a kernel."""
-    return _accept_parameter(given, "kernel")
+    return _accept_parameter(value, "kernel")
 
 
-def parse_inference(given: Any) -> str:
+def parse_inference(value: Any) -> str:
     """Parse how an attack infers: a posterior that a promise may name, or the exact one."""
     field = PROMISES["bt-privacy"].fields["posterior"]
-    return accept_parameter(replace(field, choices=(*field.choices, "exact")), given, "posterior", "background")
+    return accept_parameter(replace(field, choices=(*field.choices, "exact")), value, "posterior", "background")
 
 
-def _accept_parameter(given: Any, name: str) -> Any:
-    return accept_parameter(PROMISES["bt-privacy"].fields[name], given, name, "bt-privacy")
+def _accept_parameter(value: Any, name: str) -> Any:
+    return accept_parameter(PROMISES["bt-privacy"].fields[name], value, name, "bt-privacy")
 
 
-def parse_distance_matrices(given: Any) -> dict[str, dict[str, Any]] | None:
+def parse_distance_matrices(value: Any) -> dict[str, dict[str, Any]] | None:
     """Parse a matrix of distances for each column: a CSV with the values in its first row and column, or {values, rows}."""
-    if given is None:
+    if value is None:
         return None
-    if not isinstance(given, Mapping):
+    if not isinstance(value, Mapping):
         raise JobError("distances is a table of columns.", attempt='distances = { disease = "disease-distances.csv" }.')
-    return {str(column): _parse_distance_matrix(str(column), matrix) for column, matrix in given.items()} or None
+    return {str(column): _parse_distance_matrix(str(column), matrix) for column, matrix in value.items()} or None
 
 
-def _parse_distance_matrix(column: str, given: Any) -> dict[str, Any]:
-    if isinstance(given, str | Path):
-        values, rows = _read_matrix_file(column, Path(given))
-    elif isinstance(given, Mapping) and set(given) == {"values", "rows"}:
-        values = [str(value) for value in given["values"]]
-        rows = [list(row) for row in given["rows"]]
+def _parse_distance_matrix(column: str, matrix: Any) -> dict[str, Any]:
+    if isinstance(matrix, str | Path):
+        values, rows = _read_matrix_file(column, Path(matrix))
+    elif isinstance(matrix, Mapping) and set(matrix) == {"values", "rows"}:
+        values = [str(value) for value in matrix["values"]]
+        rows = [list(row) for row in matrix["rows"]]
     else:
         raise JobError(f"The distances of {column!r} are neither a file nor {{ values, rows }}.")
     numbers = [[parse_fraction(cell, f"A distance of {column!r}") for cell in row] for row in rows]
@@ -268,15 +268,11 @@ def _read_matrix_file(column: str, path: Path) -> tuple[list[str], list[list[str
     return names, [row[1:] for row in table[1:]]
 
 
-def to_json_bandwidth(given: Bandwidth | Mapping[str, Bandwidth]) -> Any:
+def to_json_bandwidth(bandwidth: Bandwidth | Mapping[str, Bandwidth]) -> Any:
     """Convert a bandwidth to what JSON can represent."""
-    if isinstance(given, Mapping):
-        return {column: to_json_bandwidth(value) for column, value in given.items()}
-    return given if isinstance(given, str) else float(given)
-
-
-BANDWIDTH_GRID: tuple[Bandwidth, ...] = (*(Fraction(b, 10) for b in (1, 2, 3, 4, 5, 6, 8, 10, 12)), WHOLE_BANDWIDTH)
-RISK_STEP = 0.05
+    if isinstance(bandwidth, Mapping):
+        return {column: to_json_bandwidth(value) for column, value in bandwidth.items()}
+    return bandwidth if isinstance(bandwidth, str) else float(bandwidth)
 
 
 def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dict[str, Any]:
@@ -294,7 +290,7 @@ def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dic
     names = ("smoothing", "posterior", "kernel", "base", "distances", "column")
     grid = Skyline(points=points, **{name: getattr(promise, name) for name in names})
     risks = compute_worst_risks(grid, cells, groups)
-    own = [known.priors.route.name for _, known in bind_adversaries(promise, cells)]
+    own = [adversary.priors.route.name for _, adversary in bind_adversaries(promise, cells)]
     chosen = choose_fewest_points(risks, RISK_STEP)
     column = cells.sensitive[cells.find_sensitive(promise.column)].name
     return {
@@ -307,8 +303,11 @@ def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dic
             {"bandwidth": _format_bandwidth(b), "risk": risk} for b, risk in zip(BANDWIDTH_GRID, risks, strict=True)
         ],
         "points": [
-            {"bandwidth": _format_bandwidth(BANDWIDTH_GRID[at]), "t": min(max(ceil(risks[at] * 100), 1) / 100, 1.0)}
-            for at in chosen
+            {
+                "bandwidth": _format_bandwidth(BANDWIDTH_GRID[index]),
+                "t": min(max(ceil(risks[index] * 100), 1) / 100, 1.0),
+            }
+            for index in chosen
         ],
         "why": f"From each point the greatest risk stays within {RISK_STEP:g} as far as the next, where the grid is that fine: its "
         f"largest step is {find_steepest_step(risks):.2f}, and the risk jumps where a bandwidth passes a level of a hierarchy. t is what "
@@ -318,14 +317,16 @@ def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dic
 
 def choose_fewest_points(risks: list[float], step: float) -> list[int]:
     """Choose grid points by number: the next point is as far from each as the risk stays within `step` of it."""
-    found = [0]
-    while found[-1] < len(risks) - 1:
-        here = found[-1]
-        reach = here + 1
-        while reach + 1 < len(risks) and all(abs(risks[at] - risks[here]) < step for at in range(here + 1, reach + 2)):
+    chosen = [0]
+    while chosen[-1] < len(risks) - 1:
+        current = chosen[-1]
+        reach = current + 1
+        while reach + 1 < len(risks) and all(
+            abs(risks[index] - risks[current]) < step for index in range(current + 1, reach + 2)
+        ):
             reach += 1
-        found.append(reach)
-    return found
+        chosen.append(reach)
+    return chosen
 
 
 def find_steepest_step(risks: list[float]) -> float:

@@ -36,6 +36,10 @@ from reticent.data.domain import BandDomain, Domain, RangeDomain, TreeDomain
 from reticent.errors import JobError
 from reticent.exact_arithmetic import as_ratio, compute_whole_multiples, find_common_denominator
 
+KERNELS = ("epanechnikov", "uniform", "triangular", "gaussian")
+WHOLE_BANDWIDTH = "whole"
+Bandwidth = Fraction | str
+
 
 @dataclass(frozen=True, eq=False)
 class ValueDistances:
@@ -48,24 +52,24 @@ class ValueDistances:
 def compute_distances(domain: Domain, codes: np.ndarray, matrix: Mapping[str, Any] | None = None) -> ValueDistances:
     """Compute the distances between these codes of a domain, in their order."""
     null = codes == domain.null_code
-    known = codes[~null]
+    known_codes = codes[~null]
     if matrix is not None:
-        parts, unit = _parse_listed_distances(domain, known, matrix)
+        parts, unit = _parse_listed_distances(domain, known_codes, matrix)
     elif getattr(domain, "positions", None) is not None:
-        parts, unit = _compute_line_distances(domain, known)
+        parts, unit = _compute_line_distances(domain, known_codes)
     else:
-        parts, unit = _compute_tree_distances(domain, known)
-    whole = np.full((len(codes), len(codes)), unit, parts.dtype)
-    whole[np.ix_(~null, ~null)] = parts
-    np.fill_diagonal(whole, 0)
-    return ValueDistances(whole, unit)
+        parts, unit = _compute_tree_distances(domain, known_codes)
+    all_parts = np.full((len(codes), len(codes)), unit, parts.dtype)
+    all_parts[np.ix_(~null, ~null)] = parts
+    np.fill_diagonal(all_parts, 0)
+    return ValueDistances(all_parts, unit)
 
 
 def _compute_line_distances(domain: Domain, codes: np.ndarray) -> tuple[np.ndarray, int]:
-    at, reach = find_positions(domain, codes)
-    scale = find_common_denominator([reach, *at])
+    positions, reach = find_positions(domain, codes)
+    scale = find_common_denominator([reach, *positions])
     unit = max(int(reach * scale), 1)
-    line = compute_whole_multiples([*at, reach], scale)[:-1]
+    line = compute_whole_multiples([*positions, reach], scale)[:-1]
     return np.abs(line[:, None] - line[None, :]), unit
 
 
@@ -74,15 +78,15 @@ def find_positions(domain: Domain, codes: np.ndarray) -> tuple[list[Fraction], F
     assert isinstance(domain, RangeDomain | BandDomain), "a column of places"
     places = domain.positions
     if domain.kind == "numeric":
-        found = [Fraction(domain.texts[code]) for code in codes.tolist()]
+        positions = [Fraction(domain.texts[code]) for code in codes.tolist()]
         ends = [Fraction(domain.texts[end]) for end in (0, -1)] if domain.texts else [Fraction(0)] * 2
     else:
-        found = [Fraction(float(places[code])) for code in codes.tolist()]
+        positions = [Fraction(float(places[code])) for code in codes.tolist()]
         ends = [Fraction(float(end)) for end in places[[0, -1]]] if len(places) else [Fraction(0)] * 2
     span = domain.span
     if len(places) and span != (float(places[0]), float(places[-1])):
         ends = [Fraction(repr(float(end))) for end in span]
-    return found, ends[1] - ends[0]
+    return positions, ends[1] - ends[0]
 
 
 def _compute_tree_distances(domain: Domain, codes: np.ndarray) -> tuple[np.ndarray, int]:
@@ -96,9 +100,9 @@ def _compute_tree_distances(domain: Domain, codes: np.ndarray) -> tuple[np.ndarr
 
 
 def _parse_listed_distances(domain: Domain, codes: np.ndarray, matrix: Mapping[str, Any]) -> tuple[np.ndarray, int]:
-    place = {text: at for at, text in enumerate(matrix["values"])}
+    index_of_text = {text: indices for indices, text in enumerate(matrix["values"])}
     texts = [domain.texts[code] for code in codes.tolist()]
-    lacking = sum(text not in place for text in texts)
+    lacking = sum(text not in index_of_text for text in texts)
     if lacking:
         raise JobError(
             f"The distances of {domain.name!r} lack {lacking} of its {len(texts)} values.",
@@ -106,18 +110,13 @@ def _parse_listed_distances(domain: Domain, codes: np.ndarray, matrix: Mapping[s
         )
     rows = [[Fraction(str(d)) for d in row] for row in matrix["rows"]]
     unit = find_common_denominator(d for row in rows for d in row)
-    whole = compute_whole_multiples([d for row in rows for d in row], unit).reshape(len(rows), -1)
-    at = [place[text] for text in texts]
-    return whole[np.ix_(at, at)], unit
+    multiples = compute_whole_multiples([d for row in rows for d in row], unit).reshape(len(rows), -1)
+    indices = [index_of_text[text] for text in texts]
+    return multiples[np.ix_(indices, indices)], unit
 
 
 def is_ordered(domain: Domain) -> bool:
     return isinstance(domain, RangeDomain)
-
-
-KERNELS = ("epanechnikov", "uniform", "triangular", "gaussian")
-WHOLE_BANDWIDTH = "whole"
-Bandwidth = Fraction | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +139,12 @@ def compute_kernel_weights(distances: ValueDistances, bandwidth: Bandwidth, kern
         return np.ones((size, size))
     if bandwidth == 0:
         return np.eye(size)
-    apart, which = np.unique(distances.parts, return_inverse=True)
+    distinct, code = np.unique(distances.parts, return_inverse=True)
     assert not isinstance(bandwidth, str)
     numerator, denominator = as_ratio(bandwidth)
     reach = distances.unit * numerator
-    found = [_compute_kernel_weight(int(d) * denominator, reach, kernel) for d in apart.tolist()]
-    weights = np.array(found)[which.reshape(-1)].reshape(size, size)
+    distinct_weights = [_compute_kernel_weight(int(d) * denominator, reach, kernel) for d in distinct.tolist()]
+    weights = np.array(distinct_weights)[code.reshape(-1)].reshape(size, size)
     np.fill_diagonal(weights, 1.0)
     return weights
 

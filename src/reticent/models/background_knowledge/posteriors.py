@@ -44,58 +44,62 @@ def compute_scaled_posteriors(
     share = people.astype(float)
     factor = np.zeros(counts.shape)
     for _ in range(rounds):
-        held = np.add.reduceat(prior * share[:, None], offsets[:-1], axis=0)
-        factor = np.divide(counts, held, out=np.zeros(counts.shape), where=held > 0)
-        whole = (prior * factor[group]).sum(axis=1)
-        share = np.divide(people, whole, out=np.zeros(len(prior)), where=whole > 0)
+        column_sums = np.add.reduceat(prior * share[:, None], offsets[:-1], axis=0)
+        factor = np.divide(counts, column_sums, out=np.zeros(counts.shape), where=column_sums > 0)
+        row_sums = (prior * factor[group]).sum(axis=1)
+        share = np.divide(people, row_sums, out=np.zeros(len(prior)), where=row_sums > 0)
     belief = prior * factor[group]
-    whole = belief.sum(axis=1, keepdims=True)
+    row_sums = belief.sum(axis=1, keepdims=True)
     size = counts.sum(axis=1, keepdims=True)
-    alone = np.where(
-        size[group] > 0, (counts / np.maximum(size, 1))[group], prior
-    )  # a group that lists nothing says nothing
-    return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), alone)
+    histogram = (counts / np.maximum(size, 1))[group]
+    fallback = np.where(size[group] > 0, histogram, prior)  # a group that lists nothing says nothing
+    return np.where(row_sums > 0, belief / np.where(row_sums > 0, row_sums, 1), fallback)
 
 
 def compute_exact_posteriors(
     prior: np.ndarray, people: np.ndarray, counts: np.ndarray, states: int = MAX_EXACT_STATES
 ) -> np.ndarray | None:
     """Compute the (entries, values) posteriors of one group; None where it is out of reach, or the priors rule the group out."""
-    classes, which = np.unique(prior, axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    many = np.bincount(which, weights=people, minlength=len(classes)).astype(np.int64)
+    classes, class_of_entry = np.unique(prior, axis=0, return_inverse=True)
+    class_of_entry = class_of_entry.reshape(-1)
+    class_people = np.bincount(class_of_entry, weights=people, minlength=len(classes)).astype(np.int64)
     values = np.flatnonzero(counts)
-    held = counts[values].astype(np.int64)
-    by_values = prod(int(n) + 1 for n in held)
-    by_people = prod(int(n) + 1 for n in many)
+    value_counts = counts[values].astype(np.int64)
+    by_values = prod(int(n) + 1 for n in value_counts)
+    by_people = prod(int(n) + 1 for n in class_people)
     if min(by_values, by_people) > states:
         return None
     weight = classes[:, values]
     if by_values <= by_people:
-        share = _expect_placements(many, held, weight) / np.maximum(many, 1)[:, None]
+        share = _expect_placements(class_people, value_counts, weight) / np.maximum(class_people, 1)[:, None]
     else:
-        share = _expect_placements(held, many, np.ascontiguousarray(weight.T)).T / np.maximum(many, 1)[:, None]
+        share = (
+            _expect_placements(value_counts, class_people, np.ascontiguousarray(weight.T)).T
+            / np.maximum(class_people, 1)[:, None]
+        )
     if (share.sum(axis=1) < 0.5).any():
         return None
-    found = np.zeros(prior.shape)
-    found[:, values] = share[which]
-    return found / found.sum(axis=1, keepdims=True)
+    posteriors = np.zeros(prior.shape)
+    posteriors[:, values] = share[class_of_entry]
+    return posteriors / posteriors.sum(axis=1, keepdims=True)
 
 
 def _expect_placements(items: np.ndarray, bins: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Compute (classes, bins): the expected number of items of each class in each bin."""
-    room = np.append(1, np.cumprod(bins[:-1] + 1)).astype(np.int64)
-    left = np.indices(tuple(int(n) + 1 for n in bins)).reshape(len(bins), -1).T
-    code = left @ room
-    placed = int(bins.sum()) - left.sum(axis=1)
+    strides = np.append(1, np.cumprod(bins[:-1] + 1)).astype(np.int64)
+    remaining = np.indices(tuple(int(n) + 1 for n in bins)).reshape(len(bins), -1).T
+    code = remaining @ strides
+    placed = int(bins.sum()) - remaining.sum(axis=1)
     turn = np.argsort(placed, kind="stable")
-    order = np.ascontiguousarray(np.column_stack([code[turn], left[turn]]), np.int64)
+    order = np.ascontiguousarray(np.column_stack([code[turn], remaining[turn]]), np.int64)
     level = np.searchsorted(placed[turn], np.arange(int(bins.sum()) + 2)).astype(np.int64)
     item = np.repeat(np.arange(len(items)), items).astype(np.int64)
-    most = np.maximum(weight.max(axis=1, keepdims=True), 1e-300)
-    found = np.zeros(weight.shape)
-    expect_placements(room, item, np.ascontiguousarray(weight / most), order, level, np.zeros((len(order), 2)), found)
-    return found
+    highest = np.maximum(weight.max(axis=1, keepdims=True), 1e-300)
+    expected = np.zeros(weight.shape)
+    expect_placements(
+        strides, item, np.ascontiguousarray(weight / highest), order, level, np.zeros((len(order), 2)), expected
+    )
+    return expected
 
 
 def compute_js_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -126,14 +130,14 @@ def _sum_divergence_terms(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def make_smoothing_matrix(weights: np.ndarray, occurring: np.ndarray) -> np.ndarray:
     """Make the matrix that smooths a belief over the values that occur: row i averages with the kernel's weights around value i."""
     weights = np.where(occurring[:, None] & occurring[None, :], weights, 0.0)
-    whole = weights.sum(axis=1, keepdims=True)
-    return np.divide(weights, whole, out=np.zeros_like(weights), where=whole > 0)
+    row_sums = weights.sum(axis=1, keepdims=True)
+    return np.divide(weights, row_sums, out=np.zeros_like(weights), where=row_sums > 0)
 
 
 def smooth_beliefs(belief: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Smooth and renormalise beliefs; return them unchanged where the matrix is empty."""
     if not len(matrix):
         return belief
-    found = belief @ matrix.T
-    whole = found.sum(axis=-1, keepdims=True)
-    return np.divide(found, whole, out=np.zeros_like(found), where=whole > 0)
+    smoothed = belief @ matrix.T
+    row_sums = smoothed.sum(axis=-1, keepdims=True)
+    return np.divide(smoothed, row_sums, out=np.zeros_like(smoothed), where=row_sums > 0)
