@@ -49,12 +49,12 @@ def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments,
     """Decorate a function so that each argument passes its check; arguments that are left out keep their default."""
 
     def guard_function(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        shape = signature(function)
+        function_signature = signature(function)
 
         @wraps(function)
         def call_guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             require_not_forked()
-            bound = _bind_arguments(function, shape, args, kwargs)
+            bound = _bind_arguments(function, function_signature, args, kwargs)
             for name, value in bound.arguments.items():
                 if name in checks:
                     bound.arguments[name] = checks[name](value, name)
@@ -70,12 +70,14 @@ def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments,
     return guard_function
 
 
-def _bind_arguments(function: Callable[..., Any], shape: Signature, args: Any, kwargs: Any) -> BoundArguments:
+def _bind_arguments(
+    function: Callable[..., Any], function_signature: Signature, args: Any, kwargs: Any
+) -> BoundArguments:
     """Bind the arguments to names; too many or too few are refused with the names that exist."""
     try:
-        return shape.bind(*args, **kwargs)
+        return function_signature.bind(*args, **kwargs)
     except TypeError as error:
-        known = [name for name in shape.parameters if name != "self"]
+        known = [name for name in function_signature.parameters if name != "self"]
         wrong = next((name for name in kwargs if name not in known), "")
         raise RequestError(f"{function.__name__}(): {error}.", attempt=suggest(wrong, known)) from None
 
@@ -303,9 +305,9 @@ def _accept_end(field: Field, value: Any, name: str, owner: str) -> int | float 
 def _accept_range(field: Field, value: Any, name: str, owner: str) -> tuple[Any, Any]:
     """Accept the least and the greatest number, as they were written."""
     try:
-        least, greatest = value
-        if float(least) <= float(greatest):
-            return least, greatest
+        lower, upper = value
+        if float(lower) <= float(upper):
+            return lower, upper
     except (TypeError, ValueError, OverflowError):
         pass
     raise _make_refusal(field, value, name, owner)
@@ -468,13 +470,13 @@ def _accept_matrix(field: Field, value: Any, name: str, owner: str) -> Any:
 def _accept_grid(field: Field, value: Any, name: str, owner: str) -> tuple[Fraction, Fraction, Fraction]:
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise JobError(f"{owner}: a {name} is [least, greatest, step].", attempt=field.attempt)
-    least, greatest, step = (parse_fraction(number, name) for number in value)
-    if step <= 0 or greatest <= least or (greatest - least) % step:
+    lower, upper, step = (parse_fraction(number, name) for number in value)
+    if step <= 0 or upper <= lower or (upper - lower) % step:
         raise JobError(
             f"{owner}: a {name} goes from its least to its greatest value in whole steps above 0.",
             attempt=field.attempt,
         )
-    return least, greatest, step
+    return lower, upper, step
 
 
 _ACCEPTORS: dict[str, Callable[[Field, Any, str, str], Any]] = {
@@ -528,16 +530,16 @@ def integer(value: Any, name: str) -> int:
 def integers(value: Any, name: str) -> list[int]:
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping) or hasattr(value, "columns"):
         raise make_type_error(name, "a list of whole numbers", value, f"{name} = [10, 4, 2, 1, 1].")
-    return [integer(one, name) for one in value]
+    return [integer(entry, name) for entry in value]
 
 
 def share(value: Any, name: str) -> Fraction:
     """Check a number from 0 to 1; return it exactly as it was written."""
     require_moderate_number(value, name)
     try:
-        found = Fraction(repr(value) if isinstance(value, float) else value)
-        if not isinstance(value, bool) and 0 <= found <= 1:
-            return found
+        number = Fraction(repr(value) if isinstance(value, float) else value)
+        if not isinstance(value, bool) and 0 <= number <= 1:
+            return number
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         pass
     raise JobError(f"{name} must be a share, from 0 to 1.", attempt=f"{name} = 0.2.")
@@ -559,15 +561,15 @@ def names(value: Any, name: str) -> list[str]:
     """Check names of columns, methods or texts; a single name may be passed without a list."""
     if isinstance(value, str):
         return [value]
-    if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(entry, str) for entry in value):
         raise make_type_error(name, "a list of texts", value, f'{name} = ["...", "..."].')
     return list(value)
 
 
 def value_list(value: Any, name: str) -> list[Any]:
     """Check a list of values of any type; a single text is one value, not its letters."""
-    other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
-    if other or not isinstance(value, Iterable):
+    is_other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
+    if is_other or not isinstance(value, Iterable):
         raise make_type_error(name, "a list of values", value, f"{name} = [...].")
     return list(value)
 
@@ -584,12 +586,12 @@ def mapping(value: Any, name: str) -> Mapping[str, Any]:
     return value
 
 
-def require_known_options(given: Iterable[str], known: Iterable[str], what: str) -> None:
+def require_known_options(options: Iterable[str], known: Iterable[str], what: str) -> None:
     """Refuse options that are not among those known, for a function that passes its options on."""
     listed = list(known)
-    for word in given:
-        if word not in listed:
-            raise RequestError(f"{what} has no option {word!r}.", attempt=suggest(word, listed) if listed else "")
+    for option in options:
+        if option not in listed:
+            raise RequestError(f"{what} has no option {option!r}.", attempt=suggest(option, listed) if listed else "")
 
 
 def weights(value: Any, name: str) -> Mapping[str, Any]:
@@ -638,17 +640,17 @@ def path(value: Any, name: str) -> Any:
     """Check a text or a path that a file system can hold."""
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
         raise make_type_error(name, "a path", value, f'{name} = "folder/name".')
-    spelled = os.fspath(value)
-    long = any(len(part.encode("utf-8", "surrogatepass")) > MAX_PATH_PART_BYTES for part in spelled.split(os.sep))
-    if not spelled or "\0" in spelled or long:
-        why = (
-            "it is empty"
-            if not spelled
-            else f"a part is longer than {MAX_PATH_PART_BYTES} bytes"
-            if long
-            else "it holds a NUL"
-        )
-        raise JobError(f"{name} is no path: {why}.", attempt=f'{name} = "folder/name".')
+    spelling = os.fspath(value)
+    is_long = any(len(part.encode("utf-8", "surrogatepass")) > MAX_PATH_PART_BYTES for part in spelling.split(os.sep))
+    fault = ""
+    if not spelling:
+        fault = "it is empty"
+    elif is_long:
+        fault = f"a part is longer than {MAX_PATH_PART_BYTES} bytes"
+    elif "\0" in spelling:
+        fault = "it holds a NUL"
+    if fault:
+        raise JobError(f"{name} is no path: {fault}.", attempt=f'{name} = "folder/name".')
     return value
 
 
@@ -673,8 +675,8 @@ def promise(value: Any, name: str) -> Any:
     if isinstance(value, type) and hasattr(value, "needs_sensitive"):
         attempt = f"rt.{value.__name__}(...), with its parameters."
         raise JobError(f"{name} holds the class {value.__name__} itself.", attempt=attempt)
-    stated = hasattr(value, "needs_sensitive") or hasattr(value, "parameters")
-    if isinstance(value, type) or not stated or not isinstance(getattr(value, "name", None), str):
+    has_parameters = hasattr(value, "needs_sensitive") or hasattr(value, "parameters")
+    if isinstance(value, type) or not has_parameters or not isinstance(getattr(value, "name", None), str):
         raise make_type_error(name, "promises", value, "promises = [rt.KAnonymity(5)].")
     return value
 
@@ -682,9 +684,9 @@ def promise(value: Any, name: str) -> Any:
 def promises(value: Any, name: str) -> list[Any]:
     """Check several promises, or a single one."""
     if isinstance(value, list | tuple | set | frozenset):
-        return [promise(one, name) for one in value]
+        return [promise(entry, name) for entry in value]
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) and not hasattr(value, "columns"):
-        return [promise(one, name) for one in value]
+        return [promise(entry, name) for entry in value]
     return [promise(value, name)]
 
 
@@ -695,8 +697,8 @@ def is_ledger(value: Any, name: str) -> Any:
 
 def is_hierarchy(value: Any, name: str) -> Any:
     """Check a hierarchy: a path, rows, a table that tells how to build one, or a `Hierarchy`."""
-    rows = isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value)
-    if rows or isinstance(value, Mapping):
+    is_rows = isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value)
+    if is_rows or isinstance(value, Mapping):
         return value
     if isinstance(value, str | bytes | os.PathLike):
         return path(value, name)

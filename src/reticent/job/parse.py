@@ -26,6 +26,60 @@ from reticent.limits import MAX_JOB_FILE_BYTES, require_moderate_job
 from reticent.registry import check_known, check_types
 from reticent.validation import flag
 
+_LONG_DOTTED_NAME = re.compile(r"""(?:[\w"'-]{1,64}[ \t]?\.[ \t]?){100}""")
+
+
+def read_job(path: str | Path) -> Job:
+    """Read a job from a TOML file; relative paths in it are relative to it."""
+    path = Path(path)
+    return parse_job(_parse_toml(path, _read_job_text(path)), beside=path.parent)
+
+
+def parse_job(table: Mapping[str, Any], beside: Path | None = None) -> Job:
+    check_known("the job", table, catalogue.JOB_TABLES["job"].fields)
+    require_moderate_job(table)
+    for name in ("promise", "prepare"):
+        if not isinstance(table.get(name, []), list):
+            raise JobError(f"[{name}] must be a list.", attempt=f"[[{name}]] with two brackets.")
+    if not isinstance(table.get("columns", {}), Mapping):
+        raise JobError("[columns] must be a table.", attempt='lines such as age = "quasi-identifying".')
+    return Job(**_parse_parts(table, beside))
+
+
+def resolve_field_paths(field: Field, value: Any, beside: Path | None) -> Any:
+    """Resolve the paths in a value of a field: the texts where the field has a file, at any depth."""
+    if field.kind == "file":
+        return resolve_path(value, beside) if isinstance(value, str) else value
+    if field.kind == "either":
+        for alternative in field.alternatives:
+            value = resolve_field_paths(alternative, value, beside)
+        return value
+    if not isinstance(value, Mapping):
+        return value
+    if field.kind == "table" and field.each is not None:
+        return {name: resolve_field_paths(field.each, entry, beside) for name, entry in value.items()}
+    if field.kind in ("record", "variant"):
+        return {
+            name: resolve_field_paths(field.fields[name], entry, beside) if name in field.fields else entry
+            for name, entry in value.items()
+        }
+    return value
+
+
+def resolve_path(path: str, beside: Path | None) -> str:
+    resolved = Path(path)
+    try:
+        is_in_working_folder = beside is not None and (not (beside / resolved).exists() and resolved.exists())
+    except (OSError, ValueError):
+        raise JobError(
+            "A path in the job is none that a file can have.",
+            why=f"It has {len(path):,} characters.",
+            attempt="a shorter path.",
+        ) from None
+    if resolved.is_absolute() or beside is None or is_in_working_folder:
+        return str(resolved)
+    return str(beside / resolved)
+
 
 class ErrorCollector:
     """Collects the errors of several parts of a request.
@@ -50,50 +104,6 @@ class ErrorCollector:
             kind = type(self.errors[0]) if len({type(error) for error in self.errors}) == 1 else JobError
             kind = JobError if kind.__init__ is not RequestError.__init__ else kind
             raise kind(f"{len(self.errors)} faults:\n" + "\n".join(f"- {error}" for error in self.errors)) from None
-
-
-def resolve_field_paths(field: Field, value: Any, beside: Path | None) -> Any:
-    """Resolve the paths in a value of a field: the texts where the field has a file, at any depth."""
-    if field.kind == "file":
-        return resolve_path(value, beside) if isinstance(value, str) else value
-    if field.kind == "either":
-        for alternative in field.alternatives:
-            value = resolve_field_paths(alternative, value, beside)
-        return value
-    if not isinstance(value, Mapping):
-        return value
-    if field.kind == "table" and field.each is not None:
-        return {name: resolve_field_paths(field.each, entry, beside) for name, entry in value.items()}
-    if field.kind in ("record", "variant"):
-        return {
-            name: resolve_field_paths(field.fields[name], entry, beside) if name in field.fields else entry
-            for name, entry in value.items()
-        }
-    return value
-
-
-def resolve_path(path: str, beside: Path | None) -> str:
-    given = Path(path)
-    try:
-        lies_here = beside is not None and (not (beside / given).exists() and given.exists())
-    except (OSError, ValueError):
-        raise JobError(
-            "A path in the job is none that a file can have.",
-            why=f"It has {len(path):,} characters.",
-            attempt="a shorter path.",
-        ) from None
-    if given.is_absolute() or beside is None or lies_here:
-        return str(given)
-    return str(beside / given)
-
-
-_LONG_DOTTED_NAME = re.compile(r"""(?:[\w"'-]{1,64}[ \t]?\.[ \t]?){100}""")
-
-
-def read_job(path: str | Path) -> Job:
-    """Read a job from a TOML file; relative paths in it are relative to it."""
-    path = Path(path)
-    return parse_job(_parse_toml(path, _read_job_text(path)), beside=path.parent)
 
 
 def _read_job_text(path: Path) -> str:
@@ -128,17 +138,6 @@ def _parse_toml(path: Path, text: str) -> dict[str, Any]:
         ) from None
     except (ValueError, ArithmeticError):  # Python's own limit on the digits of a number
         raise JobError(f"The job file {path} holds a number or a date that cannot be read.") from None
-
-
-def parse_job(table: Mapping[str, Any], beside: Path | None = None) -> Job:
-    check_known("the job", table, catalogue.JOB_TABLES["job"].fields)
-    require_moderate_job(table)
-    for name in ("promise", "prepare"):
-        if not isinstance(table.get(name, []), list):
-            raise JobError(f"[{name}] must be a list.", attempt=f"[[{name}]] with two brackets.")
-    if not isinstance(table.get("columns", {}), Mapping):
-        raise JobError("[columns] must be a table.", attempt='lines such as age = "quasi-identifying".')
-    return Job(**_parse_parts(table, beside))
 
 
 def _parse_parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any]:
